@@ -1,0 +1,3 @@
+//! Roost: bench.
+
+fn main() {}

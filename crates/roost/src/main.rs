@@ -1,0 +1,3 @@
+//! Roost: roost.
+
+fn main() {}
