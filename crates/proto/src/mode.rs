@@ -1,0 +1,128 @@
+//! Permission modes: one internal set, the several vocabularies that clients speak, and the seed's three on the wire.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The seed's three permission modes, shown in events as `permission_mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PermissionMode {
+    /// Ask before anything that is not a read.
+    Ask,
+    /// Run safe tools unasked.
+    Auto,
+    /// Run everything unasked.
+    Yolo,
+}
+
+/// How much a session may do unasked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Reads are allowed; write, network and dangerous calls are denied.
+    Plan,
+    /// Reads are allowed; the rest asks.
+    #[default]
+    Ask,
+    /// Edits inside the workspace are allowed; the rest asks.
+    AcceptEdits,
+    /// Write and network are allowed; dangerous calls ask.
+    Auto,
+    /// Everything is allowed.
+    Yolo,
+}
+
+/// A permission mode that no vocabulary knows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown permission mode \"{0}\"; use one of plan, ask, accept-edits, auto, yolo")]
+pub struct UnknownMode(pub String);
+
+impl Mode {
+    /// The name that Roost itself prints.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Ask => "ask",
+            Self::AcceptEdits => "accept_edits",
+            Self::Auto => "auto",
+            Self::Yolo => "yolo",
+        }
+    }
+}
+
+impl From<Mode> for PermissionMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Plan | Mode::Ask | Mode::AcceptEdits => Self::Ask,
+            Mode::Auto => Self::Auto,
+            Mode::Yolo => Self::Yolo,
+        }
+    }
+}
+
+impl From<PermissionMode> for Mode {
+    fn from(mode: PermissionMode) -> Self {
+        match mode {
+            PermissionMode::Ask => Self::Ask,
+            PermissionMode::Auto => Self::Auto,
+            PermissionMode::Yolo => Self::Yolo,
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        match text {
+            "plan" => Ok(Self::Plan),
+            "ask" | "default" | "interactive" => Ok(Self::Ask),
+            "acceptEdits" | "accept-edits" | "accept_edits" => Ok(Self::AcceptEdits),
+            "auto" => Ok(Self::Auto),
+            "yolo" | "bypassPermissions" | "bypass-permissions" | "danger" | "danger-full-access" => Ok(Self::Yolo),
+            other => Err(UnknownMode(other.into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_means_one_mode() {
+        let cases = [
+            ("plan", Mode::Plan),
+            ("ask", Mode::Ask),
+            ("default", Mode::Ask),
+            ("interactive", Mode::Ask),
+            ("acceptEdits", Mode::AcceptEdits),
+            ("accept-edits", Mode::AcceptEdits),
+            ("accept_edits", Mode::AcceptEdits),
+            ("auto", Mode::Auto),
+            ("yolo", Mode::Yolo),
+            ("bypassPermissions", Mode::Yolo),
+            ("bypass-permissions", Mode::Yolo),
+            ("danger", Mode::Yolo),
+            ("danger-full-access", Mode::Yolo),
+        ];
+        for (text, mode) in cases {
+            assert_eq!(text.parse(), Ok(mode), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_mode_names_the_known_ones() {
+        let error = "root".parse::<Mode>().unwrap_err().to_string();
+        assert!(error.contains("root") && error.contains("accept-edits"), "{error}");
+    }
+}
