@@ -1,3 +1,56 @@
-//! The habits of the project as code.
+//! The habits of the project as code: `cargo xtask` lists them.
 
-fn main() {}
+mod bench;
+mod cache;
+mod step;
+mod test;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask test [--full]              format, lints, tidy, all tests; --full adds what takes long
+cargo xtask tidy                       the rules of the house that no compiler checks
+cargo xtask bench [NAME...] [--json FILE]
+                                       side-by-side measurements: stream, first, log, memory (default: all)
+
+Builds and downloads are kept under ~/.cache/roost (XDG_CACHE_HOME and CARGO_TARGET_DIR are honoured).";
+
+/// What a command could not do, in words that end with what to do next.
+type Result<T = ()> = std::result::Result<T, String>;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let root = repository_root();
+    let outcome = match args.as_slice() {
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        ["test"] => test::run(&root, test::Extent::Usual),
+        ["test", "--full"] => test::run(&root, test::Extent::Full),
+        ["tidy"] => tidy::run(&root),
+        ["bench", wanted @ ..] => bench::run(&root, wanted),
+        unknown => {
+            eprintln!(
+                "unknown command: cargo xtask {}\n\n{HELP}",
+                unknown.join(" ")
+            );
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn repository_root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask).to_path_buf()
+}

@@ -1,0 +1,81 @@
+//! `cargo xtask bench`: builds what is compared, release on every side, and hands over to `roost-bench`.
+
+mod durable;
+mod sandbox_agent;
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::cache::Cache;
+use crate::{Result, step};
+
+/// Builds Roost and its yardsticks, then runs the benches named in `args` (none: all of them).
+pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
+    let cache = Cache::from_env(root)?;
+    let durable = durable::build(root, &cache)?;
+    let sandbox_agent = if wants(args, "stream") {
+        Some(sandbox_agent::install(&cache)?)
+    } else {
+        None
+    };
+    step::run(
+        "build roost",
+        Command::new("cargo")
+            .args([
+                "build",
+                "--release",
+                "--locked",
+                "-p",
+                "roost",
+                "-p",
+                "roost-bench",
+            ])
+            .current_dir(root)
+            .env("CARGO_TARGET_DIR", cache.target()),
+    )?;
+
+    let release = cache.target().join("release");
+    let mut bench = Command::new(release.join("roost-bench"));
+    bench
+        .args(args)
+        .env("ROOST_BIN", release.join("roost"))
+        .env("ROOST_BENCH_DURABLE", durable);
+    if let Some(binary) = sandbox_agent {
+        bench.env("ROOST_BENCH_SANDBOX_AGENT", binary);
+    }
+    step::run("bench", &mut bench)
+}
+
+/// Whether the arguments ask for a bench, by name or by naming none.
+fn wants(args: &[&str], name: &str) -> bool {
+    let mut named = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        match *arg {
+            "--json" => _ = rest.next(),
+            flag if flag.starts_with('-') => {}
+            bench => named.push(bench),
+        }
+    }
+    named.is_empty() || named.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bench_is_wanted_when_named_or_when_none_is() {
+        for (args, expected) in [
+            (&[][..], true),
+            (&["stream"], true),
+            (&["log", "stream"], true),
+            (&["log"], false),
+            (&["--json", "out.json"], true),
+            (&["--json", "stream", "log"], false),
+            (&["--json=out.json"], true),
+        ] {
+            assert_eq!(wants(args, "stream"), expected, "{args:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! `cargo xtask test`: everything a change must pass, cheapest first.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use crate::cache::Cache;
+use crate::{Result, step, tidy};
+
+const NEXTEST_VERSION: &str = "0.9.143";
+const FULL_PROPTEST_CASES: &str = "2000";
+
+/// How much to test.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What every commit waits for.
+    Usual,
+    /// Also what takes long.
+    Full,
+}
+
+/// Runs the steps in order and stops at the first that fails.
+pub(crate) fn run(root: &Path, extent: Extent) -> Result {
+    let start = Instant::now();
+    let cache = Cache::from_env(root)?;
+    let cargo = || in_workspace(Command::new("cargo"), root, &cache);
+
+    step::run("fmt", cargo().args(["fmt", "--all", "--check"]))?;
+    step::run(
+        "clippy",
+        cargo().args([
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ]),
+    )?;
+    step::run_with("tidy", "cargo xtask tidy", || tidy::run(root))?;
+    let mut nextest = in_workspace(nextest(&cache)?, root, &cache);
+    nextest.args(["run", "--workspace", "--locked"]);
+    if extent == Extent::Full {
+        nextest.args(["--profile", "full"]).env("ROOST_FULL", "1");
+        if std::env::var_os("PROPTEST_CASES").is_none() {
+            nextest.env("PROPTEST_CASES", FULL_PROPTEST_CASES);
+        }
+    }
+    step::run("tests", &mut nextest)?;
+    step::run(
+        "doc tests",
+        cargo().args(["test", "--workspace", "--doc", "--locked"]),
+    )?;
+
+    if extent == Extent::Usual {
+        println!(
+            "left out: test binaries named full_* and {FULL_PROPTEST_CASES} cases per property; \
+             run them with: cargo xtask test --full"
+        );
+    }
+    println!("all green in {:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn in_workspace(mut command: Command, root: &Path, cache: &Cache) -> Command {
+    command
+        .current_dir(root)
+        .env("CARGO_TARGET_DIR", cache.target());
+    command
+}
+
+/// The nextest command: the machine's own, else one installed into the cache.
+fn nextest(cache: &Cache) -> Result<Command> {
+    if step::succeeds(Command::new("cargo").args(["nextest", "--version"])) {
+        let mut command = Command::new("cargo");
+        command.arg("nextest");
+        return Ok(command);
+    }
+    let tools = cache.folder("tools");
+    let mut command = Command::new(tools.join("bin/cargo-nextest"));
+    command.arg("nextest");
+    if !step::succeeds(Command::new(command.get_program()).args(["nextest", "--version"])) {
+        let mut install = Command::new("cargo");
+        install
+            .args([
+                "install",
+                "cargo-nextest",
+                "--locked",
+                "--version",
+                NEXTEST_VERSION,
+                "--root",
+            ])
+            .arg(&tools);
+        step::run("install nextest (once, a few minutes)", &mut install)?;
+    }
+    Ok(command)
+}

@@ -1,0 +1,46 @@
+//! `cargo xtask tidy`: the rules of the house that no compiler checks, one file per rule.
+
+mod architecture;
+mod file_length;
+mod layers;
+mod leftovers;
+mod lints;
+mod machine_names;
+mod orphans;
+mod repo;
+
+use std::path::Path;
+
+use crate::Result;
+use repo::Repo;
+
+type Check = fn(&Repo) -> Vec<String>;
+
+const CHECKS: &[Check] = &[
+    architecture::check,
+    file_length::check,
+    layers::check,
+    leftovers::check,
+    lints::check,
+    machine_names::check,
+    orphans::check,
+];
+
+/// Reports every violation of every rule.
+pub(crate) fn run(root: &Path) -> Result {
+    let repo = Repo::read(root)?;
+    let violations: Vec<String> = CHECKS.iter().flat_map(|check| check(&repo)).collect();
+    if violations.is_empty() {
+        println!(
+            "tidy: {} files, {} crates, nothing to report",
+            repo.files.len(),
+            repo.packages.len()
+        );
+        return Ok(());
+    }
+    Err(format!(
+        "{}\ntidy: {} to fix",
+        violations.join("\n"),
+        violations.len()
+    ))
+}

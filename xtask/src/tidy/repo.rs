@@ -1,0 +1,152 @@
+//! What the rules look at: the files git knows or would add, and the packages of the workspace.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+
+use crate::Result;
+
+/// The checkout as plain data.
+#[derive(Default)]
+pub(crate) struct Repo {
+    pub(crate) files: Vec<File>,
+    pub(crate) packages: Vec<Package>,
+}
+
+/// A file by its path from the root; bytes that are not UTF-8 are replaced.
+pub(crate) struct File {
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// A workspace member.
+#[derive(Default)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    /// Its folder from the root, such as `crates/log`.
+    pub(crate) folder: String,
+    /// The workspace members it depends on.
+    pub(crate) uses: Vec<Use>,
+    /// The first file of each of its targets.
+    pub(crate) targets: Vec<String>,
+}
+
+/// A dependency on another workspace member.
+pub(crate) struct Use {
+    pub(crate) name: String,
+    pub(crate) only_in_tests: bool,
+}
+
+impl Repo {
+    pub(crate) fn read(root: &Path) -> Result<Self> {
+        let metadata = MetadataCommand::new()
+            .manifest_path(root.join("Cargo.toml"))
+            .no_deps()
+            .exec()
+            .map_err(|error| format!("cargo metadata failed: {error}"))?;
+        let files = paths(root)?
+            .into_iter()
+            // A file that git lists but that is gone was deleted and not committed yet.
+            .filter_map(|path| {
+                Some(File {
+                    text: lossy(&fs::read(root.join(&path)).ok()?),
+                    path,
+                })
+            })
+            .collect();
+        Ok(Self {
+            files,
+            packages: packages(root, &metadata),
+        })
+    }
+
+    pub(crate) fn file(&self, path: &str) -> Option<&File> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    pub(crate) fn rust_files(&self) -> impl Iterator<Item = &File> {
+        self.files.iter().filter(|file| file.path.ends_with(".rs"))
+    }
+}
+
+fn paths(root: &Path) -> Result<Vec<String>> {
+    let output = Command::new("git")
+        // A checkout mounted into a container belongs to another user; listing its names is harmless.
+        .args([
+            "-c",
+            "safe.directory=*",
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])
+        .current_dir(root)
+        .output()
+        .map_err(|error| {
+            format!("cannot start git, which tidy asks for the list of files: {error}")
+        })?;
+    if !output.status.success() {
+        return Err(format!(
+            "git ls-files failed, run tidy in a git checkout: {}",
+            lossy(&output.stderr)
+        ));
+    }
+    Ok(lossy(&output.stdout)
+        .split_terminator('\0')
+        .map(str::to_owned)
+        .collect())
+}
+
+fn packages(root: &Path, metadata: &Metadata) -> Vec<Package> {
+    let relative = |path: &Path| {
+        path.strip_prefix(root)
+            .unwrap_or(path)
+            .to_string_lossy()
+            .into_owned()
+    };
+    let package = |package: &cargo_metadata::Package| Package {
+        name: package.name.to_string(),
+        folder: package
+            .manifest_path
+            .parent()
+            .map(|path| relative(path.as_std_path()))
+            .unwrap_or_default(),
+        uses: package
+            .dependencies
+            .iter()
+            .filter(|dependency| dependency.path.is_some())
+            .map(|dependency| Use {
+                name: dependency.name.clone(),
+                only_in_tests: dependency.kind == DependencyKind::Development,
+            })
+            .collect(),
+        targets: package
+            .targets
+            .iter()
+            .map(|target| relative(target.src_path.as_std_path()))
+            .collect(),
+    };
+    metadata.packages.iter().map(package).collect()
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+impl Repo {
+    /// A repository of these files and no packages.
+    pub(crate) fn of_files(files: &[(&str, &str)]) -> Self {
+        let file = |(path, text): &(&str, &str)| File {
+            path: (*path).into(),
+            text: (*text).into(),
+        };
+        Self {
+            files: files.iter().map(file).collect(),
+            packages: Vec::new(),
+        }
+    }
+}
