@@ -1,1 +1,35 @@
-//! Roost: engine.
+//! The engine: sessions as actors, tasks as state machines, and the one trait behind which every runtime lives.
+//!
+//! Only the engine talks to adapters. A transport sends it commands ([`Engine`]) and follows the log; it never sees an
+//! adapter, a process or an actor.
+//!
+//! Decisions:
+//! * Adapters report [`adapter::Fact`]s; [`ledger::Ledger`] turns them into events that obey the contract. An adapter
+//!   cannot break the order of events, approve a tool or end a task twice.
+//! * A decision is written, then told to the runtime. A crash in between loses the runtime's answer, never ours.
+//! * An actor lives while its session has a runtime or waits for its first prompt. A closed session is revived from its
+//!   record in the log by the next prompt: natively if the runtime can, else with its transcript.
+//! * A stop is answered within a fraction of a second whatever the runtime does; one that keeps talking is not listened to and ends with
+//!   its process.
+
+mod actor;
+pub mod adapter;
+mod command;
+mod engine;
+mod environment;
+mod error;
+mod history;
+pub mod ledger;
+mod recovery;
+mod registry;
+mod runtime;
+mod scribe;
+mod slots;
+mod task;
+
+pub use command::{Accepted, Prompt};
+pub use engine::{Config, Engine, NewSession};
+pub use environment::Environments;
+pub use error::Error;
+pub use registry::{Registered, Runtimes};
+pub use slots::WhenFull;

@@ -1,0 +1,389 @@
+//! The one adapter trait (seed 001): how the engine talks to any runtime.
+//!
+//! An adapter reports [`Fact`]s, not events: it cannot number, approve or end anything. The engine turns facts into
+//! events and enforces their order (see [`crate::ledger`]), so no adapter can break the log.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use roost_process::records::Record;
+use roost_proto::content::TranscriptMessage;
+use roost_proto::failure::{FailureCode, TaskError};
+use roost_proto::ids::{QuestionId, RuntimeSessionId, SessionId, TaskId, ToolCallId};
+use roost_proto::mode::Mode;
+use roost_proto::payload::{
+    ModelInputPayload, ModelOutputCompletedPayload, ModelOutputDeltaPayload, OutputStream, PlanUpdatedPayload,
+    QuestionAskedPayload, RuntimeNoticePayload, RuntimeRequestCompletedPayload, RuntimeRequestStartedPayload,
+    SessionUpdatedPayload, ToolCallRequestedPayload, UsageReportedPayload,
+};
+use roost_proto::runtime::{
+    AuthStatus, CreateSessionInput, InteractionMode, RuntimeCapabilities, RuntimeEnv, RuntimeName,
+};
+use roost_proto::tool::{ToolExecutedBy, ToolExecutionEnv, ToolManifest, ToolSandboxSummary};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+/// Batches of drafts that may wait between a runtime and its session; beyond it the runtime's pipe blocks.
+pub const DRAFT_QUEUE: usize = 16;
+
+/// A runtime: what it can do, and how sessions of it are opened.
+#[async_trait]
+pub trait RuntimeAdapter: Send + Sync + 'static {
+    /// The name that events carry.
+    fn name(&self) -> RuntimeName;
+
+    /// The name that people read.
+    fn display_name(&self) -> &str;
+
+    /// What the runtime can do, as observed.
+    fn capabilities(&self) -> RuntimeCapabilities;
+
+    /// The runtime puts questions to its user.
+    fn asks_questions(&self) -> bool;
+
+    /// Whether the runtime is on this machine, without starting a session.
+    async fn availability(&self, env: &RuntimeEnv) -> Availability;
+
+    /// Whether the runtime is logged in; needs no network and holds no secret.
+    async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus;
+
+    /// How a person logs in, where a login is needed.
+    async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String>;
+
+    /// Starts the runtime with a new session.
+    async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError>;
+
+    /// Starts the runtime with a session that it knows.
+    async fn resume_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError>;
+
+    /// Takes over a process that outlived an earlier daemon. Most runtimes cannot be taken over; it is then ended.
+    async fn reattach(&self, _record: &Record) -> Option<Reattached> {
+        None
+    }
+}
+
+/// Whether a runtime is on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// It is there.
+    Installed {
+        /// Its version, when it tells.
+        version: Option<String>,
+    },
+    /// It is not there.
+    Missing {
+        /// What to do about it.
+        reason: String,
+    },
+}
+
+/// What a session is opened with.
+#[derive(Clone, Debug)]
+pub struct OpenSession {
+    /// Roost's id for it.
+    pub session_id: SessionId,
+    /// Where it runs and with what environment.
+    pub env: RuntimeEnv,
+    /// Title, model and the runtime's own configuration.
+    pub input: CreateSessionInput,
+    /// How much it may do unasked.
+    pub mode: Mode,
+    /// The tool servers it may use.
+    pub mcp_servers: Vec<McpServer>,
+}
+
+/// A tool server that a session may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpServer {
+    /// Its name.
+    pub name: String,
+    /// How it is reached.
+    pub transport: McpServerTransport,
+}
+
+/// How a tool server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum McpServerTransport {
+    /// Over streamable HTTP.
+    Http {
+        /// Where.
+        url: String,
+        /// With what headers.
+        headers: BTreeMap<String, String>,
+    },
+    /// As a child process of the runtime.
+    Stdio {
+        /// The program.
+        command: PathBuf,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Its environment.
+        env: BTreeMap<String, String>,
+    },
+}
+
+/// A session that outlived a daemon.
+pub struct Reattached {
+    /// Whose it is.
+    pub session_id: SessionId,
+    /// The open session.
+    pub session: Box<dyn RuntimeSession>,
+    /// The task that still runs.
+    pub task: Option<RuntimeTask>,
+}
+
+/// An open session: a runtime that is there and waits for tasks. Dropping it ends the runtime.
+#[async_trait]
+pub trait RuntimeSession: Send {
+    /// The runtime's own id for the session.
+    fn native_id(&self) -> Option<RuntimeSessionId>;
+
+    /// Starts a task; one at a time.
+    async fn start_task(&mut self, input: TaskInput) -> Result<RuntimeTask, AdapterError>;
+
+    /// Returns when the runtime has ended by itself.
+    async fn exited(&mut self);
+
+    /// Ends the runtime and returns when nothing of it is left.
+    async fn close(self: Box<Self>);
+}
+
+/// What a task is started with.
+#[derive(Clone, Debug)]
+pub struct TaskInput {
+    /// Which task.
+    pub task_id: TaskId,
+    /// What was said before, for a runtime that does not remember it. Empty when it does.
+    pub history: Vec<TranscriptMessage>,
+    /// What is said now.
+    pub messages: Vec<TranscriptMessage>,
+    /// The host's tools.
+    pub tool_manifest: Option<ToolManifest>,
+    /// How much it may do unasked.
+    pub mode: Mode,
+    /// Whether somebody may be asked.
+    pub interaction_mode: InteractionMode,
+}
+
+/// A running task, both ways: drafts out, commands in.
+pub struct RuntimeTask {
+    /// What the runtime does. The last draft is [`Fact::Ended`]; a channel that closes without one means the adapter
+    /// failed.
+    pub drafts: mpsc::Receiver<Vec<Draft>>,
+    /// What the runtime is told.
+    pub control: Box<dyn TaskControl>,
+}
+
+/// The way back into a running task. Each call returns when the runtime's side has taken the message.
+#[async_trait]
+pub trait TaskControl: Send + Sync {
+    /// The host ran a tool; this is what it said.
+    async fn send_tool_result(&self, call: &ToolCallId, result: Value) -> Result<(), AdapterError>;
+
+    /// The tool may run.
+    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError>;
+
+    /// The tool may not run, and why.
+    async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError>;
+
+    /// What the user says to a question.
+    async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError>;
+
+    /// More from the user while the task runs.
+    async fn steer(&self, message: TranscriptMessage) -> Result<(), AdapterError>;
+
+    /// Asks the runtime to stop; [`Fact::Ended`] follows if it listens.
+    async fn stop(&self) -> Result<(), AdapterError>;
+}
+
+/// What came of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The answers by field.
+    Given(BTreeMap<String, Vec<String>>),
+    /// Nobody will answer.
+    Declined,
+    /// The task is being stopped.
+    Cancelled,
+}
+
+/// One thing a runtime did, with the native message where ours says less.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft {
+    /// What happened.
+    pub fact: Fact,
+    /// The native message.
+    pub raw: Option<Value>,
+}
+
+impl From<Fact> for Draft {
+    fn from(fact: Fact) -> Self {
+        Self { fact, raw: None }
+    }
+}
+
+/// What a runtime can do within a task.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fact {
+    /// The canonical input went out.
+    Input(ModelInputPayload),
+    /// A request went out.
+    RequestStarted(RuntimeRequestStartedPayload),
+    /// A request was answered.
+    RequestCompleted(RuntimeRequestCompletedPayload),
+    /// A piece of output.
+    Delta(ModelOutputDeltaPayload),
+    /// A finished answer.
+    Output(ModelOutputCompletedPayload),
+    /// It wants a tool to run.
+    ToolRequested(ToolCallRequestedPayload),
+    /// It waits for a decision about a requested tool call.
+    ToolAsks(ToolCallId),
+    /// A tool runs.
+    ToolStarted(ToolCallId),
+    /// A piece of a tool's output.
+    ToolOutputDelta {
+        /// Which call.
+        call: ToolCallId,
+        /// Which stream.
+        stream: OutputStream,
+        /// The piece.
+        delta: String,
+    },
+    /// A tool's whole output.
+    ToolOutput {
+        /// Which call.
+        call: ToolCallId,
+        /// Standard output.
+        stdout: Option<String>,
+        /// Standard error.
+        stderr: Option<String>,
+    },
+    /// A tool is done.
+    ToolCompleted(ToolOutcome),
+    /// It asks the user.
+    Question(QuestionAskedPayload),
+    /// It no longer waits for an answer.
+    QuestionWithdrawn(QuestionId),
+    /// Tokens and cost.
+    Usage(UsageReportedPayload),
+    /// Its plan.
+    Plan(PlanUpdatedPayload),
+    /// Noise, or something that means nothing to us.
+    Notice(RuntimeNoticePayload),
+    /// Title, model or native id changed.
+    Session(SessionUpdatedPayload),
+    /// The task is over.
+    Ended(TaskEnd),
+}
+
+/// How a tool call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOutcome {
+    /// Which call.
+    pub call: ToolCallId,
+    /// Who ran it.
+    pub executed_by: ToolExecutedBy,
+    /// Where it ran.
+    pub execution_env: ToolExecutionEnv,
+    /// What its sandbox allowed.
+    pub sandbox: Option<ToolSandboxSummary>,
+    /// What it said.
+    pub result: Option<Value>,
+    /// It failed.
+    pub is_error: bool,
+}
+
+impl ToolOutcome {
+    /// The outcome of a tool that the runtime ran itself.
+    pub fn of_runtime(call: ToolCallId, result: Option<Value>, is_error: bool) -> Self {
+        Self {
+            call,
+            executed_by: ToolExecutedBy::Runtime,
+            execution_env: ToolExecutionEnv::RuntimeInternal,
+            sandbox: None,
+            result,
+            is_error,
+        }
+    }
+}
+
+/// How a task ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaskEnd {
+    /// The agent finished, for this reason.
+    Completed(String),
+    /// It was stopped, for this reason.
+    Stopped(String),
+    /// It failed.
+    Failed(Box<TaskError>),
+}
+
+impl TaskEnd {
+    /// A failure of this kind.
+    pub fn failed(code: FailureCode, message: impl Into<String>) -> Self {
+        Self::Failed(Box::new(TaskError::new(code, message)))
+    }
+}
+
+/// Why an adapter could not do what it was asked.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum AdapterError {
+    /// The runtime could not be started.
+    #[error("{0}")]
+    Spawn(String),
+    /// The runtime is not logged in.
+    #[error("{0}")]
+    NotLoggedIn(String),
+    /// The runtime does not know the session; its context can be rebuilt from the log.
+    #[error("the runtime does not know session {0}")]
+    UnknownSession(RuntimeSessionId),
+    /// The runtime is gone.
+    #[error("{message}")]
+    Exited {
+        /// How it ended.
+        message: String,
+        /// The last lines of its stderr.
+        stderr_tail: Option<String>,
+    },
+    /// The runtime answered with an error.
+    #[error("{message}")]
+    Runtime {
+        /// What it said.
+        message: String,
+        /// Its own error.
+        raw: Option<Value>,
+    },
+    /// The runtime cannot do this.
+    #[error("this runtime cannot {0}")]
+    Unsupported(&'static str),
+    /// The runtime does not wait for this.
+    #[error("the runtime does not wait for {0}")]
+    NotPending(String),
+}
+
+impl From<AdapterError> for TaskError {
+    fn from(error: AdapterError) -> Self {
+        let code = match &error {
+            AdapterError::Spawn(_) => FailureCode::SpawnFailed,
+            AdapterError::NotLoggedIn(_) => FailureCode::AuthError,
+            AdapterError::Exited { .. } => FailureCode::RuntimeExited,
+            AdapterError::UnknownSession(_)
+            | AdapterError::Runtime { .. }
+            | AdapterError::Unsupported(_)
+            | AdapterError::NotPending(_) => FailureCode::RuntimeError,
+        };
+        let mut failure = Self::new(code, error.to_string());
+        match error {
+            AdapterError::Exited { stderr_tail, .. } => failure.stderr_tail = stderr_tail,
+            AdapterError::Runtime { raw, .. } => failure.raw = raw,
+            _ => {}
+        }
+        failure
+    }
+}

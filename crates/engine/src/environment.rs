@@ -1,0 +1,50 @@
+//! The environment that a session's runtime gets: the allow-listed part of the daemon's, and its namespace's folders.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use roost_process::{Environment, EphemeralDir, Isolation, Namespace};
+use roost_proto::ids::SessionId;
+use roost_proto::runtime::{RuntimeEnv, RuntimeIsolation, RuntimeIsolationMode};
+
+use crate::error::Error;
+
+/// How environments are made; the composition root fills it in, the engine reads nothing by itself.
+#[derive(Clone, Debug)]
+pub struct Environments {
+    /// The part of the daemon's environment that runtimes may see.
+    pub base: Environment,
+    /// Where namespaces keep their folders.
+    pub namespaces: PathBuf,
+    /// How far runtimes are kept apart from the user's own home.
+    pub isolation: Isolation,
+}
+
+impl Environments {
+    /// The environment of one session, and what must be removed at its end.
+    pub(crate) async fn of(
+        &self,
+        session: &SessionId,
+        namespace: &str,
+        cwd: &str,
+    ) -> Result<(RuntimeEnv, Option<EphemeralDir>), Error> {
+        let mut variables = self.base.clone();
+        let place = Namespace(namespace.to_owned());
+        let ephemeral =
+            roost_process::isolate(self.isolation, &self.namespaces, &place, session.as_str(), &mut variables).await?;
+        let folder = |name: &str| variables.get(name).map(|path| path.to_string_lossy().into_owned());
+        let isolation = (self.isolation != Isolation::Shared).then(|| RuntimeIsolation {
+            mode: RuntimeIsolationMode::Subprocess,
+            home_dir: folder("HOME"),
+            xdg_config_home: folder("XDG_CONFIG_HOME"),
+            xdg_state_home: folder("XDG_STATE_HOME"),
+            xdg_cache_home: folder("XDG_CACHE_HOME"),
+        });
+        let text = |(name, value): (&std::ffi::OsStr, &std::ffi::OsStr)| {
+            Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
+        };
+        let env: BTreeMap<_, _> = variables.iter().filter_map(text).collect();
+        let env = RuntimeEnv { cwd: cwd.into(), env, credential_namespace: namespace.into(), isolation };
+        Ok((env, ephemeral))
+    }
+}

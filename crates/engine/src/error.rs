@@ -1,0 +1,61 @@
+//! What can go wrong between a client's command and the engine.
+
+use roost_proto::ids::SessionId;
+
+use crate::adapter::AdapterError;
+
+/// Why the engine refused or could not carry out a command.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No adapter is registered under this id.
+    #[error("unknown runtime \"{id}\"; known are {}", known.join(", "))]
+    UnknownRuntime {
+        /// What was asked for.
+        id: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The server's policy forbids the runtime.
+    #[error("runtime \"{0}\" is disabled in roost.toml; set its status to \"active\" to use it")]
+    RuntimeDisabled(String),
+    /// No session has this id or alias.
+    #[error("no session \"{0}\"; `roost sessions` lists them")]
+    UnknownSession(String),
+    /// The working directory cannot be used.
+    #[error("cannot use {cwd} as working directory: {reason}")]
+    BadCwd {
+        /// The directory.
+        cwd: String,
+        /// Why not.
+        reason: String,
+    },
+    /// As many sessions run as may.
+    #[error("{max} sessions run already, which is the limit; stop one, or raise max_sessions in roost.toml")]
+    TooManySessions {
+        /// The limit.
+        max: usize,
+    },
+    /// As many prompts wait as may.
+    #[error("session {session} has {max} prompts waiting, which is the limit; wait for some, or stop it")]
+    QueueFull {
+        /// The session.
+        session: SessionId,
+        /// The limit.
+        max: usize,
+    },
+    /// Nothing runs that could be stopped.
+    #[error("session {0} has no running task")]
+    NothingToStop(SessionId),
+    /// The engine is going down.
+    #[error("Roost is shutting down")]
+    ShuttingDown,
+    /// The runtime's environment could not be made.
+    #[error(transparent)]
+    Environment(#[from] roost_process::Error),
+    /// The runtime could not do it.
+    #[error(transparent)]
+    Adapter(#[from] AdapterError),
+    /// The log could not keep or find something.
+    #[error(transparent)]
+    Log(#[from] roost_log::Error),
+}

@@ -1,0 +1,97 @@
+//! The runtimes that are registered, and the server's word on which of them may be used (seed 000).
+
+use std::sync::Arc;
+
+use roost_proto::registry::{
+    RuntimeEntry, RuntimeMethods, RuntimeRegistry, RuntimeStatus, SessionListSource, SessionSource,
+};
+use roost_proto::runtime::{PermissionModel, ResumeModel, RuntimeName};
+use roost_proto::time::Timestamp;
+
+use crate::adapter::RuntimeAdapter;
+use crate::error::Error;
+
+/// One registered runtime.
+#[derive(Clone)]
+pub struct Registered {
+    /// How it is talked to.
+    pub adapter: Arc<dyn RuntimeAdapter>,
+    /// Whether it may be used.
+    pub status: RuntimeStatus,
+}
+
+/// All registered runtimes; the first one is the default unless another is named.
+#[derive(Clone, Default)]
+pub struct Runtimes {
+    entries: Vec<Registered>,
+    default: Option<String>,
+}
+
+impl Runtimes {
+    /// Adds a runtime; a later one of the same name replaces the earlier.
+    pub fn register(&mut self, adapter: Arc<dyn RuntimeAdapter>, status: RuntimeStatus) {
+        self.entries.retain(|entry| entry.adapter.name() != adapter.name());
+        self.entries.push(Registered { adapter, status });
+    }
+
+    /// Names the default.
+    pub fn set_default(&mut self, id: impl Into<String>) {
+        self.default = Some(id.into());
+    }
+
+    /// The id of the default runtime.
+    pub fn default_id(&self) -> Option<String> {
+        self.default.clone().or_else(|| self.entries.first().map(|entry| entry.adapter.name().id().to_owned()))
+    }
+
+    /// All registered runtimes.
+    pub fn iter(&self) -> impl Iterator<Item = &Registered> {
+        self.entries.iter()
+    }
+
+    /// The adapter of this id, if the server allows its use.
+    pub fn usable(&self, id: &str) -> Result<Arc<dyn RuntimeAdapter>, Error> {
+        let found = self.entries.iter().find(|entry| entry.adapter.name().id() == id);
+        match found {
+            Some(entry) if entry.status == RuntimeStatus::Disabled => Err(Error::RuntimeDisabled(id.into())),
+            Some(entry) => Ok(entry.adapter.clone()),
+            None => Err(Error::UnknownRuntime { id: id.into(), known: self.ids() }),
+        }
+    }
+
+    /// The adapter of this name, if the server allows its use.
+    pub fn usable_by_name(&self, name: &RuntimeName) -> Result<Arc<dyn RuntimeAdapter>, Error> {
+        self.usable(name.id())
+    }
+
+    /// The registry as clients see it.
+    pub fn registry(&self, now: Timestamp) -> RuntimeRegistry {
+        let entries = self.entries.iter().map(entry).collect();
+        RuntimeRegistry::new(now, &self.default_id().unwrap_or_default(), entries)
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.entries.iter().map(|entry| entry.adapter.name().id().to_owned()).collect()
+    }
+}
+
+fn entry(registered: &Registered) -> RuntimeEntry {
+    let adapter = &registered.adapter;
+    let capabilities = adapter.capabilities();
+    RuntimeEntry {
+        id: adapter.name().id().into(),
+        display_name: adapter.display_name().into(),
+        status: registered.status,
+        session_list_source: SessionListSource::WorkspaceHistory,
+        session_messages_source: SessionSource::WorkspaceScoped,
+        session_watch_source: SessionSource::WorkspaceScoped,
+        requires_workspace_activation_on_resume: false,
+        // Roost's own ids are permanent from the first moment, whatever the runtime calls the session.
+        requires_session_resolution_on_new_session: false,
+        supports_resume: capabilities.resume_model != ResumeModel::None,
+        supports_interactive_questions: adapter.asks_questions(),
+        supports_permissions: capabilities.permission_model != PermissionModel::Runtime,
+        methods: RuntimeMethods::default(),
+        capabilities,
+    }
+}

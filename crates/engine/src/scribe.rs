@@ -1,0 +1,62 @@
+//! Writes a session's events: stamps whose they are and where they come from, and hands them to the log.
+
+use std::sync::Arc;
+
+use roost_log::{Health, Log, Receipt, StreamId};
+use roost_proto::event::{EventBody, NewEvent, RuntimeRef, Trace};
+use roost_proto::ids::{SessionId, TaskId};
+use roost_proto::time::Timestamp;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::error::Error;
+
+/// The pen of one session.
+pub(crate) struct Scribe {
+    log: Arc<dyn Log>,
+    stream: StreamId,
+    trace: Trace,
+    pub(crate) runtime: RuntimeRef,
+    health: watch::Receiver<Health>,
+}
+
+impl Scribe {
+    pub(crate) fn new(log: Arc<dyn Log>, session: &SessionId, runtime: RuntimeRef) -> Self {
+        let health = log.health();
+        Self { log, stream: session.into(), trace: Trace::session(session.clone()), runtime, health }
+    }
+
+    /// From now on events belong to this task, or to none.
+    pub(crate) fn set_task(&mut self, task: Option<TaskId>) {
+        self.trace.task_id = task;
+    }
+
+    /// An event as it will be written.
+    pub(crate) fn stamp(&self, time: Timestamp, body: EventBody, raw: Option<Value>) -> NewEvent {
+        let mut runtime = self.runtime.clone();
+        runtime.raw = raw;
+        NewEvent { time, trace: self.trace.clone(), runtime, body }
+    }
+
+    /// Hands events to the log; returns as soon as it has room for them, with the promise that they are kept.
+    pub(crate) fn hand_over(&self, events: Vec<NewEvent>) -> impl Future<Output = Result<Receipt, Error>> + use<> {
+        let (log, stream) = (self.log.clone(), self.stream.clone());
+        async move { Ok(log.append(&stream, events).await?) }
+    }
+
+    /// The log cannot keep anything at the moment.
+    pub(crate) fn is_stalled(&self) -> bool {
+        matches!(*self.health.borrow(), Health::Stalled { .. })
+    }
+
+    /// Returns when the log can no longer keep anything.
+    pub(crate) fn stalled(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut health = self.health.clone();
+        async move {
+            // A log that is gone cannot stall any more; its appends fail instead.
+            if health.wait_for(|health| matches!(health, Health::Stalled { .. })).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+}

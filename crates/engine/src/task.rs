@@ -1,0 +1,95 @@
+//! A session's running task: being opened, running, or asked to stop.
+
+use roost_proto::ids::TaskId;
+use roost_proto::mode::Mode;
+use roost_proto::session::TaskOutcome;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::adapter::{Draft, RuntimeTask};
+use crate::error::Error;
+use crate::ledger::Ledger;
+use crate::runtime::{Opened, Opening};
+
+/// Where a running task stands.
+pub(crate) enum Phase {
+    /// Its runtime is being started.
+    Opening(Opening),
+    /// The runtime works on it.
+    Running(RuntimeTask),
+}
+
+/// Somebody asked for the task to stop.
+pub(crate) struct Stop {
+    pub(crate) reason: String,
+    /// When it is recorded as stopped even if the runtime says nothing.
+    pub(crate) deadline: Instant,
+    pub(crate) replies: Vec<oneshot::Sender<Result<TaskOutcome, Error>>>,
+}
+
+/// The one running task of a session.
+pub(crate) struct Task {
+    pub(crate) id: TaskId,
+    pub(crate) mode: Mode,
+    pub(crate) ledger: Ledger,
+    pub(crate) phase: Phase,
+    pub(crate) stop: Option<Stop>,
+}
+
+/// What a running task makes happen.
+pub(crate) enum TaskEvent {
+    Opened(Opened),
+    Drafts(Option<Vec<Draft>>),
+    StopDue,
+}
+
+impl Task {
+    /// The next thing that happens in the task. Cancel safe.
+    pub(crate) async fn next(&mut self) -> TaskEvent {
+        let deadline = self.stop.as_ref().map(|stop| stop.deadline);
+        tokio::select! {
+            biased;
+            () = at(deadline) => TaskEvent::StopDue,
+            event = progress(&mut self.phase) => event,
+        }
+    }
+}
+
+async fn progress(phase: &mut Phase) -> TaskEvent {
+    match phase {
+        Phase::Opening(opening) => TaskEvent::Opened(opening.await),
+        Phase::Running(task) => TaskEvent::Drafts(task.drafts.recv().await),
+    }
+}
+
+/// A runtime that was told to stop and has not said yet that it did. Its task is over in the log; whatever it still
+/// says is thrown away, and it gets no new task until it is quiet.
+pub(crate) struct Linger {
+    pub(crate) drafts: mpsc::Receiver<Vec<Draft>>,
+    pub(crate) deadline: Instant,
+}
+
+/// How a lingering runtime goes on.
+pub(crate) enum Lingered {
+    Said(Option<Vec<Draft>>),
+    Due,
+}
+
+impl Linger {
+    /// The next thing a lingering runtime does. Cancel safe.
+    pub(crate) async fn next(&mut self) -> Lingered {
+        tokio::select! {
+            biased;
+            () = at(Some(self.deadline)) => Lingered::Due,
+            drafts = self.drafts.recv() => Lingered::Said(drafts),
+        }
+    }
+}
+
+/// Returns at this time, or never.
+pub(crate) async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
