@@ -59,7 +59,7 @@ pub enum Error {
     HolderDied {
         /// The holder's program.
         program: PathBuf,
-        /// How it ended.
+        /// How it ended and what it said.
         status: String,
     },
     /// The text cannot be a run id.

@@ -5,6 +5,7 @@
 //! of the runtime and verifies that nothing is left.
 
 mod command_line;
+mod descriptors;
 mod signals;
 
 use std::{

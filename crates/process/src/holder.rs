@@ -10,6 +10,7 @@ use std::{
     },
     path::PathBuf,
     process::Stdio,
+    time::Duration,
 };
 
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -18,10 +19,11 @@ use tokio::{
     net::{UnixStream, unix::pipe},
     process::{Child, Command},
     sync::mpsc,
+    time::timeout,
 };
 
 use crate::{
-    Environment, Error, Ladder, Lines, RunId, Running, Stdin,
+    Environment, Error, Ladder, Lines, RunId, Running, StderrTail, Stdin,
     control::Report,
     descent::Descent,
     hold::CommandLine,
@@ -34,6 +36,9 @@ use crate::{
 /// a user's pipes together are limited to 64 MiB, and beyond that every new pipe shrinks to two pages.
 #[cfg(target_os = "linux")]
 const PIPE_SIZE: usize = 256 * 1024;
+
+/// How long the stderr of a holder that failed is read.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How to start holders.
 #[derive(Clone, Debug)]
@@ -134,6 +139,10 @@ impl Holder {
                     .wait()
                     .await
                     .map_or_else(|error| error.to_string(), |status| status.to_string());
+                let said = StderrTail::default();
+                // Bounded, as somebody else may have inherited the pipe from a broken holder.
+                let _ = timeout(LAST_WORDS, said.clone().drain(stderr, None)).await;
+                let status = format!("{status}: {}", said.text().trim());
                 return Err(Error::HolderDied {
                     program: self.program.clone(),
                     status,

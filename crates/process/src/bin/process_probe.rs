@@ -38,7 +38,10 @@ fn main() -> ExitCode {
         "stubborn-tree" => stubborn_tree(),
         "orphan" => orphan(number(0)),
         "own-session" => own_session(),
-        "sleep" => Ok(thread::sleep(Duration::from_secs(600))),
+        "sleep" => {
+            thread::sleep(Duration::from_secs(600));
+            Ok(())
+        }
         other => Err(format!("unknown mode `{other}`").into()),
     };
     match outcome {

@@ -1,19 +1,14 @@
 //! The command line between [`crate::Holder`] and the holder: written and read in this one place.
-#![allow(unsafe_code)]
 
 use std::{
     ffi::{OsStr, OsString},
     io,
-    os::{
-        fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd},
-        unix::net::UnixStream,
-    },
+    os::{fd::RawFd, unix::net::UnixStream},
     path::PathBuf,
     time::Duration,
 };
 
-use rustix::io::{FdFlags, fcntl_setfd};
-
+use super::descriptors;
 use crate::{Ladder, RunId};
 
 /// Everything a holder must know; `write` and `parse` are each other's inverse.
@@ -46,11 +41,11 @@ impl CommandLine {
         words
     }
 
-    /// Also takes over the control socket, whose descriptor is the first word.
+    /// Also takes over the control socket, whose descriptor is the first word, and closes all others.
     pub(crate) fn parse(
         mut words: impl Iterator<Item = OsString>,
     ) -> io::Result<(Self, UnixStream)> {
-        let control = adopt(number(words.next())?)?;
+        let control = descriptors::keep_only(number(words.next())?)?;
         Ok((Self::parse_rest(words)?, control))
     }
 
@@ -86,17 +81,6 @@ fn number<T: std::str::FromStr>(word: Option<OsString>) -> io::Result<T> {
         .and_then(OsStr::to_str)
         .and_then(|word| word.parse().ok());
     parsed.ok_or_else(|| missing("number"))
-}
-
-fn adopt(fd: RawFd) -> io::Result<UnixStream> {
-    if fd <= 2 {
-        return Err(missing("control"));
-    }
-    // SAFETY: only borrowed for the call that finds out whether it is open, and keeps the runtime
-    // from inheriting it; nothing else in this process has been set up yet.
-    fcntl_setfd(unsafe { BorrowedFd::borrow_raw(fd) }, FdFlags::CLOEXEC)?;
-    // SAFETY: it is open (checked above), and the daemon handed it over for nobody else to use.
-    Ok(UnixStream::from(unsafe { OwnedFd::from_raw_fd(fd) }))
 }
 
 #[cfg(test)]

@@ -138,7 +138,7 @@ async fn records_are_reaped_after_host_and_holder_were_killed() {
     assert!(!tree::alive(&host.run).is_empty());
 
     let loaded = records::load(directory.path().into()).await.unwrap();
-    assert_eq!(loaded, [recorded.clone()]);
+    assert_eq!(loaded, std::slice::from_ref(&recorded));
     assert_eq!(
         records::reap(directory.path(), recorded.clone())
             .await
