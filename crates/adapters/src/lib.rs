@@ -1,1 +1,3 @@
 //! Roost: adapters.
+
+pub mod demo;

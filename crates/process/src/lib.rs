@@ -1,1 +1,37 @@
-//! Roost: process.
+//! Spawn, hold, read and end agent runtimes, and verify that nothing of them is left.
+//!
+//! Every runtime runs under a small holder process ([`hold`]) that outlives the daemon for as long as
+//! it takes to end the runtime's whole tree. The daemon's side is [`Holder::spawn`]; what a crash of
+//! both leaves behind is found again by [`records`].
+
+mod cgroup;
+mod control;
+mod descent;
+mod env;
+mod error;
+pub mod hold;
+mod holder;
+mod isolation;
+mod ladder;
+mod lines;
+mod process;
+pub mod records;
+mod resolve;
+mod run;
+mod running;
+mod stderr;
+mod stdin;
+pub mod tree;
+
+pub use control::Exit;
+pub use env::Environment;
+pub use error::Error;
+pub use holder::{Holder, Launch};
+pub use isolation::{EphemeralDir, Isolation, Namespace, isolate, remove_ephemeral_leftovers};
+pub use ladder::Ladder;
+pub use lines::{Batch, Line, Lines, MAX_LINE};
+pub use process::Process;
+pub use run::RunId;
+pub use running::{Control, Running};
+pub use stderr::{STDERR_TAIL, StderrTail};
+pub use stdin::Stdin;

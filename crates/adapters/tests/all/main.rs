@@ -1,0 +1,1 @@
+//! All integration tests of the adapters, in one binary.

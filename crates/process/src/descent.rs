@@ -1,0 +1,134 @@
+//! The last two steps of the ladder, SIGTERM and SIGKILL, until nothing of the run is left.
+//!
+//! A state machine without a clock of its own to wait on: the holder drives it between polls,
+//! the daemon between async sleeps.
+
+use std::time::{Duration, Instant};
+
+use rustix::{io::Errno, process::Signal};
+
+use crate::{Error, Process, process, tree::Target};
+
+/// Scans that must find nothing in a row, as a fork can hide from one of them.
+const EMPTY_SCANS: u32 = 2;
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+
+#[derive(Debug)]
+pub(crate) struct Descent {
+    target: Target,
+    stage: Stage,
+    pause: Duration,
+    empty_scans: u32,
+    /// What we may not signal (another user's process): it cannot be ended, only told about.
+    untouchable: Vec<Process>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Begin { term: Duration },
+    Terminating { until: Instant },
+    Killing,
+}
+
+pub(crate) enum Step {
+    /// Step again after this time, or earlier when a child has ended.
+    Again(Duration),
+    /// Nothing is left but what may not be signalled.
+    Gone { left: Vec<u32> },
+}
+
+impl Descent {
+    pub(crate) fn new(target: Target, term: Duration) -> Self {
+        Self {
+            target,
+            stage: Stage::Begin { term },
+            pause: FIRST_PAUSE,
+            empty_scans: 0,
+            untouchable: Vec::new(),
+        }
+    }
+
+    /// Leaves at most this much time until SIGKILL.
+    pub(crate) fn hurry(&mut self, term: Duration) {
+        match &mut self.stage {
+            Stage::Begin { term: planned } => *planned = term.min(*planned),
+            Stage::Terminating { until } => *until = (*until).min(Instant::now() + term),
+            Stage::Killing => {}
+        }
+    }
+
+    /// Looks for what is left and signals it when it is time; reads `/proc`, so it blocks a little.
+    pub(crate) fn step(&mut self) -> Step {
+        let mut members = self.target.members();
+        members.retain(|process| !self.untouchable.contains(process));
+        if members.is_empty() {
+            self.empty_scans += 1;
+            if self.empty_scans < EMPTY_SCANS {
+                return Step::Again(Duration::ZERO);
+            }
+            if let Some(cgroup) = &self.target.cgroup {
+                cgroup.remove();
+            }
+            return Step::Gone {
+                left: self.untouchable.iter().map(|process| process.pid).collect(),
+            };
+        }
+        self.empty_scans = 0;
+        match self.stage {
+            Stage::Begin { term } => {
+                self.signal(&members, Signal::TERM);
+                self.stage = Stage::Terminating {
+                    until: Instant::now() + term,
+                };
+            }
+            Stage::Terminating { until } if Instant::now() < until => {}
+            Stage::Terminating { .. } | Stage::Killing => {
+                if !matches!(self.stage, Stage::Killing) {
+                    self.pause = FIRST_PAUSE;
+                }
+                self.stage = Stage::Killing;
+                if let Some(cgroup) = &self.target.cgroup {
+                    cgroup.kill();
+                }
+                self.signal(&members, Signal::KILL);
+            }
+        }
+        Step::Again(self.next_pause())
+    }
+
+    fn signal(&mut self, members: &[Process], signal: Signal) {
+        for member in members {
+            if process::signal(member, signal) == Err(Errno::PERM) {
+                self.untouchable.push(*member);
+            }
+        }
+    }
+
+    fn next_pause(&mut self) -> Duration {
+        let pause = self.pause;
+        self.pause = (pause * 2).min(LONGEST_PAUSE);
+        match self.stage {
+            Stage::Terminating { until } => {
+                pause.min(until.saturating_duration_since(Instant::now()))
+            }
+            _ => pause,
+        }
+    }
+
+    /// Steps down to the end from async code and tells which pids could not be ended.
+    pub(crate) async fn run(mut self) -> Result<Vec<u32>, Error> {
+        loop {
+            let stepped = tokio::task::spawn_blocking(move || {
+                let step = self.step();
+                (self, step)
+            });
+            let step;
+            (self, step) = stepped.await.map_err(|_| Error::ShuttingDown)?;
+            match step {
+                Step::Again(pause) => tokio::time::sleep(pause).await,
+                Step::Gone { left } => return Ok(left),
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The environment of a runtime: cleared, then allow-listed, then what the launch adds.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+};
+
+/// Variables that pass from the daemon to a runtime.
+const ALLOWED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TERM",
+    "COLORTERM",
+    "NO_COLOR",
+    "TZ",
+    "TMPDIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+];
+
+/// Beginnings of variables that pass.
+const ALLOWED_PREFIXES: &[&str] = &["LC_", "XDG_", "SSL_CERT_"];
+
+/// The whole environment of a launch; nothing else reaches the runtime.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment(BTreeMap<OsString, OsString>);
+
+impl Environment {
+    /// What of the daemon's own environment a runtime may see.
+    pub fn allowed_from(daemon: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        Self(
+            daemon
+                .into_iter()
+                .filter(|(name, _)| is_allowed(name))
+                .collect(),
+        )
+    }
+
+    /// Adds or replaces one variable.
+    pub fn set(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> &mut Self {
+        self.0.insert(name.into(), value.into());
+        self
+    }
+
+    /// The value of a variable.
+    pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
+        self.0.get(name.as_ref()).map(OsString::as_os_str)
+    }
+
+    /// All variables in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+}
+
+fn is_allowed(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| {
+        ALLOWED.contains(&name)
+            || ALLOWED_PREFIXES
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_allow_list_passes() {
+        let table = [
+            ("PATH", true),
+            ("LC_ALL", true),
+            ("XDG_RUNTIME_DIR", true),
+            ("SSL_CERT_FILE", true),
+            ("https_proxy", true),
+            ("Path", false),
+            ("LC", false),
+            ("AWS_SECRET_ACCESS_KEY", false),
+            ("GITHUB_TOKEN", false),
+            ("LD_PRELOAD", false),
+            ("ROOST_RUN", false),
+            ("", false),
+        ];
+        for (name, allowed) in table {
+            let environment = Environment::allowed_from([(name.into(), "value".into())]);
+            assert_eq!(environment.get(name).is_some(), allowed, "{name}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The holder: a small synchronous process between the daemon and one runtime.
+//!
+//! It hands its own stdin, stdout and stderr to the runtime, so no byte passes through it. When its
+//! control socket closes (a stop, or the daemon died), or the runtime exits, it ends the whole tree
+//! of the runtime and verifies that nothing is left.
+
+mod command_line;
+mod descriptors;
+mod signals;
+
+use std::{
+    ffi::OsString,
+    fs::OpenOptions,
+    io::{self, Write},
+    os::{
+        fd::AsFd,
+        unix::{net::UnixStream, process::CommandExt},
+    },
+    process::{Command, ExitCode},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{WaitOptions, WaitStatus, wait},
+    stdio::{dup2_stderr, dup2_stdin, dup2_stdout},
+};
+
+pub(crate) use self::command_line::CommandLine;
+use self::signals::Signals;
+use crate::{
+    Exit, Process,
+    cgroup::Cgroup,
+    control::Report,
+    descent::{Descent, Step},
+    process::{Stat, boot_id},
+    records::Record,
+    run::RUN_VARIABLE,
+    tree::Target,
+};
+
+/// The whole life of a holder; `args` are those after `roost hold`, as [`crate::Holder`] gives them.
+pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
+    let held = CommandLine::parse(args).and_then(|(line, control)| hold(&line, control));
+    match held {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!(
+                "roost hold: {error}; this command is for roost itself, use `roost run` instead"
+            );
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn hold(line: &CommandLine, mut control: UnixStream) -> io::Result<()> {
+    let signals = Signals::install()?;
+    // Orphans of the runtime become our children, wherever they hide.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+
+    let null = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/null")?;
+    let cgroup = Cgroup::create(&line.run);
+    let spawned = Command::new(&line.program)
+        .args(&line.args)
+        .current_dir(&line.cwd)
+        .env(RUN_VARIABLE, line.run.as_str())
+        // So that a runtime which signals its own group does not hit its holder.
+        .process_group(0)
+        .spawn();
+    let child = match spawned {
+        Ok(child) => child,
+        Err(error) => {
+            if let Some(cgroup) = cgroup {
+                cgroup.remove();
+            }
+            return report(
+                &mut control,
+                &Report::Failed {
+                    message: error.to_string(),
+                },
+            );
+        }
+    };
+    // Our copies must go, so that both sides of the runtime's pipes see the other's end of file.
+    let _ = dup2_stdin(&null)
+        .and_then(|()| dup2_stdout(&null))
+        .and_then(|()| dup2_stderr(&null));
+
+    // Nobody has waited for the child yet, so even if it has exited its start time can be read.
+    let start_time = Stat::of(child.id()).map_or(0, |stat| stat.process.start_time);
+    let runtime = Process {
+        pid: child.id(),
+        start_time,
+    };
+    let holder = Process::current();
+    let record = Record {
+        run: line.run.clone(),
+        label: line.label.clone(),
+        boot: boot_id(),
+        holder,
+        runtime,
+        cgroup: cgroup.as_ref().map(|cgroup| cgroup.path().to_owned()),
+    };
+    let written = record.write(&line.records);
+    // A daemon that has died cannot read reports, but its runtime must still be ended.
+    let _ = report(
+        &mut control,
+        &Report::Started {
+            runtime,
+            cgroup: record.cgroup.clone(),
+            record_error: written.err().map(|error| error.to_string()),
+        },
+    );
+    // Entering a cgroup takes the kernel up to 10 ms, so it happens while the runtime starts up;
+    // what the runtime forks before that is still its descendant.
+    if let Some(cgroup) = &cgroup {
+        let _ = cgroup.adopt(runtime.pid);
+    }
+
+    let target = Target {
+        run: line.run.clone(),
+        roots: vec![holder, runtime],
+        cgroup,
+    };
+    let left = Watch {
+        line,
+        control: &mut control,
+        signals,
+        runtime,
+        exit: None,
+    }
+    .until_gone(target);
+    record.remove(&line.records);
+    let _ = report(&mut control, &Report::Gone { left });
+    Ok(())
+}
+
+fn report(control: &mut UnixStream, report: &Report) -> io::Result<()> {
+    let mut line = serde_json::to_vec(report)?;
+    line.push(b'\n');
+    control.write_all(&line)
+}
+
+/// Waits for the reasons to end the tree, then walks it down the ladder.
+struct Watch<'a> {
+    line: &'a CommandLine,
+    control: &'a mut UnixStream,
+    signals: Signals,
+    runtime: Process,
+    exit: Option<Exit>,
+}
+
+enum Phase {
+    Running,
+    Grace { until: Instant },
+    Descending(Descent),
+}
+
+impl Watch<'_> {
+    fn until_gone(mut self, target: Target) -> Vec<u32> {
+        let ladder = self.line.ladder;
+        let mut target = Some(target);
+        let mut phase = Phase::Running;
+        let mut stop = false;
+        loop {
+            let exited_before = self.exit.is_some();
+            self.reap();
+            stop |= self.signals.terminated();
+            let now = Instant::now();
+            if stop && matches!(phase, Phase::Running) {
+                phase = Phase::Grace {
+                    until: now + ladder.grace,
+                };
+            }
+            let term = match &phase {
+                Phase::Running | Phase::Grace { .. } if self.exit.is_some() => {
+                    Some(ladder.leftover)
+                }
+                Phase::Grace { until } if now >= *until => Some(ladder.term),
+                _ => None,
+            };
+            if let Some(term) = term
+                && let Some(target) = target.take()
+            {
+                phase = Phase::Descending(Descent::new(target, term));
+            }
+            let pause = match &mut phase {
+                Phase::Running => None,
+                Phase::Grace { until } => Some(until.saturating_duration_since(now)),
+                Phase::Descending(descent) => {
+                    if self.exit.is_some() && !exited_before {
+                        descent.hurry(ladder.leftover);
+                    }
+                    match descent.step() {
+                        Step::Again(pause) => Some(pause),
+                        Step::Gone { left } => return left,
+                    }
+                }
+            };
+            stop |= self.sleep(pause, !stop);
+        }
+    }
+
+    /// Collects every child that has ended; all of them are ours, adopted orphans included.
+    fn reap(&mut self) {
+        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            if Some(pid) == self.runtime.rustix_pid() {
+                let exit = exit_of(status);
+                self.exit = Some(exit);
+                let _ = report(self.control, &Report::Exited { exit });
+            }
+        }
+    }
+
+    /// Sleeps until a signal, a word on the control socket or the end of the pause; tells whether to stop.
+    fn sleep(&mut self, pause: Option<Duration>, listen: bool) -> bool {
+        let timeout = pause.map(|pause| Timespec {
+            tv_sec: pause.as_secs() as i64,
+            tv_nsec: pause.subsec_nanos().into(),
+        });
+        let (signals, control) = (self.signals.as_fd(), self.control.as_fd());
+        let mut fds = [
+            PollFd::from_borrowed_fd(signals, PollFlags::IN),
+            PollFd::from_borrowed_fd(control, PollFlags::IN),
+        ];
+        // A closed socket is always ready: once it has said stop, it must not be asked again.
+        let asked = if listen { &mut fds[..] } else { &mut fds[..1] };
+        if poll(asked, timeout.as_ref()).is_err() {
+            // Interrupted, or the machine is out of memory: in both cases look again, but do not spin.
+            thread::sleep(Duration::from_millis(1));
+        }
+        // A word, the end of the stream, an error: there is only one thing the daemon can mean.
+        let spoke = listen && !fds[1].revents().is_empty();
+        self.signals.clear();
+        spoke
+    }
+}
+
+fn exit_of(status: WaitStatus) -> Exit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Unknown,
+    }
+}

@@ -1,0 +1,223 @@
+//! The daemon's side of a holder: starts one, with pipes to the runtime it holds.
+#![allow(unsafe_code)]
+
+use std::{
+    ffi::OsString,
+    io,
+    os::{
+        fd::{AsRawFd, BorrowedFd},
+        unix::net::UnixStream as StdUnixStream,
+    },
+    path::PathBuf,
+    process::Stdio,
+    time::Duration,
+};
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    net::{UnixStream, unix::pipe},
+    process::{Child, Command},
+    sync::mpsc,
+    time::timeout,
+};
+
+use crate::{
+    Environment, Error, Ladder, Lines, RunId, Running, StderrTail, Stdin,
+    control::Report,
+    descent::Descent,
+    hold::CommandLine,
+    resolve,
+    running::{Held, supervise},
+    tree::Target,
+};
+
+/// The size asked for the stdout pipe: room for hundreds of lines per system call. Not more, because
+/// a user's pipes together are limited to 64 MiB, and beyond that every new pipe shrinks to two pages.
+#[cfg(target_os = "linux")]
+const PIPE_SIZE: usize = 256 * 1024;
+
+/// How long the stderr of a holder that failed is read.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How to start holders.
+#[derive(Clone, Debug)]
+pub struct Holder {
+    /// The program that calls [`crate::hold::main`].
+    pub program: PathBuf,
+    /// The arguments that make it do so, such as `hold`.
+    pub args: Vec<OsString>,
+    /// Where the records of running holders are.
+    pub records: PathBuf,
+    /// How patiently runtimes are ended.
+    pub ladder: Ladder,
+}
+
+/// A runtime to be started.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// Names this run; not to be used twice.
+    pub run: RunId,
+    /// Kept in the record for whoever reads it after a crash, such as the session id.
+    pub label: String,
+    /// The program: a path, or a name to be found in the environment's `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its working directory.
+    pub cwd: PathBuf,
+    /// Its whole environment, to which only `ROOST_RUN` is added.
+    pub env: Environment,
+    /// Gets the lines of stderr as they come, as far as it has room for them.
+    pub stderr_lines: Option<mpsc::Sender<String>>,
+}
+
+/// What exists once the holder process runs, before it has said anything.
+struct Started {
+    child: Child,
+    control: UnixStream,
+    stdin: pipe::Sender,
+    stdout: pipe::Receiver,
+    stderr: pipe::Receiver,
+}
+
+impl Holder {
+    /// Starts the runtime under a holder and waits until it runs.
+    ///
+    /// Dropping the call ends whatever it has started.
+    pub async fn spawn(&self, launch: Launch) -> Result<Running, Error> {
+        let (holder, run, stderr_lines) = (
+            self.clone(),
+            launch.run.clone(),
+            launch.stderr_lines.clone(),
+        );
+        let prepared = tokio::task::spawn_blocking(move || {
+            let line = holder.command_line(&launch)?;
+            let started = holder
+                .start(&line, &launch.env)
+                .map_err(|source| Error::Holder {
+                    program: holder.program.clone(),
+                    source,
+                })?;
+            Ok((line.program, started))
+        });
+        let (program, started) = prepared.await.map_err(|_| Error::ShuttingDown)??;
+        let Started {
+            mut child,
+            control,
+            stdin,
+            stdout,
+            stderr,
+        } = started;
+
+        let (reports, stop) = control.into_split();
+        let mut reports = BufReader::new(reports).lines();
+        let first = reports.next_line().await.ok().flatten();
+        let report = first.and_then(|line| serde_json::from_str(&line).ok());
+        let (runtime, cgroup) = match report {
+            Some(Report::Started {
+                runtime,
+                cgroup,
+                record_error,
+            }) => {
+                if let Some(error) = record_error {
+                    tracing::warn!(%run, %error, "A runtime has no record: if roost and its holder are both killed, it is not found again.");
+                }
+                (runtime, cgroup)
+            }
+            Some(Report::Failed { message }) => return Err(Error::Exec { program, message }),
+            _ => {
+                drop((stop, reports));
+                // It may have got as far as starting the runtime.
+                let target = Target {
+                    run,
+                    roots: Vec::new(),
+                    cgroup: None,
+                };
+                Descent::new(target, self.ladder.leftover).run().await?;
+                let status = child
+                    .wait()
+                    .await
+                    .map_or_else(|error| error.to_string(), |status| status.to_string());
+                let said = StderrTail::default();
+                // Bounded, as somebody else may have inherited the pipe from a broken holder.
+                let _ = timeout(LAST_WORDS, said.clone().drain(stderr, None)).await;
+                let status = format!("{status}: {}", said.text().trim());
+                return Err(Error::HolderDied {
+                    program: self.program.clone(),
+                    status,
+                });
+            }
+        };
+        let held = Held {
+            run,
+            runtime,
+            cgroup,
+            records: self.records.clone(),
+            child,
+            reports,
+            stop,
+        };
+        let (control, stderr) = supervise(held, stderr, stderr_lines);
+        Ok(Running {
+            stdin: Stdin(stdin),
+            stdout: Lines::new(stdout),
+            stderr,
+            control,
+        })
+    }
+
+    fn command_line(&self, launch: &Launch) -> Result<CommandLine, Error> {
+        let cwd = resolve::cwd(&launch.cwd)?;
+        Ok(CommandLine {
+            program: resolve::program(&launch.program, &cwd, launch.env.get("PATH"))?,
+            cwd,
+            run: launch.run.clone(),
+            label: launch.label.clone(),
+            records: self.records.clone(),
+            ladder: self.ladder,
+            args: launch.args.clone(),
+        })
+    }
+
+    /// Forks, which takes a moment: not for an async thread.
+    fn start(&self, line: &CommandLine, env: &Environment) -> io::Result<Started> {
+        let (stdin, runtime_stdin) = pipe::pipe()?;
+        let (runtime_stdout, stdout) = pipe::pipe()?;
+        let (runtime_stderr, stderr) = pipe::pipe()?;
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(&stdout, PIPE_SIZE);
+        let (control, holder_control) = StdUnixStream::pair()?;
+        control.set_nonblocking(true)?;
+
+        let inherited = holder_control.as_raw_fd();
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.args)
+            .args(line.write(inherited))
+            .env_clear()
+            .envs(env.iter())
+            .stdin(Stdio::from(runtime_stdin.into_blocking_fd()?))
+            .stdout(Stdio::from(runtime_stdout.into_blocking_fd()?))
+            .stderr(Stdio::from(runtime_stderr.into_blocking_fd()?));
+        // SAFETY: both calls are plain system calls, allowed between fork and exec, and the
+        // descriptor is open in the child because `holder_control` lives until after the spawn.
+        unsafe {
+            command.pre_exec(move || {
+                // From its first moment on, a Ctrl-C in our terminal is none of its business.
+                rustix::process::setsid()?;
+                fcntl_setfd(BorrowedFd::borrow_raw(inherited), FdFlags::empty())?;
+                Ok(())
+            });
+        }
+        let child = command.spawn()?;
+        drop(holder_control);
+        Ok(Started {
+            child,
+            control: UnixStream::from_std(control)?,
+            stdin,
+            stdout,
+            stderr,
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! A running runtime, and the task that follows it to its end.
+
+use std::{path::PathBuf, pin::pin, time::Duration};
+
+use tokio::{
+    io::{AsyncWriteExt, BufReader},
+    net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe},
+    process::Child,
+    sync::{mpsc, watch},
+};
+
+use crate::{
+    Error, Exit, Ladder, Lines, Process, RunId, StderrTail, Stdin, cgroup::Cgroup, control::Report,
+    descent::Descent, records, tree::Target,
+};
+
+/// How long stderr may still be read when only a process we may not signal can hold it open.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// A started runtime: its three pipes and the handle that ends it.
+#[derive(Debug)]
+pub struct Running {
+    /// What the runtime reads.
+    pub stdin: Stdin,
+    /// What it writes, in batches of lines.
+    pub stdout: Lines,
+    /// The end of what it wrote to stderr.
+    pub stderr: StderrTail,
+    /// Ends it; when the last clone is dropped, the runtime's whole tree is ended too.
+    pub control: Control,
+}
+
+/// Follows and ends a runtime; clones speak of the same one.
+#[derive(Clone, Debug)]
+pub struct Control {
+    runtime: Process,
+    stop: watch::Sender<bool>,
+    phase: watch::Receiver<Phase>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Running,
+    Exited(Exit),
+    Gone(Exit),
+}
+
+impl Control {
+    /// The pid of the runtime itself.
+    pub fn pid(&self) -> u32 {
+        self.runtime.pid
+    }
+
+    /// Ends the runtime and everything it started, and returns once nothing is left.
+    ///
+    /// Close stdin first: a runtime that leaves by itself is not signalled. Works without being awaited
+    /// to the end, any number of times.
+    pub async fn stop(&self) -> Exit {
+        self.stop.send_replace(true);
+        self.gone().await
+    }
+
+    /// Waits until the runtime itself has exited; some of its descendants may still be alive.
+    pub async fn wait_exit(&self) -> Exit {
+        self.reached(|phase| !matches!(phase, Phase::Running)).await
+    }
+
+    /// Waits until the runtime has exited and nothing that it started is left.
+    pub async fn gone(&self) -> Exit {
+        self.reached(|phase| matches!(phase, Phase::Gone(_))).await
+    }
+
+    async fn reached(&self, wanted: impl FnMut(&Phase) -> bool) -> Exit {
+        match self.phase.clone().wait_for(wanted).await.as_deref() {
+            Ok(Phase::Exited(exit) | Phase::Gone(exit)) => *exit,
+            // The supervising task is only ever dropped together with the whole async runtime.
+            Ok(Phase::Running) | Err(_) => Exit::Unknown,
+        }
+    }
+}
+
+/// The parts of a started holder that its supervisor needs.
+pub(crate) struct Held {
+    pub(crate) run: RunId,
+    pub(crate) runtime: Process,
+    pub(crate) cgroup: Option<PathBuf>,
+    pub(crate) records: PathBuf,
+    pub(crate) child: Child,
+    pub(crate) reports: tokio::io::Lines<BufReader<OwnedReadHalf>>,
+    /// Closing it tells the holder to stop.
+    pub(crate) stop: OwnedWriteHalf,
+}
+
+/// Starts the task that follows the holder and drains stderr; it ends when the tree is gone.
+pub(crate) fn supervise(
+    held: Held,
+    stderr: pipe::Receiver,
+    stderr_lines: Option<mpsc::Sender<String>>,
+) -> (Control, StderrTail) {
+    let (stop, stop_asked) = watch::channel(false);
+    let (phase_sender, phase) = watch::channel(Phase::Running);
+    let control = Control {
+        runtime: held.runtime,
+        stop,
+        phase,
+    };
+    let tail = StderrTail::default();
+    let drain = tail.clone().drain(stderr, stderr_lines);
+    tokio::spawn(async move {
+        let mut drain = pin!(drain);
+        let mut follow = pin!(held.follow(stop_asked, &phase_sender));
+        let exit = tokio::select! {
+            () = &mut drain => follow.await,
+            exit = &mut follow => {
+                let _ = tokio::time::timeout(DRAIN, drain).await;
+                exit
+            }
+        };
+        phase_sender.send_replace(Phase::Gone(exit));
+    });
+    (control, tail)
+}
+
+impl Held {
+    async fn follow(
+        mut self,
+        mut stop_asked: watch::Receiver<bool>,
+        phase: &watch::Sender<Phase>,
+    ) -> Exit {
+        let mut exit = Exit::Unknown;
+        let mut stopping = false;
+        loop {
+            // An error means that every handle was dropped, which asks for the same.
+            let asked = async { drop(stop_asked.wait_for(|stop| *stop).await) };
+            let line = tokio::select! {
+                () = asked, if !stopping => {
+                    stopping = true;
+                    let _ = self.stop.shutdown().await;
+                    continue;
+                }
+                line = self.reports.next_line() => line,
+            };
+            let report = line
+                .ok()
+                .flatten()
+                .and_then(|line| serde_json::from_str(&line).ok());
+            match report {
+                Some(Report::Exited { exit: how }) => {
+                    exit = how;
+                    phase.send_replace(Phase::Exited(exit));
+                }
+                Some(Report::Gone { left }) => {
+                    warn_of(&self.run, &left);
+                    break;
+                }
+                Some(Report::Started { .. } | Report::Failed { .. }) => {}
+                None => {
+                    tracing::warn!(run = %self.run, "A holder was killed; its runtime is ended from here.");
+                    self.end_without_holder().await;
+                    break;
+                }
+            }
+        }
+        // So that no zombie of the holder is left.
+        let _ = self.child.wait().await;
+        exit
+    }
+
+    async fn end_without_holder(&self) {
+        let target = Target {
+            run: self.run.clone(),
+            roots: vec![self.runtime],
+            cgroup: self
+                .cgroup
+                .as_deref()
+                .and_then(|path| Cgroup::recorded(path, &self.run)),
+        };
+        match Descent::new(target, Ladder::default().leftover).run().await {
+            Ok(left) => {
+                warn_of(&self.run, &left);
+                records::remove(&self.records, &self.run);
+            }
+            // The record stays, so the next start reaps it.
+            Err(Error::ShuttingDown) => {}
+            Err(error) => {
+                tracing::error!(run = %self.run, %error, "The processes of a run could not be ended.")
+            }
+        }
+    }
+}
+
+fn warn_of(run: &RunId, left: &[u32]) {
+    if !left.is_empty() {
+        tracing::warn!(%run, ?left, "These processes of a run belong to another user and could not be ended.");
+    }
+}

@@ -1,0 +1,98 @@
+//! Ending a runtime ends everything it started.
+
+use roost_process::{Exit, Running, tree};
+
+use crate::support::{
+    PROBE, Place, all_lines, assert_nothing_left, eventually, next_lines, patient, quick, ready,
+};
+
+#[tokio::test]
+async fn a_runtime_that_leaves_when_its_stdin_closes_is_not_signalled() {
+    let place = Place::new(patient());
+    let (run, Running { stdin, control, .. }) = place.spawn(PROBE, &["echo"]).await;
+    stdin.close();
+    assert_eq!(control.stop().await, Exit::Code(0));
+    assert_nothing_left(&run);
+}
+
+#[tokio::test]
+async fn stop_ends_a_stubborn_tree_that_ignores_sigterm() {
+    let place = Place::new(quick());
+    let (run, mut running) = place.spawn(PROBE, &["stubborn-tree"]).await;
+    ready(&mut running.stdout).await;
+    eventually("the tree stands", || tree::alive(&run).len() == 3);
+    assert_eq!(running.control.stop().await, Exit::Signal(9));
+    assert_nothing_left(&run);
+    assert!(!place.record(&run).exists());
+    assert_eq!(all_lines(&mut running.stdout).await, ["SIGTERM ignored"]);
+}
+
+#[tokio::test]
+async fn an_orphan_in_its_own_session_is_gone_after_the_runtime_exits() {
+    let place = Place::new(quick());
+    let (run, mut running) = place.spawn(PROBE, &["orphan", "0"]).await;
+    ready(&mut running.stdout).await;
+    assert_eq!(running.control.gone().await, Exit::Code(0));
+    assert_nothing_left(&run);
+}
+
+#[tokio::test]
+async fn an_orphan_that_cleared_its_environment_is_gone_too() {
+    let place = Place::new(quick());
+    let script = "(env -i setsid sleep 600 & echo $!) </dev/null 2>/dev/null";
+    let (_, mut running) = place.spawn("sh", &["-c", script]).await;
+    let pid: u32 = next_lines(&mut running.stdout).await.unwrap()[0]
+        .parse()
+        .unwrap();
+    running.control.gone().await;
+    assert!(roost_process::Process::of(pid).is_none());
+}
+
+#[tokio::test]
+async fn a_tree_that_keeps_forking_is_gone_after_stop() {
+    let place = Place::new(quick());
+    let script = "trap '' TERM; f() { while :; do sleep 0.01; (setsid sh -c 'trap \"\" TERM; sleep 5' &) ; done; }; f & f & echo ready; f";
+    let (run, mut running) = place.spawn("sh", &["-c", script]).await;
+    ready(&mut running.stdout).await;
+    running.control.stop().await;
+    assert_nothing_left(&run);
+}
+
+#[tokio::test]
+async fn dropping_every_handle_ends_the_tree() {
+    let place = Place::new(quick());
+    let (run, mut running) = place.spawn(PROBE, &["stubborn-tree"]).await;
+    ready(&mut running.stdout).await;
+    drop(running);
+    tokio::task::spawn_blocking(move || {
+        eventually("nothing is left", || tree::alive(&run).is_empty())
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn several_may_wait_for_the_same_exit_and_stop_twice() {
+    let place = Place::new(quick());
+    let (_, mut running) = place.spawn(PROBE, &["ignore-term"]).await;
+    ready(&mut running.stdout).await;
+    let (one, two) = (running.control.clone(), running.control.clone());
+    let ends = tokio::join!(one.wait_exit(), two.gone(), one.stop(), two.stop());
+    assert_eq!(
+        ends,
+        (
+            Exit::Signal(9),
+            Exit::Signal(9),
+            Exit::Signal(9),
+            Exit::Signal(9)
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_runtime_that_signals_its_own_group_does_not_hit_its_holder() {
+    let place = Place::new(quick());
+    let (run, running) = place.spawn("sh", &["-c", "kill -9 0"]).await;
+    assert_eq!(running.control.gone().await, Exit::Signal(9));
+    assert_nothing_left(&run);
+}
