@@ -1,0 +1,47 @@
+//! What an ACP agent can do, from what it says of itself and what the protocol leaves it.
+
+use agent_client_protocol::v1::schema as acp;
+use roost_proto::runtime::{
+    AuthModel, CancellationModel, McpSupport, McpTransport, PermissionModel, ResumeModel, RuntimeCapabilities,
+    RuntimeIsolationMode, RuntimeStateModel, ToolExecutionModel, ToolReplaySafety,
+};
+
+/// The capabilities of an agent that introduced itself like this; of one that has not, only what every agent has.
+pub(super) fn capabilities(about: Option<&acp::InitializeResponse>) -> RuntimeCapabilities {
+    let agent = about.map(|about| &about.agent_capabilities);
+    let resumes = agent.is_some_and(|agent| agent.load_session || agent.session_capabilities.resume.is_some());
+    let mut transports = vec![McpTransport::Stdio];
+    if agent.is_some_and(|agent| agent.mcp_capabilities.http) {
+        transports.push(McpTransport::Http);
+    }
+    if agent.is_some_and(|agent| agent.mcp_capabilities.sse) {
+        transports.push(McpTransport::Sse);
+    }
+    RuntimeCapabilities {
+        supports_streaming: true,
+        supports_tool_calls: true,
+        supports_parallel_tool_calls: true,
+        supports_stop: true,
+        supports_artifacts: false,
+        supports_session_create: true,
+        supports_session_resume: resumes,
+        supports_usage_reporting: true,
+        supports_non_interactive: true,
+        max_outstanding_tool_calls: None,
+        auth_model: match about {
+            Some(about) if about.auth_methods.is_empty() => AuthModel::Unknown,
+            Some(_) => AuthModel::Both,
+            None => AuthModel::Unknown,
+        },
+        tool_execution_model: ToolExecutionModel::RuntimeInternal,
+        permission_model: PermissionModel::Hybrid,
+        state_model: if resumes { RuntimeStateModel::LocalDisk } else { RuntimeStateModel::InProcess },
+        resume_model: if resumes { ResumeModel::Native } else { ResumeModel::Reconstruct },
+        tool_replay_safety: ToolReplaySafety::RequiresReapproval,
+        mcp_support: McpSupport::ClientOnly,
+        mcp_transports: Some(transports),
+        cancellation_model: CancellationModel::BestEffort,
+        supported_isolation_modes: vec![RuntimeIsolationMode::Subprocess],
+        recommended_isolation_mode: RuntimeIsolationMode::Subprocess,
+    }
+}

@@ -1,0 +1,49 @@
+//! How an ACP agent is started.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use roost_engine::adapter::{AdapterError, OpenSession};
+use roost_process::{Environment, Holder, Launch, RunId};
+use tokio::sync::mpsc;
+
+use super::connection::Parts;
+
+/// Lines of stderr that may wait to be shown; the rest is only in the tail.
+const STDERR_LINES: usize = 64;
+
+/// The agent's command, as configured.
+#[derive(Clone, Debug)]
+pub struct AgentCommand {
+    /// The program: a path, or a name to be found in `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables on top of the session's environment.
+    pub env: Vec<(String, String)>,
+}
+
+/// Starts the agent under a holder.
+pub(super) async fn launch(
+    holder: &Arc<Holder>,
+    command: &AgentCommand,
+    open: &OpenSession,
+) -> Result<Parts, AdapterError> {
+    let mut env = Environment::default();
+    for (name, value) in open.env.env.iter().chain(command.env.iter().map(|(name, value)| (name, value))) {
+        env.set(name, value);
+    }
+    let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
+    let launch = Launch {
+        run: RunId::fresh(),
+        label: open.session_id.to_string(),
+        program: command.program.clone(),
+        args: command.args.clone(),
+        cwd: open.env.cwd.clone().into(),
+        env,
+        stderr_lines: Some(stderr_lines),
+    };
+    let running = holder.spawn(launch).await.map_err(|error| AdapterError::Spawn(error.to_string()))?;
+    let (stdin, lines, tail, control) = (running.stdin, running.stdout, running.stderr, running.control);
+    Ok(Parts { stdin, lines, stderr, tail, control })
+}

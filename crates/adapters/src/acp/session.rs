@@ -1,0 +1,237 @@
+//! An open ACP session: the handshake, its tasks, and the way back into them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::schema as acp;
+use async_trait::async_trait;
+use roost_engine::adapter::{
+    AdapterError, Answer, DRAFT_QUEUE, Fact, McpServerTransport, OpenSession, RuntimeSession, RuntimeTask, TaskControl,
+    TaskInput,
+};
+use roost_process::Control;
+use roost_proto::canonical;
+use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use roost_proto::payload::{ContextStrategy, ContextWindow, ModelInputPayload};
+use roost_proto::transcript;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use super::connection::{CallResult, Command, Parts, Reply, rejected, start};
+
+/// How long an agent may take for one step of the handshake. First starts download things.
+const HANDSHAKE: Duration = Duration::from_secs(120);
+
+/// A started agent before it has a session.
+pub(super) struct Agent {
+    commands: mpsc::Sender<Command>,
+    control: Control,
+    pub(super) about: acp::InitializeResponse,
+}
+
+impl Agent {
+    /// Introduces us to the agent.
+    pub(super) async fn initialize(parts: Parts) -> Result<Self, AdapterError> {
+        let control = parts.control.clone();
+        let commands = start(parts);
+        let elicitation = acp::ElicitationCapabilities::new().form(acp::ElicitationFormCapabilities::new());
+        let capabilities = acp::ClientCapabilities::new().elicitation(elicitation);
+        let request = acp::InitializeRequest::new(ProtocolVersion::V1)
+            .client_capabilities(capabilities)
+            .client_info(acp::Implementation::new("roost", env!("CARGO_PKG_VERSION")).title("Roost"));
+        let answered = call(&commands, "initialize", &request).await?.map_err(rejected)?;
+        let about: acp::InitializeResponse = serde_json::from_value(answered).map_err(|error| {
+            let message = format!("the agent's answer to initialize makes no sense: {error}");
+            AdapterError::Runtime { message, raw: None }
+        })?;
+        if about.protocol_version != ProtocolVersion::V1 {
+            let message = format!("the agent speaks ACP version {}, Roost speaks 1", json!(about.protocol_version));
+            return Err(AdapterError::Runtime { message, raw: None });
+        }
+        Ok(Self { commands, control, about })
+    }
+
+    /// Makes a new session.
+    pub(super) async fn new_session(self, open: &OpenSession) -> Result<AcpSession, AdapterError> {
+        let request = acp::NewSessionRequest::new(&open.env.cwd).mcp_servers(mcp_servers(open));
+        let answered = call(&self.commands, "session/new", &request).await?.map_err(rejected)?;
+        let Some(native) = answered.get("sessionId").and_then(Value::as_str) else {
+            let message = "the agent made a session without an id".into();
+            return Err(AdapterError::Runtime { message, raw: Some(answered) });
+        };
+        self.bind(native.to_owned()).await
+    }
+
+    /// Opens a session that the agent knows, if it can.
+    pub(super) async fn resume(self, open: &OpenSession, native: &RuntimeSessionId) -> Result<AcpSession, AdapterError> {
+        let capabilities = &self.about.agent_capabilities;
+        let method = if capabilities.session_capabilities.resume.is_some() {
+            "session/resume"
+        } else if capabilities.load_session {
+            "session/load"
+        } else {
+            return Err(AdapterError::UnknownSession(native.clone()));
+        };
+        let request = acp::ResumeSessionRequest::new(native.as_str().to_owned(), &open.env.cwd).mcp_servers(mcp_servers(open));
+        match call(&self.commands, method, &request).await? {
+            Ok(_) => self.bind(native.as_str().to_owned()).await,
+            // Agents disagree about the code for a session that they do not know.
+            Err(error) if matches!(error.code, -32602 | -32002 | -32603) => {
+                Err(AdapterError::UnknownSession(native.clone()))
+            }
+            Err(error) => Err(rejected(error)),
+        }
+    }
+
+    async fn bind(self, native: String) -> Result<AcpSession, AdapterError> {
+        let commands = self.commands;
+        commands.send(Command::Bind { native: native.clone() }).await.map_err(|_| gone())?;
+        Ok(AcpSession { native, commands, control: self.control })
+    }
+}
+
+/// A session with an agent that waits for tasks.
+pub(super) struct AcpSession {
+    native: String,
+    commands: mpsc::Sender<Command>,
+    control: Control,
+}
+
+#[async_trait]
+impl RuntimeSession for AcpSession {
+    fn native_id(&self) -> Option<RuntimeSessionId> {
+        Some(self.native.as_str().into())
+    }
+
+    async fn start_task(&mut self, input: TaskInput) -> Result<RuntimeTask, AdapterError> {
+        let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
+        let first = vec![Fact::Input(model_input(&input)).into()];
+        let params = json!({ "sessionId": self.native, "prompt": prompt(&input) });
+        request(&self.commands, |reply| Command::Prompt { params, first, drafts, reply }).await?;
+        Ok(RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.commands.clone())) })
+    }
+
+    async fn exited(&mut self) {
+        tokio::select! {
+            // The pump ends when the agent's output does, even if its process lives on.
+            () = self.commands.closed() => {}
+            _ = self.control.wait_exit() => {}
+        }
+    }
+
+    async fn close(self: Box<Self>) {
+        // The pump ends with its last command sender and closes the agent's stdin on the way.
+        let Self { commands, control, .. } = *self;
+        drop(commands);
+        control.stop().await;
+    }
+}
+
+/// The way back into a running task.
+struct AcpTask(mpsc::Sender<Command>);
+
+#[async_trait]
+impl TaskControl for AcpTask {
+    async fn send_tool_result(&self, _: &ToolCallId, _: Value) -> Result<(), AdapterError> {
+        Err(AdapterError::Unsupported("take results of tools that the host runs"))
+    }
+
+    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
+        let call = call.clone();
+        request(&self.0, |reply| Command::Decide { call, allow: true, reply }).await
+    }
+
+    async fn send_tool_denied(&self, call: &ToolCallId, _reason: &str) -> Result<(), AdapterError> {
+        let call = call.clone();
+        request(&self.0, |reply| Command::Decide { call, allow: false, reply }).await
+    }
+
+    async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
+        let question = question.clone();
+        request(&self.0, |reply| Command::Answer { question, answer, reply }).await
+    }
+
+    async fn steer(&self, _: TranscriptMessage) -> Result<(), AdapterError> {
+        Err(AdapterError::Unsupported("be steered while it works"))
+    }
+
+    async fn stop(&self) -> Result<(), AdapterError> {
+        request(&self.0, |reply| Command::Cancel { reply }).await
+    }
+}
+
+async fn request<T>(
+    commands: &mpsc::Sender<Command>,
+    command: impl FnOnce(Reply<T>) -> Command,
+) -> Result<T, AdapterError> {
+    let (reply, answer) = oneshot::channel();
+    commands.send(command(reply)).await.map_err(|_| gone())?;
+    answer.await.map_err(|_| gone())?
+}
+
+async fn call(
+    commands: &mpsc::Sender<Command>,
+    method: &'static str,
+    params: &impl Serialize,
+) -> Result<CallResult, AdapterError> {
+    // Requests of the schema have string keys and finite numbers only, so they always serialise.
+    let params = serde_json::to_value(params).unwrap_or_default();
+    let answered = request(commands, |reply| Command::Call { method, params, reply });
+    match tokio::time::timeout(HANDSHAKE, answered).await {
+        Ok(answered) => answered,
+        Err(_) => {
+            let message = format!("the agent did not answer {method} within {} s", HANDSHAKE.as_secs());
+            Err(AdapterError::Runtime { message, raw: None })
+        }
+    }
+}
+
+fn gone() -> AdapterError {
+    AdapterError::Exited { message: "the agent is gone".into(), stderr_tail: None }
+}
+
+fn mcp_servers(open: &OpenSession) -> Vec<acp::McpServer> {
+    let servers = open.mcp_servers.iter().map(|server| match &server.transport {
+        McpServerTransport::Http { url, headers } => {
+            let headers = headers.iter().map(|(name, value)| acp::HttpHeader::new(name, value)).collect();
+            acp::McpServer::Http(acp::McpServerHttp::new(&server.name, url).headers(headers))
+        }
+        McpServerTransport::Stdio { command, args, env } => {
+            let env = env.iter().map(|(name, value)| acp::EnvVariable::new(name, value)).collect();
+            acp::McpServer::Stdio(acp::McpServerStdio::new(&server.name, command).args(args.clone()).env(env))
+        }
+    });
+    servers.collect()
+}
+
+/// The prompt's blocks; what was said before goes first, for an agent that does not remember it.
+fn prompt(input: &TaskInput) -> Vec<acp::ContentBlock> {
+    let mut blocks = Vec::new();
+    if !input.history.is_empty() {
+        let history = transcript::flatten(&input.history);
+        blocks.push(format!("This conversation was interrupted. What was said and done before:\n\n{history}").into());
+    }
+    for block in input.messages.iter().flat_map(|message| &message.content) {
+        match block {
+            TranscriptContentBlock::Text { text } => blocks.push(text.clone().into()),
+            TranscriptContentBlock::Code { code, .. } => blocks.push(code.clone().into()),
+            _ => {}
+        }
+    }
+    blocks
+}
+
+fn model_input(input: &TaskInput) -> ModelInputPayload {
+    let context_window =
+        ContextWindow { strategy: ContextStrategy::None, max_chars: None, omitted_indices: None, overflow: None };
+    let messages: Vec<_> = input.history.iter().chain(&input.messages).collect();
+    let hashed = json!({ "messages": messages, "context_window": context_window });
+    let input_hash = canonical::hash(&hashed);
+    ModelInputPayload { input_ref: None, input_hash, context_window, implicit_sources_ref: None }
+}
+
+/// What an agent told about itself, shared by the adapter's sessions.
+pub(super) type About = Arc<std::sync::Mutex<Option<acp::InitializeResponse>>>;

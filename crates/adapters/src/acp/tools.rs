@@ -1,0 +1,184 @@
+//! The agent's tool calls: ACP announces them early, late or never, and says the same thing several times.
+
+use std::collections::HashMap;
+
+use agent_client_protocol::v1::schema as acp;
+use roost_engine::adapter::{Draft, Fact, ToolOutcome};
+use roost_proto::ids::ToolCallId;
+use roost_proto::payload::{OutputStream, ToolCallRequestedPayload, ToolKind};
+use roost_proto::tool::ToolCallIdentity;
+use serde_json::{Value, json};
+
+/// What is known of one tool call.
+#[derive(Debug)]
+struct Tool {
+    fields: acp::ToolCallUpdateFields,
+    /// The identity, once the call has been reported.
+    identity: Option<ToolCallIdentity>,
+    done: bool,
+    /// The output that was passed on already.
+    shown: String,
+}
+
+/// The tool calls of one task, by the agent's id.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    known: HashMap<String, Tool>,
+}
+
+impl Tools {
+    /// Takes a new or changed call and reports what it means.
+    pub(super) fn update(&mut self, update: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) {
+        let native = update.tool_call_id.0.to_string();
+        let status = update.fields.status;
+        let brings_input = update.fields.raw_input.as_ref().is_some_and(says_something);
+        let tool = self.merge(&native, update.fields);
+        match status {
+            Some(acp::ToolCallStatus::Completed) => Self::complete(&native, tool, false, drafts),
+            Some(acp::ToolCallStatus::Failed) => Self::complete(&native, tool, true, drafts),
+            // Some agents say "in progress" and then ask: the call runs only when it is allowed or shows output.
+            _ => {
+                if brings_input || status == Some(acp::ToolCallStatus::InProgress) {
+                    Self::report(&native, tool, drafts);
+                }
+                Self::show_output(tool, drafts);
+            }
+        }
+    }
+
+    /// The agent asks about a call, which it may not have announced before.
+    pub(super) fn asked(&mut self, update: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) -> ToolCallId {
+        let native = update.tool_call_id.0.to_string();
+        let tool = self.merge(&native, update.fields);
+        Self::report(&native, tool, drafts)
+    }
+
+    /// Reports the calls that were announced and never became more.
+    pub(super) fn flush(&mut self, drafts: &mut Vec<Draft>) {
+        for (native, tool) in &mut self.known {
+            Self::report(native, tool, drafts);
+        }
+    }
+
+    fn merge(&mut self, native: &str, new: acp::ToolCallUpdateFields) -> &mut Tool {
+        let tool = self.known.entry(native.to_owned()).or_insert_with(|| Tool {
+            fields: acp::ToolCallUpdateFields::default(),
+            identity: None,
+            done: false,
+            shown: String::new(),
+        });
+        let fields = &mut tool.fields;
+        fields.kind = new.kind.or(fields.kind);
+        fields.title = new.title.or(fields.title.take());
+        fields.name = new.name.or(fields.name.take());
+        fields.content = new.content.or(fields.content.take());
+        fields.locations = new.locations.or(fields.locations.take());
+        fields.raw_input = new.raw_input.or(fields.raw_input.take());
+        fields.raw_output = new.raw_output.or(fields.raw_output.take());
+        tool
+    }
+
+    fn report(native: &str, tool: &mut Tool, drafts: &mut Vec<Draft>) -> ToolCallId {
+        if let Some(identity) = &tool.identity {
+            return identity.tool_call_id.clone();
+        }
+        let input = input(&tool.fields);
+        let identity = ToolCallIdentity::first(Some(native.to_owned()), &input);
+        let id = identity.tool_call_id.clone();
+        tool.identity = Some(identity.clone());
+        let kind = tool.fields.kind.map(kind);
+        let named = tool.fields.name.clone();
+        let name = named.unwrap_or_else(|| kind.map_or("other", kind_name).to_owned());
+        let title = tool.fields.title.clone();
+        drafts.push(Fact::ToolRequested(ToolCallRequestedPayload { identity, name, input, title, kind }).into());
+        id
+    }
+
+    fn complete(native: &str, tool: &mut Tool, is_error: bool, drafts: &mut Vec<Draft>) {
+        let call = Self::report(native, tool, drafts);
+        if std::mem::replace(&mut tool.done, true) {
+            return;
+        }
+        if !is_error {
+            Self::show_output(tool, drafts);
+        }
+        let result = tool.fields.raw_output.clone().or_else(|| content(&tool.fields));
+        drafts.push(Fact::ToolCompleted(ToolOutcome::of_runtime(call, result, is_error)).into());
+    }
+
+    /// Passes on what was added to a call's text since the last time; a text that was replaced is not output.
+    fn show_output(tool: &mut Tool, drafts: &mut Vec<Draft>) {
+        let Some(identity) = &tool.identity else { return };
+        let text = text(&tool.fields);
+        let Some(added) = text.strip_prefix(&tool.shown).filter(|added| !added.is_empty()) else { return };
+        let (call, delta) = (identity.tool_call_id.clone(), added.to_owned());
+        drafts.push(Fact::ToolOutputDelta { call, stream: OutputStream::Stdout, delta }.into());
+        tool.shown = text;
+    }
+}
+
+fn says_something(input: &Value) -> bool {
+    match input {
+        Value::Null => false,
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
+    }
+}
+
+/// The call's input; agents that send none are described by what they show instead.
+fn input(fields: &acp::ToolCallUpdateFields) -> Value {
+    if let Some(raw) = fields.raw_input.as_ref().filter(|raw| says_something(raw)) {
+        return raw.clone();
+    }
+    let locations = fields.locations.iter().flatten().map(|place| place.path.display().to_string());
+    let mut shown = json!({ "title": fields.title, "locations": locations.collect::<Vec<_>>() });
+    if let Some(content) = content(fields) {
+        shown["content"] = content;
+    }
+    shown
+}
+
+fn content(fields: &acp::ToolCallUpdateFields) -> Option<Value> {
+    let content = fields.content.as_ref().filter(|content| !content.is_empty())?;
+    serde_json::to_value(content).ok()
+}
+
+fn text(fields: &acp::ToolCallUpdateFields) -> String {
+    let texts = fields.content.iter().flatten().filter_map(|content| match content {
+        acp::ToolCallContent::Content(acp::Content { content: acp::ContentBlock::Text(text), .. }) => {
+            Some(text.text.as_str())
+        }
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn kind(kind: acp::ToolKind) -> ToolKind {
+    match kind {
+        acp::ToolKind::Read => ToolKind::Read,
+        acp::ToolKind::Edit => ToolKind::Edit,
+        acp::ToolKind::Delete => ToolKind::Delete,
+        acp::ToolKind::Move => ToolKind::Move,
+        acp::ToolKind::Search => ToolKind::Search,
+        acp::ToolKind::Execute => ToolKind::Execute,
+        acp::ToolKind::Think => ToolKind::Think,
+        acp::ToolKind::Fetch => ToolKind::Fetch,
+        acp::ToolKind::SwitchMode => ToolKind::SwitchMode,
+        _ => ToolKind::Other,
+    }
+}
+
+fn kind_name(kind: ToolKind) -> &'static str {
+    match kind {
+        ToolKind::Read => "read",
+        ToolKind::Edit => "edit",
+        ToolKind::Delete => "delete",
+        ToolKind::Move => "move",
+        ToolKind::Search => "search",
+        ToolKind::Execute => "execute",
+        ToolKind::Think => "think",
+        ToolKind::Fetch => "fetch",
+        ToolKind::SwitchMode => "switch_mode",
+        ToolKind::Other => "other",
+    }
+}
