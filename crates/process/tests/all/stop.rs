@@ -109,7 +109,10 @@ async fn a_runtime_is_in_the_cgroup_of_its_record_which_is_removed_at_the_end() 
     let Some(cgroup) = record.cgroup else { return };
     let pid = running.control.pid().to_string();
     eventually("the runtime has entered its cgroup", || {
-        fs::read_to_string(cgroup.join("cgroup.procs")).unwrap().trim() == pid
+        fs::read_to_string(cgroup.join("cgroup.procs"))
+            .unwrap()
+            .trim()
+            == pid
     });
     running.control.stop().await;
     assert!(!cgroup.exists());
