@@ -40,6 +40,7 @@ impl Cgroup {
     }
 
     /// All processes in it and in the cgroups below.
+    #[cfg(target_os = "linux")]
     pub(crate) fn pids(&self) -> Vec<u32> {
         let mut pids = Vec::new();
         each_below(&self.0, &mut |path| {

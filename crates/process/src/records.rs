@@ -40,7 +40,7 @@ pub struct Record {
 /// What [`reap`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reaped {
-    /// The machine has been restarted since, so nothing can be left.
+    /// The machine has been restarted since (or does not tell), so the pids mean nothing any more.
     OtherBoot,
     /// Nothing of the run is alive, except these pids, which we may not signal.
     Gone {
@@ -117,7 +117,8 @@ fn read_one(path: &Path) -> Option<Record> {
 
 /// Ends what is left of a recorded run and removes its record; a recycled pid is never touched.
 pub async fn reap(directory: &Path, record: Record) -> Result<Reaped, Error> {
-    if record.boot != boot_id() {
+    let boot = boot_id();
+    if boot.is_empty() || record.boot != boot {
         record.remove(directory);
         return Ok(Reaped::OtherBoot);
     }

@@ -5,6 +5,8 @@ use crate::{Process, RunId, cgroup::Cgroup};
 /// The run whose processes are looked for, and what is known of where they are.
 #[derive(Debug)]
 pub(crate) struct Target {
+    // Without `/proc` there is no environment to look for it in.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(crate) run: RunId,
     /// Processes whose descendants belong to the run (and they themselves, except the current one).
     pub(crate) roots: Vec<Process>,

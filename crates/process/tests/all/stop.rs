@@ -1,6 +1,8 @@
 //! Ending a runtime ends everything it started.
 
-use roost_process::{Exit, Running, tree};
+use std::fs;
+
+use roost_process::{Exit, Running, records::Record, tree};
 
 use crate::support::{
     PROBE, Place, all_lines, assert_nothing_left, eventually, next_lines, patient, quick, ready,
@@ -95,4 +97,23 @@ async fn a_runtime_that_signals_its_own_group_does_not_hit_its_holder() {
     let (run, running) = place.spawn("sh", &["-c", "kill -9 0"]).await;
     assert_eq!(running.control.gone().await, Exit::Signal(9));
     assert_nothing_left(&run);
+}
+
+#[tokio::test]
+async fn a_runtime_is_in_the_cgroup_of_its_record_which_is_removed_at_the_end() {
+    let place = Place::new(quick());
+    let (run, mut running) = place.spawn(PROBE, &["ignore-term"]).await;
+    ready(&mut running.stdout).await;
+    let record: Record = serde_json::from_slice(&fs::read(place.record(&run)).unwrap()).unwrap();
+    // Not every machine lets us make one.
+    let Some(cgroup) = record.cgroup else { return };
+    let pid = running.control.pid().to_string();
+    eventually("the runtime has entered its cgroup", || {
+        fs::read_to_string(cgroup.join("cgroup.procs"))
+            .unwrap()
+            .trim()
+            == pid
+    });
+    running.control.stop().await;
+    assert!(!cgroup.exists());
 }
