@@ -1,0 +1,58 @@
+//! How many events a second the log takes and a follower sees: `cargo run --release -p roost-log --example rate`.
+
+use std::time::Instant;
+
+use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
+use roost_proto::event::{NewEvent, RuntimeRef, Trace};
+use roost_proto::ids::{SessionId, TaskId};
+use roost_proto::payload::{ModelOutputDeltaKind, ModelOutputDeltaPayload};
+use roost_proto::runtime::RuntimeName;
+use roost_proto::time::Timestamp;
+
+const EVENTS: usize = 1_000_000;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    for (streams, batch) in [(1, 64), (1, 1), (10, 64), (100, 64), (100, 1)] {
+        let dir = tempfile::tempdir()?;
+        let log = SqliteLog::open(&StateLock::acquire(dir.path(), "rate")?, LogOptions::default())?;
+        let mut follower = log.follow(Filter::all(), Start::Now).await?;
+        let begin = Instant::now();
+        let counter = tokio::spawn(async move {
+            let mut seen = 0;
+            while seen < EVENTS / batch * batch {
+                seen += follower.next().await?.iter().filter(|entry| entry.seq() > 0).count();
+            }
+            Ok::<_, roost_log::Error>(seen)
+        });
+        let sessions: Vec<_> = (0..streams).map(|n| SessionId::from(format!("session-{n}"))).collect();
+        let task = TaskId::new();
+        for n in 0..EVENTS / batch {
+            let session = &sessions[n % streams];
+            let events = (0..batch).map(|_| delta(session, &task)).collect();
+            drop(log.append(&StreamId::from(session), events).await?);
+        }
+        let seen = counter.await??;
+        let took = begin.elapsed();
+        let rate = seen as f64 / took.as_secs_f64();
+        println!("{streams:>3} streams, batches of {batch:>2}: {rate:>9.0} events/s, {:.2} µs each", 1e6 / rate);
+        log.close().await;
+    }
+    Ok(())
+}
+
+fn delta(session: &SessionId, task: &TaskId) -> NewEvent {
+    NewEvent {
+        time: Timestamp::now(),
+        trace: Trace { task_id: Some(task.clone()), ..Trace::session(session.clone()) },
+        runtime: RuntimeRef::new(RuntimeName::Demo),
+        body: ModelOutputDeltaPayload {
+            kind: ModelOutputDeltaKind::TextDelta,
+            block_id: "block-1".into(),
+            delta: "x".repeat(250),
+            tool_call_id: None,
+            language: None,
+        }
+        .into(),
+    }
+}

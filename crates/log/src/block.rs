@@ -1,0 +1,262 @@
+//! Blocks of consecutive events of one stream, and views of the events in them.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use roost_proto::event::NormalizedEvent;
+
+use crate::cursor::{BlockId, Cursor};
+use crate::error::{Error, Result};
+use crate::filter::{Filter, TypeMask};
+use crate::stream::{Seq, StreamId};
+
+/// Events in a block at most.
+pub(crate) const MAX_EVENTS: usize = 256;
+/// Bytes after which a block takes no more events.
+const FULL_BYTES: usize = 256 << 10;
+
+/// Consecutive events of one stream, with their NDJSON as stored.
+pub struct Block {
+    id: BlockId,
+    stream: StreamId,
+    first_seq: Seq,
+    types: TypeMask,
+    text: String,
+    /// Where each line ends, its newline not counted.
+    ends: Vec<u32>,
+    events: Events,
+}
+
+enum Events {
+    /// As the writer had them.
+    Written(Vec<NormalizedEvent>),
+    /// Parsed from the text when somebody asks.
+    Stored(OnceLock<Vec<Result<NormalizedEvent, Arc<str>>>>),
+}
+
+impl Block {
+    /// A block as the store has it.
+    pub(crate) fn stored(id: BlockId, stream: StreamId, first_seq: Seq, types: TypeMask, text: String) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32).collect();
+        Self { id, stream, first_seq, types, text, ends, events: Events::Stored(OnceLock::new()) }
+    }
+
+    pub(crate) fn id(&self) -> BlockId {
+        self.id
+    }
+
+    pub(crate) fn stream(&self) -> &StreamId {
+        &self.stream
+    }
+
+    pub(crate) fn first_seq(&self) -> Seq {
+        self.first_seq
+    }
+
+    pub(crate) fn last_seq(&self) -> Seq {
+        self.first_seq + self.ends.len() as Seq - 1
+    }
+
+    pub(crate) fn types(&self) -> TypeMask {
+        self.types
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Roughly the memory it takes: each text is there as JSON and as a value.
+    pub(crate) fn memory(&self) -> usize {
+        self.text.len() * 2 + self.len() * size_of::<NormalizedEvent>()
+    }
+
+    pub(crate) fn json(&self, index: usize) -> &str {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize + 1 };
+        &self.text[start..self.ends[index] as usize]
+    }
+
+    pub(crate) fn event(&self, index: usize) -> Result<&NormalizedEvent> {
+        match &self.events {
+            Events::Written(events) => Ok(&events[index]),
+            Events::Stored(parsed) => parsed.get_or_init(|| self.parse())[index].as_ref().map_err(|reason| {
+                let (stream, seq) = (self.stream.clone(), self.first_seq + index as Seq);
+                Error::Unreadable { stream, seq, reason: reason.clone() }
+            }),
+        }
+    }
+
+    fn parse(&self) -> Vec<Result<NormalizedEvent, Arc<str>>> {
+        let parse = |line| serde_json::from_str(line).map_err(|error: serde_json::Error| error.to_string().into());
+        (0..self.len()).map(|index| parse(self.json(index))).collect()
+    }
+}
+
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Block({} of {}: {}..={})", self.id, self.stream, self.first_seq, self.last_seq())
+    }
+}
+
+/// A block that still takes events.
+pub(crate) struct BlockBuilder {
+    stream: StreamId,
+    first_seq: Seq,
+    types: TypeMask,
+    text: Vec<u8>,
+    ends: Vec<u32>,
+    events: Vec<NormalizedEvent>,
+}
+
+impl BlockBuilder {
+    pub(crate) fn new(stream: StreamId, first_seq: Seq) -> Self {
+        Self { stream, first_seq, types: TypeMask::default(), text: Vec::new(), ends: Vec::new(), events: Vec::new() }
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.ends.len() == MAX_EVENTS || self.text.len() >= FULL_BYTES
+    }
+
+    pub(crate) fn push(&mut self, event: NormalizedEvent) -> serde_json::Result<()> {
+        serde_json::to_writer(&mut self.text, &event)?;
+        self.ends.push(self.text.len() as u32);
+        self.text.push(b'\n');
+        self.types.add(TypeMask::of(&event.body));
+        self.events.push(event);
+        Ok(())
+    }
+
+    pub(crate) fn seal(self, id: BlockId) -> Block {
+        let Self { stream, first_seq, types, text, ends, events } = self;
+        // serde_json writes UTF-8 only, so nothing is ever replaced here.
+        let text = String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into());
+        Block { id, stream, first_seq, types, text, ends, events: Events::Written(events) }
+    }
+}
+
+/// One event in a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    block: &'a Block,
+    index: usize,
+}
+
+impl<'a> Entry<'a> {
+    /// The event itself; parsed on first use where it comes from the store.
+    pub fn event(self) -> Result<&'a NormalizedEvent> {
+        self.block.event(self.index)
+    }
+
+    /// The event as one line of JSON, exactly as stored.
+    pub fn json(self) -> &'a str {
+        self.block.json(self.index)
+    }
+
+    /// Its place in its stream.
+    pub fn seq(self) -> Seq {
+        self.block.first_seq + self.index as Seq
+    }
+
+    /// Its stream.
+    pub fn stream(self) -> &'a StreamId {
+        &self.block.stream
+    }
+
+    /// The position after it, from which a follower can go on.
+    pub fn cursor(self) -> Cursor {
+        Cursor::new(self.block.id, self.seq())
+    }
+}
+
+/// Some events in log order, shared with everyone who reads them.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug)]
+struct Part {
+    block: Arc<Block>,
+    picks: Picks,
+}
+
+#[derive(Clone, Debug)]
+enum Picks {
+    Range(std::ops::Range<usize>),
+    Some(Vec<usize>),
+}
+
+impl Batch {
+    /// Adds the events of a block that come after the cursor and pass the filter.
+    pub(crate) fn add(&mut self, block: &Arc<Block>, after: Cursor, filter: &Filter) {
+        if !filter.wants_block(block) {
+            return;
+        }
+        let seen = after.seq_in(block.id).saturating_sub(block.first_seq - 1) as usize;
+        let rest = seen.min(block.len())..block.len();
+        let picks = if filter.wants_all_of(block) {
+            Picks::Range(rest)
+        } else {
+            // What cannot be read is passed on: its reader gets the error, not a gap.
+            let wanted =
+                |index: &usize| block.event(*index).map_or(true, |event| filter.types.meets(TypeMask::of(&event.body)));
+            Picks::Some(rest.filter(wanted).collect())
+        };
+        self.push(block, picks);
+    }
+
+    /// Adds the events of a block from `after` on, at most `limit` of them.
+    pub(crate) fn add_range(&mut self, block: &Arc<Block>, after: Seq, limit: usize) {
+        let start = (after + 1).saturating_sub(block.first_seq) as usize;
+        self.push(block, Picks::Range(start..block.len().min(start + limit)));
+    }
+
+    fn push(&mut self, block: &Arc<Block>, picks: Picks) {
+        let part = Part { block: block.clone(), picks };
+        if part.len() > 0 {
+            self.parts.push(part);
+        }
+    }
+
+    /// How many events it holds.
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(Part::len).sum()
+    }
+
+    /// It holds none.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The events in order.
+    pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.parts.iter().flat_map(|Part { block, picks }| {
+            let (range, some) = match picks {
+                Picks::Range(range) => (range.clone(), &[][..]),
+                Picks::Some(some) => (0..0, &some[..]),
+            };
+            range.chain(some.iter().copied()).map(move |index| Entry { block, index })
+        })
+    }
+}
+
+impl Part {
+    fn len(&self) -> usize {
+        match &self.picks {
+            Picks::Range(range) => range.len(),
+            Picks::Some(some) => some.len(),
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a Batch {
+    type Item = Entry<'a>;
+    type IntoIter = Box<dyn Iterator<Item = Entry<'a>> + Send + 'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        Box::new(self.iter())
+    }
+}

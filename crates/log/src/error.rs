@@ -1,0 +1,162 @@
+//! What can go wrong with the log, in words that say what to do.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::ErrorCode;
+
+use crate::cursor::Cursor;
+use crate::lock::Holder;
+use crate::stream::{Seq, StreamId};
+
+/// The result of everything here.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why the log could not do it; cheap to clone, because one failed commit answers many callers.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no database yet.
+    #[error("no session has been run here yet: {} does not exist", path.display())]
+    NotFound {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A newer Roost wrote the database.
+    #[error(
+        "{} was written by a newer Roost (version {found} of its tables, this one knows up to {supported}); upgrade Roost",
+        path.display()
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The newest version that this Roost reads.
+        supported: u32,
+    },
+    /// The file is damaged, or not a database at all.
+    #[error(
+        "{} is damaged or not a Roost database ({reason}); run `roost check` to see what can be saved, or move the file aside to start anew",
+        path.display()
+    )]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says.
+        reason: String,
+    },
+    /// A stored event that this version cannot read.
+    #[error("event {seq} of stream {stream} cannot be read ({reason}); run `roost check`")]
+    Unreadable {
+        /// Its stream.
+        stream: StreamId,
+        /// Its place.
+        seq: Seq,
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// Retention removed events after the asked position.
+    #[error("the events of stream {stream} before {resume_at} were removed by retention; resume at {resume_at}")]
+    Truncated {
+        /// The stream.
+        stream: StreamId,
+        /// Its first event that is still stored.
+        resume_at: Seq,
+    },
+    /// The asked position lies after the stream's end.
+    #[error(
+        "stream {stream} ends at {last_seq}, there is no event {seq} to continue after; read it again from the start"
+    )]
+    Ahead {
+        /// The stream.
+        stream: StreamId,
+        /// The asked position.
+        seq: Seq,
+        /// The stream's last event.
+        last_seq: Seq,
+    },
+    /// The cursor is not of this log, or lies after its end.
+    #[error("cursor {0} is not a position in this log; start again from the beginning")]
+    UnknownCursor(Cursor),
+    /// The text is not a cursor.
+    #[error("\"{0}\" is not a cursor")]
+    BadCursor(String),
+    /// One event is too big to store.
+    #[error("an event of {bytes} bytes is too big for the log (at most {max}); store it as an artifact")]
+    TooBig {
+        /// Its size.
+        bytes: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// The log was opened for reading.
+    #[error("the log is open for reading only, because another process holds the state directory")]
+    ReadOnly,
+    /// The log was closed.
+    #[error("the log is closed")]
+    Closed,
+    /// The writer gave up, and every later append fails.
+    #[error("the log can no longer be written: {reason}; restart Roost, and run `roost check` if it stays")]
+    Failed {
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// Another process uses the state directory.
+    #[error("{} is in use by {}", dir.display(), holder.as_ref().map_or_else(|| "another Roost".to_owned(), Holder::to_string))]
+    Held {
+        /// The state directory.
+        dir: PathBuf,
+        /// Who holds it, if it says.
+        holder: Option<Holder>,
+    },
+    /// A file could not be used.
+    #[error("cannot use {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Arc<std::io::Error>,
+    },
+    /// SQLite could not do it.
+    #[error("the log's database failed: {0}")]
+    Store(Arc<rusqlite::Error>),
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(Arc::new(error))
+    }
+}
+
+impl Error {
+    /// Names the file where SQLite says that it is damaged.
+    pub(crate) fn at(self, path: &Path) -> Self {
+        match &self {
+            Self::Store(error)
+                if matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)) =>
+            {
+                Self::Corrupt { path: path.into(), reason: error.to_string() }
+            }
+            _ => self,
+        }
+    }
+
+    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Io { path: path.into(), source: Arc::new(source) }
+    }
+
+    /// It may go away by itself: no space, a failing device, another process in between.
+    pub(crate) fn may_pass(&self) -> bool {
+        let Self::Store(error) = self else { return false };
+        matches!(
+            error.sqlite_error_code(),
+            Some(
+                ErrorCode::DiskFull
+                    | ErrorCode::SystemIoFailure
+                    | ErrorCode::CannotOpen
+                    | ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked
+            )
+        )
+    }
+}

@@ -1,0 +1,142 @@
+//! Following: a filter and a position, served from the ring when it is near and from the store when it is not.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::block::Batch;
+use crate::cursor::{BlockId, Cursor, Start};
+use crate::error::{Error, Result};
+use crate::filter::Filter;
+use crate::log::{BoxFuture, Follow};
+use crate::reader::{MAX_BLOCKS, Readers, StreamRow, block_after, chunk, lost, removed_to};
+use crate::ring::Ring;
+use crate::writer::last_block;
+
+/// How often a process that only reads looks for what another has written.
+const POLL: Duration = Duration::from_millis(50);
+
+/// How a follower learns of new blocks.
+#[derive(Clone)]
+pub(crate) enum News {
+    /// From the writer in this process.
+    Told(watch::Receiver<BlockId>, Arc<Ring>),
+    /// By looking.
+    Polled,
+}
+
+impl News {
+    /// The newest block that may be read.
+    async fn last_block(&mut self, readers: &Arc<Readers>) -> Result<BlockId> {
+        match self {
+            Self::Told(published, _) => Ok(*published.borrow_and_update()),
+            Self::Polled => readers.run(last_block).await,
+        }
+    }
+
+    async fn wait(&mut self) -> Result<()> {
+        match self {
+            Self::Told(published, _) => published.changed().await.map_err(|_| Error::Closed),
+            Self::Polled => {
+                tokio::time::sleep(POLL).await;
+                Ok(())
+            }
+        }
+    }
+}
+
+pub(crate) struct SqliteFollower {
+    filter: Arc<Filter>,
+    position: Cursor,
+    /// Removals up to here were told or asked for.
+    known_removals: BlockId,
+    readers: Arc<Readers>,
+    news: News,
+}
+
+impl SqliteFollower {
+    pub(crate) async fn start(filter: Filter, start: Start, readers: Arc<Readers>, mut news: News) -> Result<Self> {
+        let end = news.last_block(&readers).await?;
+        let (position, known_removals) = match start {
+            Start::Beginning => (Cursor::BEGINNING, readers.run(removed_to).await?),
+            Start::Now => (Cursor::end_of(end), 0),
+            Start::After(cursor) | Start::Surviving(cursor) if cursor.next_block() > end + 1 => {
+                return Err(Error::UnknownCursor(cursor));
+            }
+            Start::After(cursor) => (cursor, 0),
+            Start::Surviving(cursor) => (cursor, readers.run(removed_to).await?),
+            Start::AfterSeq(stream, seq) => {
+                let find = move |db: &rusqlite::Connection| {
+                    let row = StreamRow::find(db, &stream, seq)?;
+                    let last_seq = row.as_ref().map_or(0, |row| row.last_seq);
+                    if seq > last_seq {
+                        return Err(Error::Ahead { stream, seq, last_seq });
+                    }
+                    row.map_or(Ok(None), |row| block_after(db, row.id, seq))
+                };
+                // Nothing after `seq` was stored, so what comes is in blocks after `end`, which was read before.
+                let found = readers.run(find).await?;
+                (found.map_or(Cursor::end_of(end), |(block, _)| Cursor::new(block, seq)), 0)
+            }
+        };
+        Ok(Self { filter: Arc::new(filter), position, known_removals, readers, news })
+    }
+
+    async fn advance(&mut self) -> Result<Batch> {
+        loop {
+            // A follower that always finds something must let others have a turn too.
+            tokio::task::coop::consume_budget().await;
+            let end = self.news.last_block(&self.readers).await?;
+            let first = self.position.next_block();
+            if first > end {
+                self.news.wait().await?;
+                continue;
+            }
+            let near = match &self.news {
+                News::Told(_, ring) => ring.from(first, MAX_BLOCKS),
+                News::Polled => None,
+            };
+            let (blocks, read_to) = match near {
+                Some(blocks) => {
+                    let last = blocks.last().map_or(end, |block| block.id());
+                    (blocks, last)
+                }
+                None => self.read_store(first, end).await?,
+            };
+            let mut batch = Batch::default();
+            for block in &blocks {
+                batch.add(block, self.position, &self.filter);
+            }
+            self.position = Cursor::end_of(read_to);
+            if !batch.is_empty() {
+                return Ok(batch);
+            }
+        }
+    }
+
+    async fn read_store(&mut self, first: BlockId, end: BlockId) -> Result<(Vec<Arc<crate::block::Block>>, BlockId)> {
+        let (filter, position, known) = (self.filter.clone(), self.position, self.known_removals);
+        let read = move |db: &rusqlite::Connection| match lost(db, &filter, position, known)? {
+            Some(lost) => Ok(Err(lost)),
+            None => chunk(db, &filter, first, end).map(Ok),
+        };
+        match self.readers.run(read).await? {
+            Ok(chunk) => Ok((chunk.blocks, chunk.read_to)),
+            Err((error, removed_to)) => {
+                self.known_removals = removed_to;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Follow for SqliteFollower {
+    fn next(&mut self) -> BoxFuture<'_, Result<Batch>> {
+        Box::pin(self.advance())
+    }
+
+    fn cursor(&self) -> Cursor {
+        self.position
+    }
+}

@@ -1,0 +1,111 @@
+//! The log as everyone above sees it; a second engine implements this and nothing else.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use roost_proto::event::NewEvent;
+use roost_proto::session::SessionRecord;
+use roost_proto::time::Timestamp;
+use tokio::sync::{oneshot, watch};
+
+use crate::block::Batch;
+use crate::cursor::{Cursor, Start};
+use crate::error::{Error, Result};
+use crate::filter::Filter;
+use crate::stream::{Seq, StreamId};
+
+/// A future that a trait object can return.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A durable, ordered record of events in streams, and the directory of sessions that it adds up to.
+pub trait Log: Send + Sync {
+    /// Queues events for a stream in this order; waits while the queue is full. One caller's appends keep their order.
+    ///
+    /// No events is allowed: its receipt resolves when everything queued before is committed.
+    fn append(&self, stream: &StreamId, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Receipt>>;
+
+    /// Reads a stream after this event; 0 means from the first. A page may hold fewer events than asked for.
+    fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> BoxFuture<'_, Result<Page>>;
+
+    /// Follows what the filter wants from here on.
+    fn follow(&self, filter: Filter, start: Start) -> BoxFuture<'_, Result<Follower>>;
+
+    /// The session of this id, or of this id that a runtime gave it; the latest where several runtimes gave the same.
+    fn session(&self, id: &str) -> BoxFuture<'_, Result<Option<SessionRecord>>>;
+
+    /// The sessions that changed last, newest first.
+    fn sessions(&self, limit: usize) -> BoxFuture<'_, Result<Vec<SessionRecord>>>;
+
+    /// The sessions whose task has not ended.
+    fn open_tasks(&self) -> BoxFuture<'_, Result<Vec<SessionRecord>>>;
+
+    /// Whether events can be stored, now and from now on.
+    fn health(&self) -> watch::Receiver<Health>;
+}
+
+/// A reader that never misses an event, however slow it is.
+pub type Follower = Box<dyn Follow>;
+
+/// What a [`Follower`] can do.
+pub trait Follow: Send {
+    /// The next events, at least one; waits for them. Dropping the future loses nothing.
+    ///
+    /// After [`Error::Truncated`] the follower goes on with what is still stored.
+    fn next(&mut self) -> BoxFuture<'_, Result<Batch>>;
+
+    /// The position after everything that [`Follow::next`] gave or passed over.
+    fn cursor(&self) -> Cursor;
+}
+
+/// Some events of one stream.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The events.
+    pub batch: Batch,
+    /// The stream's last event when the page was read; 0 if there is none.
+    pub last_seq: Seq,
+}
+
+/// Where appended events went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The first one's place.
+    pub first: Seq,
+    /// The last one's place.
+    pub last: Seq,
+}
+
+/// Resolves once the events are committed; may be dropped, the events are stored all the same.
+#[derive(Debug)]
+pub struct Receipt {
+    pub(crate) answer: oneshot::Receiver<Result<Appended>>,
+}
+
+impl Future for Receipt {
+    type Output = Result<Appended>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.answer).poll(context).map(|answer| answer.unwrap_or(Err(Error::Closed)))
+    }
+}
+
+/// Whether events can be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// Yes.
+    Ok,
+    /// Not now; nothing is lost, producers wait.
+    Stalled {
+        /// Why.
+        reason: Arc<str>,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// No more.
+    Failed {
+        /// Why.
+        reason: Arc<str>,
+    },
+}

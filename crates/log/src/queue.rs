@@ -1,0 +1,105 @@
+//! The way into the writer: bounded in batches and in bytes, so that a flood waits in its producer and not in memory.
+
+use std::io;
+use std::sync::Arc;
+
+use roost_proto::event::{EventBody, NewEvent, NormalizedEvent};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+use crate::error::{Error, Result};
+use crate::log::{Appended, Receipt};
+use crate::retention::Job;
+use crate::stream::StreamId;
+
+/// Batches that wait at most.
+const BATCHES: usize = 1024;
+/// Bytes that wait at most; one bigger batch may wait alone.
+const BYTES: u32 = 4 << 20;
+/// Bytes of one event at most. Escapes can make a text six times longer, and SQLite stores a row of up to 10^9 bytes.
+const MAX_EVENT: usize = 128 << 20;
+/// Bytes of a delta's line besides its text, roughly.
+const ENVELOPE: usize = 400;
+
+/// What the writer is asked to do.
+pub(crate) enum Command {
+    Append(Append),
+    Job(Job),
+    /// Nothing; only wakes the writer up, so that it sees that it shall close.
+    Wake,
+}
+
+/// Events to append, not numbered yet.
+pub(crate) struct Append {
+    pub(crate) stream: StreamId,
+    pub(crate) events: Vec<NormalizedEvent>,
+    pub(crate) bytes: usize,
+    pub(crate) reply: oneshot::Sender<Result<Appended>>,
+    /// Given back when the events are committed.
+    pub(crate) room: OwnedSemaphorePermit,
+}
+
+/// The sending side of the queue.
+pub(crate) struct Queue {
+    commands: mpsc::Sender<Command>,
+    room: Arc<Semaphore>,
+}
+
+impl Queue {
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Command>) {
+        let (commands, receiver) = mpsc::channel(BATCHES);
+        (Self { commands, room: Arc::new(Semaphore::new(BYTES as usize)) }, receiver)
+    }
+
+    pub(crate) async fn append(&self, stream: StreamId, events: Vec<NewEvent>) -> Result<Receipt> {
+        let events: Vec<_> = events.into_iter().map(|event| event.numbered(0)).collect();
+        let mut bytes = 0;
+        for event in &events {
+            let size = size(event);
+            if size > MAX_EVENT {
+                return Err(Error::TooBig { bytes: size, max: MAX_EVENT });
+            }
+            bytes += size;
+        }
+        let wanted = u32::try_from(bytes).unwrap_or(BYTES).min(BYTES);
+        let room = self.room.clone().acquire_many_owned(wanted).await.map_err(|_| Error::Closed)?;
+        let (reply, answer) = oneshot::channel();
+        self.send(Command::Append(Append { stream, events, bytes, reply, room })).await?;
+        Ok(Receipt { answer })
+    }
+
+    pub(crate) async fn send(&self, command: Command) -> Result<()> {
+        self.commands.send(command).await.map_err(|_| Error::Closed)
+    }
+
+    /// Wakes the writer up; one that has something to do is awake.
+    pub(crate) fn wake(&self) {
+        let _ = self.commands.try_send(Command::Wake);
+    }
+}
+
+/// The size of an event's line: exact, except for deltas, which are too many to be measured.
+fn size(event: &NormalizedEvent) -> usize {
+    match &event.body {
+        EventBody::ModelOutputDelta(delta) if event.runtime.raw.is_none() => ENVELOPE + delta.delta.len(),
+        EventBody::ToolOutputDelta(delta) if event.runtime.raw.is_none() => ENVELOPE + delta.delta.len(),
+        _ => {
+            let mut counter = Counter(0);
+            // Counting cannot fail; what cannot be encoded fails in the writer.
+            let _ = serde_json::to_writer(&mut counter, event);
+            counter.0
+        }
+    }
+}
+
+struct Counter(usize);
+
+impl io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

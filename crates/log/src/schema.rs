@@ -1,0 +1,128 @@
+//! The tables, and how a database of any earlier version becomes one of this version.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{Error, Result};
+use crate::sqlite::Synchronous;
+
+/// What leads from version n to n + 1, from an empty file on. Steps are only ever added.
+const STEPS: [&str; 1] = [V1];
+
+const VERSION: u32 = STEPS.len() as u32;
+
+const V1: &str = "
+    CREATE TABLE streams(
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        last_seq INTEGER NOT NULL,
+        resume_at INTEGER NOT NULL DEFAULT 1,   -- the first event still stored
+        removed_to INTEGER NOT NULL DEFAULT 0,  -- the last block that retention removed
+        snapshot TEXT                           -- what the removed events add up to
+    );
+    CREATE INDEX streams_by_removal ON streams(removed_to) WHERE removed_to > 0;
+
+    CREATE TABLE blocks(
+        id INTEGER PRIMARY KEY AUTOINCREMENT,   -- cursors name it, so it must never come again
+        stream INTEGER NOT NULL,
+        first_seq INTEGER NOT NULL,
+        last_seq INTEGER NOT NULL,
+        types INTEGER NOT NULL,                 -- bit n: the nth type of proto's table; bit 63: one unknown to the writer
+        time_ms INTEGER NOT NULL,               -- of the last event
+        bytes INTEGER NOT NULL,                 -- of the plain text
+        codec INTEGER NOT NULL DEFAULT 0,       -- 0 plain, 1 zstd
+        body BLOB NOT NULL                      -- NDJSON
+    );
+    CREATE UNIQUE INDEX blocks_by_seq ON blocks(stream, first_seq);
+    CREATE INDEX blocks_by_stream ON blocks(stream, id);
+
+    CREATE TABLE sessions(
+        session_id TEXT PRIMARY KEY,
+        stream INTEGER NOT NULL,
+        status TEXT NOT NULL,
+        runtime TEXT NOT NULL,
+        cwd TEXT NOT NULL,
+        updated_ms INTEGER NOT NULL,
+        open_task TEXT,
+        record TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX sessions_by_update ON sessions(updated_ms);
+    CREATE INDEX sessions_with_task ON sessions(open_task) WHERE open_task IS NOT NULL;
+
+    CREATE TABLE aliases(
+        alias TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        PRIMARY KEY(alias, session_id)
+    ) WITHOUT ROWID;
+";
+
+/// How long a connection waits for another process's transaction.
+const BUSY: Duration = Duration::from_secs(5);
+/// Bytes to which the write-ahead log is cut after a burst.
+const WAL_BYTES: i64 = 16 << 20;
+/// Pages in the write-ahead log after which they move to the database.
+const CHECKPOINT_PAGES: i64 = 2000;
+
+/// The database of a state directory.
+pub(crate) fn database(state: &Path) -> PathBuf {
+    state.join("roost.db")
+}
+
+/// Opens the database for writing, made or brought to this version first.
+pub(crate) fn open_writer(path: &Path, synchronous: Synchronous) -> Result<Connection> {
+    let open = || {
+        let mut db = Connection::open(path)?;
+        db.busy_timeout(BUSY)?;
+        db.set_prepared_statement_cache_capacity(32);
+        let version = version(&db, path)?;
+        if version == 0 {
+            // Both only take effect before the first table is there.
+            db.execute_batch("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL;")?;
+        }
+        db.pragma_update(None, "journal_mode", "WAL")?;
+        db.pragma_update(None, "synchronous", synchronous.pragma())?;
+        db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        db.pragma_update(None, "journal_size_limit", WAL_BYTES)?;
+        migrate(&mut db, version)?;
+        Ok(db)
+    };
+    open().map_err(|error: Error| error.at(path))
+}
+
+/// Opens the database for reading.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
+    if !path.exists() {
+        return Err(Error::NotFound { path: path.into() });
+    }
+    let open = || {
+        let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        db.busy_timeout(BUSY)?;
+        db.pragma_update(None, "cache_size", -512)?;
+        match version(&db, path)? {
+            // Made this moment by another process, which has not come to the tables yet.
+            0 => Err(Error::NotFound { path: path.into() }),
+            _ => Ok(db),
+        }
+    };
+    open().map_err(|error: Error| error.at(path))
+}
+
+fn version(db: &Connection, path: &Path) -> Result<u32> {
+    let found = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if found > VERSION {
+        return Err(Error::Newer { path: path.into(), found, supported: VERSION });
+    }
+    Ok(found)
+}
+
+fn migrate(db: &mut Connection, from: u32) -> Result<()> {
+    for (version, step) in (1..).zip(STEPS).skip(from as usize) {
+        let step_taken = db.transaction()?;
+        step_taken.execute_batch(step)?;
+        step_taken.pragma_update(None, "user_version", version)?;
+        step_taken.commit()?;
+    }
+    Ok(())
+}

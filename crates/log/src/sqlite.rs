@@ -1,0 +1,208 @@
+//! The log on one SQLite file: opening, closing, and the way to each part.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+use roost_proto::event::NewEvent;
+use roost_proto::session::SessionRecord;
+use tokio::sync::watch;
+
+use crate::cursor::Start;
+use crate::error::{Error, Result};
+use crate::filter::Filter;
+use crate::follower::{News, SqliteFollower};
+use crate::lock::StateLock;
+use crate::log::{BoxFuture, Follower, Health, Log, Page, Receipt};
+use crate::queue::Queue;
+use crate::reader::{Readers, page};
+use crate::ring::Ring;
+use crate::schema::{database, open_reader, open_writer};
+use crate::stream::{Seq, StreamId};
+use crate::tables;
+use crate::writer::{Wiring, Writer};
+
+/// Memory for recent events by default.
+const RING_BYTES: usize = 8 << 20;
+
+/// What a committed event survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Synchronous {
+    /// The end of the process, however it comes.
+    #[default]
+    Normal,
+    /// The loss of power too; each commit waits for the disk.
+    Full,
+}
+
+impl Synchronous {
+    pub(crate) fn pragma(self) -> &'static str {
+        match self {
+            Self::Normal => "NORMAL",
+            Self::Full => "FULL",
+        }
+    }
+}
+
+/// How the log is opened.
+#[derive(Clone, Debug)]
+pub struct LogOptions {
+    /// What a committed event survives.
+    pub synchronous: Synchronous,
+    /// Memory for recent events, from which followers are served without a read.
+    pub ring_bytes: usize,
+    /// Pages that the database may have; lets a test fill the disk and make room again.
+    #[doc(hidden)]
+    pub page_limit: Option<Arc<AtomicU32>>,
+}
+
+impl Default for LogOptions {
+    fn default() -> Self {
+        Self { synchronous: Synchronous::default(), ring_bytes: RING_BYTES, page_limit: None }
+    }
+}
+
+/// The log on one SQLite file; clones are the same log, and the last one closes it.
+#[derive(Clone)]
+pub struct SqliteLog {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    readers: Arc<Readers>,
+    news: News,
+    health: watch::Receiver<Health>,
+    /// `None` where the log is open for reading only.
+    writer: Option<WriterHandle>,
+}
+
+/// The writer's thread as the log holds it; ends it when dropped.
+struct WriterHandle {
+    queue: Queue,
+    closing: Arc<AtomicBool>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Held as long as anything may be written.
+    _lock: StateLock,
+}
+
+impl SqliteLog {
+    /// Opens the log of the state directory for writing; made, or brought to this version, if need be.
+    pub fn open(lock: &StateLock, options: LogOptions) -> Result<Self> {
+        let path = database(lock.dir());
+        let db = open_writer(&path, options.synchronous)?;
+        let (queue, commands) = Queue::new();
+        let ring = Arc::new(Ring::new(options.ring_bytes));
+        let (published, news) = watch::channel(0);
+        let (health, healthy) = watch::channel(Health::Ok);
+        let closing = Arc::new(AtomicBool::new(false));
+        let wiring = Wiring {
+            commands,
+            ring: ring.clone(),
+            published,
+            health,
+            closing: closing.clone(),
+            page_limit: options.page_limit,
+        };
+        let writer = Writer::new(db, wiring).map_err(|error| error.at(&path))?;
+        let thread =
+            Builder::new().name("roost-log-writer".into()).spawn(move || writer.run()).map_err(Error::io(&path))?;
+        let thread = Mutex::new(Some(thread));
+        let writer = WriterHandle { queue, closing, thread, _lock: lock.clone() };
+        let readers = Arc::new(Readers::new(path));
+        let inner = Inner { readers, news: News::Told(news, ring), health: healthy, writer: Some(writer) };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Opens the log of a state directory that another process may hold; sees what that one commits.
+    pub fn open_read_only(state: &Path) -> Result<Self> {
+        let path = database(state);
+        drop(open_reader(&path)?);
+        let (_, health) = watch::channel(Health::Ok);
+        let inner = Inner { readers: Arc::new(Readers::new(path)), news: News::Polled, health, writer: None };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Commits what is queued and ends the writer; later appends and, once they have read everything, followers get
+    /// [`Error::Closed`].
+    pub async fn close(&self) {
+        let inner = self.inner.clone();
+        let close = move || {
+            if let Some(writer) = &inner.writer {
+                writer.close();
+            }
+            inner.readers.close();
+        };
+        // It only fails when the runtime shuts down, and then dropping the log does the same.
+        let _ = tokio::task::spawn_blocking(close).await;
+    }
+
+    fn writer(&self) -> Result<&WriterHandle> {
+        self.inner.writer.as_ref().ok_or(Error::ReadOnly)
+    }
+
+    /// Says why the writer is gone, where it says so.
+    fn explain(&self, error: Error) -> Error {
+        match (&error, &*self.inner.health.borrow()) {
+            (Error::Closed, Health::Failed { reason }) => Error::Failed { reason: reason.clone() },
+            _ => error,
+        }
+    }
+}
+
+impl WriterHandle {
+    fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.queue.wake();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            thread.thread().unpark();
+            if thread.join().is_err() {
+                tracing::error!("The log's writer panicked");
+            }
+        }
+    }
+}
+
+impl Drop for WriterHandle {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Log for SqliteLog {
+    fn append(&self, stream: &StreamId, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Receipt>> {
+        let stream = stream.clone();
+        Box::pin(async move { self.writer()?.queue.append(stream, events).await.map_err(|error| self.explain(error)) })
+    }
+
+    fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> BoxFuture<'_, Result<Page>> {
+        let stream = stream.clone();
+        Box::pin(self.inner.readers.run(move |db| page(db, &stream, after, limit)))
+    }
+
+    fn follow(&self, filter: Filter, start: Start) -> BoxFuture<'_, Result<Follower>> {
+        let Inner { readers, news, .. } = &*self.inner;
+        Box::pin(async move {
+            let follower = SqliteFollower::start(filter, start, readers.clone(), news.clone()).await?;
+            Ok(Box::new(follower) as Follower)
+        })
+    }
+
+    fn session(&self, id: &str) -> BoxFuture<'_, Result<Option<SessionRecord>>> {
+        let id = id.to_owned();
+        Box::pin(self.inner.readers.run(move |db| tables::session(db, &id)))
+    }
+
+    fn sessions(&self, limit: usize) -> BoxFuture<'_, Result<Vec<SessionRecord>>> {
+        Box::pin(self.inner.readers.run(move |db| tables::sessions(db, limit)))
+    }
+
+    fn open_tasks(&self) -> BoxFuture<'_, Result<Vec<SessionRecord>>> {
+        Box::pin(self.inner.readers.run(tables::open_tasks))
+    }
+
+    fn health(&self) -> watch::Receiver<Health> {
+        self.inner.health.clone()
+    }
+}

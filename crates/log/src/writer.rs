@@ -1,0 +1,312 @@
+//! The one thread that writes: it numbers events, commits them in groups, then publishes them.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use roost_proto::event::NormalizedEvent;
+use roost_proto::session::SessionRecord;
+use roost_proto::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::block::{Block, BlockBuilder};
+use crate::cursor::BlockId;
+use crate::error::{Error, Result};
+use crate::log::{Appended, Health};
+use crate::queue::{Append, Command};
+use crate::retention::Job;
+use crate::ring::Ring;
+use crate::stream::{Seq, StreamId};
+use crate::tables::{Summary, from_json};
+
+/// Events in one transaction, roughly: enough to make its fixed cost small, few enough for followers to wait milliseconds.
+const GROUP_EVENTS: usize = 4096;
+/// Bytes in one transaction, roughly.
+const GROUP_BYTES: usize = 2 << 20;
+/// How long a full disk is left alone before the next try.
+const RETRY: Duration = Duration::from_millis(250);
+/// Streams whose state is kept in memory; beyond that all are forgotten and read again.
+const KNOWN_STREAMS: usize = 4096;
+
+/// What the writer shares with the rest of the log.
+pub(crate) struct Wiring {
+    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) ring: Arc<Ring>,
+    /// The newest block that followers may read.
+    pub(crate) published: watch::Sender<BlockId>,
+    pub(crate) health: watch::Sender<Health>,
+    /// Set once, when the log closes.
+    pub(crate) closing: Arc<AtomicBool>,
+    /// Pages that the database may have; tests fill the disk with it.
+    pub(crate) page_limit: Option<Arc<AtomicU32>>,
+}
+
+pub(crate) struct Writer {
+    db: Connection,
+    wiring: Wiring,
+    streams: HashMap<StreamId, Stream>,
+    next_stream: i64,
+    next_block: BlockId,
+    jobs: VecDeque<Job>,
+}
+
+/// What the writer knows of a stream; after a commit the database knows the same.
+struct Stream {
+    row: i64,
+    last_seq: Seq,
+    summary: Summary,
+    summary_changed: bool,
+    /// Takes this group's events.
+    open: Option<BlockBuilder>,
+    touched: bool,
+}
+
+/// What is committed at once.
+#[derive(Default)]
+struct Group {
+    blocks: Vec<Arc<Block>>,
+    touched: Vec<StreamId>,
+    replies: Vec<(oneshot::Sender<Result<Appended>>, Result<Appended>)>,
+}
+
+/// The last block that was ever written.
+pub(crate) fn last_block(db: &Connection) -> Result<BlockId> {
+    let mut select = db.prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'blocks'")?;
+    Ok(select.query_row([], |row| row.get(0)).optional()?.unwrap_or(0))
+}
+
+impl Writer {
+    pub(crate) fn new(db: Connection, wiring: Wiring) -> Result<Self> {
+        let next_stream = db.query_row("SELECT coalesce(max(id), 0) + 1 FROM streams", [], |row| row.get(0))?;
+        let next_block = last_block(&db)? + 1;
+        wiring.published.send_replace(next_block - 1);
+        Ok(Self { db, wiring, streams: HashMap::new(), next_stream, next_block, jobs: VecDeque::new() })
+    }
+
+    /// Works until the log is closed or can no longer be written.
+    pub(crate) fn run(mut self) {
+        while let Some(appends) = self.take() {
+            if let Err(error) = self.append(appends) {
+                return self.fail(error);
+            }
+            if let Some(job) = self.jobs.pop_front().and_then(|job| job.step(&self.db)) {
+                self.jobs.push_back(job);
+            }
+        }
+    }
+
+    /// The appends that are queued, up to a group; waits for one unless a job goes on. `None` once closed and drained.
+    fn take(&mut self) -> Option<Vec<Append>> {
+        let (mut appends, mut events, mut bytes) = (Vec::new(), 0, 0);
+        while events < GROUP_EVENTS && bytes < GROUP_BYTES {
+            if self.closing() {
+                self.wiring.commands.close();
+                self.jobs.clear();
+            }
+            let command = if appends.is_empty() && self.jobs.is_empty() {
+                self.wiring.commands.blocking_recv()?
+            } else {
+                let Ok(command) = self.wiring.commands.try_recv() else { break };
+                command
+            };
+            match command {
+                Command::Append(append) => {
+                    events += append.events.len();
+                    bytes += append.bytes;
+                    appends.push(append);
+                }
+                Command::Job(job) => self.jobs.push_back(job),
+                Command::Wake => {}
+            }
+        }
+        Some(appends)
+    }
+
+    fn append(&mut self, appends: Vec<Append>) -> Result<()> {
+        if appends.is_empty() {
+            return Ok(());
+        }
+        if self.streams.len() > KNOWN_STREAMS {
+            self.streams.clear();
+        }
+        let mut group = Group::default();
+        let mut rooms = Vec::with_capacity(appends.len());
+        let mut outcome = Ok(());
+        for Append { stream, events, reply, room, .. } in appends {
+            rooms.push(room);
+            let appended = outcome.clone().and_then(|()| self.number(&mut group, stream, events));
+            outcome = appended.clone().map(drop);
+            group.replies.push((reply, appended));
+        }
+        let outcome = outcome.and_then(|()| {
+            for name in &group.touched {
+                if let Some(stream) = self.streams.get_mut(name) {
+                    stream.seal(&mut self.next_block, &mut group.blocks);
+                }
+            }
+            self.patiently(|writer| writer.commit(&group))
+        });
+        if outcome.is_ok() {
+            self.publish(&mut group);
+        }
+        for (reply, appended) in group.replies {
+            // Whoever dropped the receipt does not want to know.
+            let _ = reply.send(outcome.clone().and(appended));
+        }
+        outcome
+    }
+
+    /// Gives events their numbers and puts them into blocks.
+    fn number(&mut self, group: &mut Group, name: StreamId, events: Vec<NormalizedEvent>) -> Result<Appended> {
+        if !self.streams.contains_key(&name) {
+            let known = self.patiently(|writer| Stream::load(&writer.db, &name))?;
+            let stream = known.unwrap_or_else(|| Stream::new(self.next_stream));
+            self.next_stream = self.next_stream.max(stream.row + 1);
+            self.streams.insert(name.clone(), stream);
+        }
+        let Some(stream) = self.streams.get_mut(&name) else { return Err(Error::Closed) };
+        let first = stream.last_seq + 1;
+        if !events.is_empty() && !stream.touched {
+            stream.touched = true;
+            group.touched.push(name.clone());
+        }
+        for mut event in events {
+            if stream.open.as_ref().is_some_and(BlockBuilder::is_full) {
+                stream.seal(&mut self.next_block, &mut group.blocks);
+            }
+            stream.last_seq += 1;
+            event.seq = stream.last_seq;
+            if SessionRecord::concerns(&event.body) {
+                stream.summary.add(&name, &event);
+                stream.summary_changed = true;
+            }
+            stream
+                .open
+                .get_or_insert_with(|| BlockBuilder::new(name.clone(), event.seq))
+                .push(event)
+                .map_err(|error| Error::Failed { reason: error.to_string().into() })?;
+        }
+        Ok(Appended { first, last: stream.last_seq })
+    }
+
+    fn commit(&self, group: &Group) -> Result<()> {
+        if let Some(pages) = &self.wiring.page_limit {
+            self.db.pragma_update(None, "max_page_count", pages.load(Ordering::Acquire))?;
+        }
+        if group.blocks.is_empty() {
+            return Ok(());
+        }
+        let db = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
+        for name in &group.touched {
+            let Some(stream) = self.streams.get(name) else { continue };
+            db.prepare_cached(
+                "INSERT INTO streams(id, name, last_seq) VALUES(?1, ?2, ?3)
+                 ON CONFLICT(id) DO UPDATE SET last_seq = excluded.last_seq",
+            )?
+            .execute(params![stream.row, name.as_str(), stream.last_seq as i64])?;
+            if stream.summary_changed {
+                stream.summary.store(&db, stream.row)?;
+            }
+        }
+        let mut insert = db.prepare_cached(
+            "INSERT INTO blocks(id, stream, first_seq, last_seq, types, time_ms, bytes, body)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?;
+        for block in &group.blocks {
+            let row = self.streams.get(block.stream()).map(|stream| stream.row);
+            let time = block.event(block.len() - 1)?.time.as_millis();
+            insert.execute(params![
+                block.id(),
+                row,
+                block.first_seq() as i64,
+                block.last_seq() as i64,
+                block.types().0 as i64,
+                time,
+                block.text().len() as i64,
+                block.text().as_bytes(),
+            ])?;
+        }
+        drop(insert);
+        Ok(db.commit()?)
+    }
+
+    fn publish(&mut self, group: &mut Group) {
+        for name in group.touched.drain(..) {
+            if let Some(stream) = self.streams.get_mut(&name) {
+                (stream.touched, stream.summary_changed) = (false, false);
+            }
+        }
+        if !group.blocks.is_empty() {
+            self.wiring.ring.push(std::mem::take(&mut group.blocks));
+            self.wiring.published.send_replace(self.next_block - 1);
+        }
+    }
+
+    /// Tries until it works, the log closes, or the error is one that stays. What is to be written stays in memory.
+    fn patiently<T>(&self, attempt: impl Fn(&Self) -> Result<T>) -> Result<T> {
+        let health = &self.wiring.health;
+        loop {
+            match attempt(self) {
+                Err(error) if error.may_pass() && !self.closing() => {
+                    if *health.borrow() == Health::Ok {
+                        tracing::warn!(%error, "The log cannot be written; waiting for the disk");
+                        let reason = error.to_string().into();
+                        health.send_replace(Health::Stalled { reason, since: Timestamp::now() });
+                    }
+                    thread::park_timeout(RETRY);
+                }
+                Ok(done) => {
+                    if *health.borrow() != Health::Ok {
+                        tracing::info!("The log can be written again");
+                        health.send_replace(Health::Ok);
+                    }
+                    return Ok(done);
+                }
+                error => return error,
+            }
+        }
+    }
+
+    fn closing(&self) -> bool {
+        self.wiring.closing.load(Ordering::Acquire)
+    }
+
+    /// Tells everyone who waits that nothing will be written any more.
+    fn fail(mut self, error: Error) {
+        tracing::error!(%error, "The log can no longer be written");
+        let reason: Arc<str> = error.to_string().into();
+        self.wiring.health.send_replace(Health::Failed { reason: reason.clone() });
+        self.wiring.commands.close();
+        while let Some(command) = self.wiring.commands.blocking_recv() {
+            if let Command::Append(append) = command {
+                let _ = append.reply.send(Err(Error::Failed { reason: reason.clone() }));
+            }
+        }
+    }
+}
+
+impl Stream {
+    fn new(row: i64) -> Self {
+        Self { row, last_seq: 0, summary: Summary::default(), summary_changed: false, open: None, touched: false }
+    }
+
+    fn load(db: &Connection, name: &StreamId) -> Result<Option<Self>> {
+        let mut select = db.prepare_cached("SELECT id, last_seq FROM streams WHERE name = ?1")?;
+        let row = select.query_row([name.as_str()], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?))).optional()?;
+        let Some((row, last_seq)) = row else { return Ok(None) };
+        let mut select = db.prepare_cached("SELECT record FROM sessions WHERE stream = ?1 AND session_id = ?2")?;
+        let record = select.query_row(params![row, name.as_str()], |row| from_json(row, 0)).optional()?;
+        let summary = Summary { record, ..Summary::default() };
+        Ok(Some(Self { last_seq: last_seq as Seq, summary, ..Self::new(row) }))
+    }
+
+    fn seal(&mut self, next_block: &mut BlockId, blocks: &mut Vec<Arc<Block>>) {
+        if let Some(open) = self.open.take() {
+            blocks.push(Arc::new(open.seal(*next_block)));
+            *next_block += 1;
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The log at its boundary.
+
+mod following;
+mod kit;
+mod writing;
