@@ -1,8 +1,8 @@
 //! A deterministic ACP agent (protocol v1) that needs no account, no network and no model.
 //!
-//! The first word of a prompt selects what it does ([`keyword`]); without one it gives a tour.
+//! The first word of a prompt selects what it does (`keyword`); without one it gives a tour.
 //! The official SDK reads the requests and writes the replies. Session updates go to stdout
-//! through our own [`output`] queue, because the SDK's queue is unbounded, cannot be flushed
+//! through our own `output` queue, because the SDK's queue is unbounded, cannot be flushed
 //! before a deliberate crash, and is too slow to flood a host.
 
 mod acts;

@@ -99,11 +99,13 @@ impl Turn {
             () = cancelled => Err(Interrupt::Cancelled),
             played = acts::play(&self, &self.prompt.keyword) => played,
         };
+        if played.is_err() {
+            // This fails only if stdout is gone, and then nobody is left to be told.
+            let _ = self.fail_open_calls().await;
+        }
         let stop_reason = match played {
             Ok(()) => Ok(StopReason::EndTurn),
-            Err(Interrupt::Cancelled) => {
-                self.fail_open_calls().await.map(|()| StopReason::Cancelled)
-            }
+            Err(Interrupt::Cancelled) => Ok(StopReason::Cancelled),
             Err(Interrupt::Failed(error)) => Err(error),
         };
         let usage = self.usage();
@@ -165,15 +167,11 @@ impl Turn {
         self.chars_said.fetch_add(chars as u64, Ordering::Relaxed);
     }
 
-    async fn fail_open_calls(&self) -> Result<(), Error> {
+    async fn fail_open_calls(&self) -> Result<(), Interrupt> {
         let open = std::mem::take(&mut *lock(&self.open_calls));
         for id in open {
-            self.fail_call(id, "The turn was cancelled.")
-                .await
-                .map_err(|interrupt| match interrupt {
-                    Interrupt::Failed(error) => error,
-                    Interrupt::Cancelled => Error::request_cancelled(),
-                })?;
+            self.fail_call(id, "The turn ended before this call did.")
+                .await?;
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Acts that only talk.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic;
 use std::time::Duration;
 
 use agent_client_protocol::v1::schema::{
@@ -32,12 +33,13 @@ pub(super) async fn think(turn: &Turn) -> Result<(), Interrupt> {
 
 pub(super) async fn plan(turn: &Turn) -> Result<(), Interrupt> {
     let steps = ["Look around", "Do the work", "Check the result"];
-    for current in 0..=steps.len() {
-        let entries = steps.iter().enumerate().map(|(step, &content)| {
-            let status = match step {
-                _ if step < current => PlanEntryStatus::Completed,
-                _ if step == current && current > 0 => PlanEntryStatus::InProgress,
-                _ => PlanEntryStatus::Pending,
+    // Stage 0 has not begun; in stage n the n-th step runs; after the last one all are done.
+    for stage in 0..=steps.len() + 1 {
+        let entries = steps.iter().zip(1..).map(|(&content, step)| {
+            let status = match step.cmp(&stage) {
+                Ordering::Less => PlanEntryStatus::Completed,
+                Ordering::Equal => PlanEntryStatus::InProgress,
+                Ordering::Greater => PlanEntryStatus::Pending,
             };
             PlanEntry::new(content, PlanEntryPriority::Medium, status)
         });
@@ -62,15 +64,15 @@ pub(super) async fn slow(turn: &Turn, time: Duration) -> Result<(), Interrupt> {
 
 pub(super) async fn resume(turn: &Turn) -> Result<(), Interrupt> {
     let (here, restored) = (turn.seen.prompts, turn.seen.restored);
+    let all = here + restored;
     turn.say(format!(
-        "This session has had {} prompts: {here} here, {restored} restored from a transcript.",
-        here + restored,
+        "Prompts in this session: {all} ({here} here, {restored} restored from a transcript)."
     ))
     .await
 }
 
 pub(super) async fn ask(turn: &Turn) -> Result<(), Interrupt> {
-    if !turn.demo.client_has_forms.load(Ordering::Relaxed) {
+    if !turn.demo.client_has_forms.load(atomic::Ordering::Relaxed) {
         let text = "I would ask you something, but your client cannot show a form.";
         return turn.say(text).await;
     }
