@@ -13,33 +13,18 @@ use crate::{Result, step};
 pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
     let cache = Cache::from_env(root)?;
     let durable = durable::build(root, &cache)?;
-    let sandbox_agent = if wants(args, "stream") {
-        Some(sandbox_agent::install(&cache)?)
-    } else {
-        None
-    };
+    let sandbox_agent = if wants(args, "stream") { Some(sandbox_agent::install(&cache)?) } else { None };
     step::run(
         "build roost",
         Command::new("cargo")
-            .args([
-                "build",
-                "--release",
-                "--locked",
-                "-p",
-                "roost",
-                "-p",
-                "roost-bench",
-            ])
+            .args(["build", "--release", "--locked", "-p", "roost", "-p", "roost-bench"])
             .current_dir(root)
             .env("CARGO_TARGET_DIR", cache.target()),
     )?;
 
     let release = cache.target().join("release");
     let mut bench = Command::new(release.join("roost-bench"));
-    bench
-        .args(args)
-        .env("ROOST_BIN", release.join("roost"))
-        .env("ROOST_BENCH_DURABLE", durable);
+    bench.args(args).env("ROOST_BIN", release.join("roost")).env("ROOST_BENCH_DURABLE", durable);
     if let Some(binary) = sandbox_agent {
         bench.env("ROOST_BENCH_SANDBOX_AGENT", binary);
     }

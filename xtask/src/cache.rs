@@ -14,12 +14,9 @@ pub(crate) struct Cache {
 impl Cache {
     /// Finds the cache from the environment; a relative `CARGO_TARGET_DIR` is taken from `root`, as cargo does there.
     pub(crate) fn from_env(root: &Path) -> Result<Self> {
-        let home = cache_home(
-            env::var_os("XDG_CACHE_HOME").map(PathBuf::from),
-            env::home_dir(),
-        )
-        .ok_or("no cache folder: set HOME or XDG_CACHE_HOME to an absolute path")?
-        .join("roost");
+        let home = cache_home(env::var_os("XDG_CACHE_HOME").map(PathBuf::from), env::home_dir())
+            .ok_or("no cache folder: set HOME or XDG_CACHE_HOME to an absolute path")?
+            .join("roost");
         let target = match env::var_os("CARGO_TARGET_DIR") {
             Some(chosen) => root.join(chosen),
             None => home.join("target"),
@@ -40,10 +37,8 @@ impl Cache {
 
 /// XDG asks that a relative value be ignored.
 fn cache_home(xdg: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
-    xdg.filter(|path| path.is_absolute()).or_else(|| {
-        home.filter(|path| path.is_absolute())
-            .map(|path| path.join(".cache"))
-    })
+    xdg.filter(|path| path.is_absolute())
+        .or_else(|| home.filter(|path| path.is_absolute()).map(|path| path.join(".cache")))
 }
 
 #[cfg(test)]
@@ -61,11 +56,7 @@ mod tests {
             (None, path(""), None),
             (None, None, None),
         ] {
-            assert_eq!(
-                cache_home(xdg.clone(), home.clone()),
-                expected,
-                "{xdg:?} {home:?}"
-            );
+            assert_eq!(cache_home(xdg.clone(), home.clone()), expected, "{xdg:?} {home:?}");
         }
     }
 }

@@ -34,10 +34,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&root),
         ["bench", wanted @ ..] => bench::run(&root, wanted),
         unknown => {
-            eprintln!(
-                "unknown command: cargo xtask {}\n\n{HELP}",
-                unknown.join(" ")
-            );
+            eprintln!("unknown command: cargo xtask {}\n\n{HELP}", unknown.join(" "));
             return ExitCode::from(2);
         }
     };

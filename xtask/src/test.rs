@@ -26,18 +26,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     let cargo = || in_workspace(Command::new("cargo"), root, &cache);
 
     step::run("fmt", cargo().args(["fmt", "--all", "--check"]))?;
-    step::run(
-        "clippy",
-        cargo().args([
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--locked",
-            "--",
-            "-D",
-            "warnings",
-        ]),
-    )?;
+    step::run("clippy", cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
     step::run_with("tidy", "cargo xtask tidy", || tidy::run(root))?;
     let mut nextest = in_workspace(nextest(&cache)?, root, &cache);
     nextest.args(["run", "--workspace", "--locked"]);
@@ -48,10 +37,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
         }
     }
     step::run("tests", &mut nextest)?;
-    step::run(
-        "doc tests",
-        cargo().args(["test", "--workspace", "--doc", "--locked"]),
-    )?;
+    step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
 
     if extent == Extent::Usual {
         println!(
@@ -64,9 +50,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
 }
 
 fn in_workspace(mut command: Command, root: &Path, cache: &Cache) -> Command {
-    command
-        .current_dir(root)
-        .env("CARGO_TARGET_DIR", cache.target());
+    command.current_dir(root).env("CARGO_TARGET_DIR", cache.target());
     command
 }
 
@@ -82,16 +66,7 @@ fn nextest(cache: &Cache) -> Result<Command> {
     command.arg("nextest");
     if !step::succeeds(Command::new(command.get_program()).args(["nextest", "--version"])) {
         let mut install = Command::new("cargo");
-        install
-            .args([
-                "install",
-                "cargo-nextest",
-                "--locked",
-                "--version",
-                NEXTEST_VERSION,
-                "--root",
-            ])
-            .arg(&tools);
+        install.args(["install", "cargo-nextest", "--locked", "--version", NEXTEST_VERSION, "--root"]).arg(&tools);
         step::run("install nextest (once, a few minutes)", &mut install)?;
     }
     Ok(command)

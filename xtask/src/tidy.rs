@@ -31,16 +31,8 @@ pub(crate) fn run(root: &Path) -> Result {
     let repo = Repo::read(root)?;
     let violations: Vec<String> = CHECKS.iter().flat_map(|check| check(&repo)).collect();
     if violations.is_empty() {
-        println!(
-            "tidy: {} files, {} crates, nothing to report",
-            repo.files.len(),
-            repo.packages.len()
-        );
+        println!("tidy: {} files, {} crates, nothing to report", repo.files.len(), repo.packages.len());
         return Ok(());
     }
-    Err(format!(
-        "{}\ntidy: {} to fix",
-        violations.join("\n"),
-        violations.len()
-    ))
+    Err(format!("{}\ntidy: {} to fix", violations.join("\n"), violations.len()))
 }

@@ -1,3 +1,4 @@
-//! Roost: adapters.
+//! The runtimes that Roost hosts, one folder each, all behind [`roost_engine::adapter::RuntimeAdapter`].
 
+pub mod acp;
 pub mod demo;

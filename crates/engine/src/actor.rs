@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use roost_policy::Approver;
 use roost_log::Receipt;
+use roost_policy::Approver;
 use roost_proto::event::{EventBody, NewEvent};
-use roost_proto::failure::{FailureCode, TaskError};
+use roost_proto::failure::FailureCode;
 use roost_proto::ids::{PromptId, RuntimeSessionId, TaskId};
 use roost_proto::mode::{Mode, PermissionMode};
 use roost_proto::payload::{
@@ -20,7 +20,7 @@ use roost_proto::tool::PolicyDecision;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::adapter::{AdapterError, Answer, Draft, Fact, TaskControl, TaskEnd};
+use crate::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
 use crate::command::{Accepted, Command, Prompt};
 use crate::engine::Shared;
 use crate::error::Error;
@@ -148,7 +148,7 @@ impl Actor {
 
     async fn prompt(&mut self, prompt: Prompt) -> Result<Accepted, Error> {
         if self.scribe.is_stalled() {
-            return Err(roost_log::Error::Full.into());
+            return Err(Error::DiskFull);
         }
         self.mode = prompt.mode.unwrap_or(self.mode);
         if self.task.is_some() || self.linger.is_some() {
@@ -268,7 +268,8 @@ impl Actor {
                 }
             }
             Asked::Question(question) => {
-                let resolved = task.ledger.resolve(&question, QuestionOutcome::Declined, Some(roost_policy::NO_APPROVER));
+                let resolved =
+                    task.ledger.resolve(&question, QuestionOutcome::Declined, Some(roost_policy::NO_APPROVER));
                 self.write(resolved.into_iter().collect()).await?.await?;
                 let Some(Task { phase: Phase::Running(running), .. }) = &self.task else { return Ok(()) };
                 within(running.control.send_answer(&question, Answer::Declined)).await
@@ -445,9 +446,6 @@ impl Actor {
 
     /// Hands events to the log. While a full disk keeps it from taking them, the runtime must not go on unseen.
     async fn hand_over(&mut self, events: Vec<NewEvent>) -> Result<Receipt, Error> {
-        if events.is_empty() {
-            return Ok(Receipt::nothing());
-        }
         let taken = self.scribe.hand_over(events);
         let stalled = self.scribe.stalled();
         tokio::pin!(taken, stalled);

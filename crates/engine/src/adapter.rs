@@ -129,8 +129,6 @@ pub enum McpServerTransport {
 
 /// A session that outlived a daemon.
 pub struct Reattached {
-    /// Whose it is.
-    pub session_id: SessionId,
     /// The open session.
     pub session: Box<dyn RuntimeSession>,
     /// The task that still runs.

@@ -22,11 +22,12 @@ use crate::adapter::McpServer;
 use crate::command::{Accepted, Command, Prompt};
 use crate::environment::Environments;
 use crate::error::Error;
-use crate::recovery;
+use crate::recovery::{self, Survivor};
 use crate::registry::Runtimes;
-use crate::runtime::Profile;
+use crate::runtime::{Profile, Runtime};
 use crate::scribe::Scribe;
 use crate::slots::{Slots, WhenFull};
+use crate::task::{Phase, Task};
 
 /// The version of seed 001's contract that sessions are made under.
 const CONTRACT_VERSION: &str = "1";
@@ -34,6 +35,9 @@ const CONTRACT_VERSION: &str = "1";
 const INBOX: usize = 64;
 /// How long the whole engine may take to stop.
 const SHUTDOWN: Duration = Duration::from_secs(5);
+
+/// Names the tool servers of a session; wired in the composition root, so that the engine never sees the gateway.
+pub type McpServers = Arc<dyn Fn(&SessionId) -> Vec<McpServer> + Send + Sync>;
 
 /// How the engine is set up; the composition root fills it in.
 #[derive(Clone)]
@@ -49,7 +53,7 @@ pub struct Config {
     /// How long a runtime is kept without a task.
     pub idle_timeout: Duration,
     /// The tool servers of a session.
-    pub mcp_servers: Arc<dyn Fn(&SessionId) -> Vec<McpServer> + Send + Sync>,
+    pub mcp_servers: McpServers,
 }
 
 impl Config {
@@ -108,9 +112,13 @@ impl Engine {
     pub async fn start(log: Arc<dyn Log>, runtimes: Runtimes, config: Config) -> Result<Self, Error> {
         let slots = Arc::new(Slots::new(config.max_sessions, config.when_full));
         let shared = Arc::new(Shared { log, config, slots });
-        recovery::recover(&shared, &runtimes).await?;
+        let survivors = recovery::recover(&shared, &runtimes).await?;
         let live = Mutex::new(Some(HashMap::new()));
-        Ok(Self { shared, runtimes, live, reviving: tokio::sync::Mutex::new(()) })
+        let engine = Self { shared, runtimes, live, reviving: tokio::sync::Mutex::new(()) };
+        for survivor in survivors {
+            engine.adopt(survivor).await?;
+        }
+        Ok(engine)
     }
 
     /// The registered runtimes.
@@ -141,15 +149,10 @@ impl Engine {
             body: created.into(),
         };
         self.shared.log.append(&(&session_id).into(), vec![event]).await?.await?;
-        let profile = Profile {
-            id: session_id.clone(),
-            adapter,
-            cwd,
-            namespace: new.credential_namespace,
-            input: new.input,
-        };
+        let profile =
+            Profile { id: session_id.clone(), adapter, cwd, namespace: new.credential_namespace, input: new.input };
         let record = self.record(session_id.as_str()).await?;
-        self.spawn(profile, &record)?;
+        self.spawn(profile, &record, None, None)?;
         Ok(session_id)
     }
 
@@ -195,17 +198,29 @@ impl Engine {
         }
     }
 
+    /// Gives a session whose runtime went on without us an actor that goes on with its task.
+    async fn adopt(&self, survivor: Survivor) -> Result<(), Error> {
+        let Survivor { record, reattached, ledger } = survivor;
+        let Some(slot) = self.shared.slots.claim()?.taken().await else { return Err(Error::ShuttingDown) };
+        let task = reattached.task.zip(ledger).zip(record.open_task.clone()).map(|((running, ledger), open)| Task {
+            id: open.task_id,
+            mode: record.mode,
+            ledger,
+            phase: Phase::Running(running),
+            stop: None,
+        });
+        let runtime = Runtime::adopted(reattached.session, slot);
+        self.spawn(self.profile(&record)?, &record, Some(runtime), task)?;
+        Ok(())
+    }
+
     /// The session of this id or native id.
     async fn record(&self, session: &str) -> Result<SessionRecord, Error> {
         let found = self.shared.log.session(session).await?;
         found.ok_or_else(|| Error::UnknownSession(session.into()))
     }
 
-    async fn command<T>(
-        &self,
-        session: &str,
-        command: impl Fn(oneshot::Sender<T>) -> Command,
-    ) -> Result<T, Error> {
+    async fn command<T>(&self, session: &str, command: impl Fn(oneshot::Sender<T>) -> Command) -> Result<T, Error> {
         let record = self.record(session).await?;
         loop {
             let inbox = self.actor(&record.session_id).await?;
@@ -235,33 +250,49 @@ impl Engine {
             let _ = ended.actor.await;
         }
         let record = self.record(id.as_str()).await?;
-        let adapter = self.runtimes.usable_by_name(&record.runtime)?;
+        self.spawn(self.profile(&record)?, &record, None, None)
+    }
+
+    fn profile(&self, record: &SessionRecord) -> Result<Profile, Error> {
         let input = CreateSessionInput {
             title: record.title.clone(),
             model: record.model.clone(),
             permission_mode: Some(record.mode.into()),
             runtime_config: None,
         };
-        let (cwd, namespace) = (record.cwd.clone(), record.credential_namespace.clone());
-        self.spawn(Profile { id: id.clone(), adapter, cwd, namespace, input }, &record)
+        Ok(Profile {
+            id: record.session_id.clone(),
+            adapter: self.runtimes.usable_by_name(&record.runtime)?,
+            cwd: record.cwd.clone(),
+            namespace: record.credential_namespace.clone(),
+            input,
+        })
     }
 
-    fn spawn(&self, profile: Profile, record: &SessionRecord) -> Result<mpsc::Sender<Command>, Error> {
+    fn spawn(
+        &self,
+        profile: Profile,
+        record: &SessionRecord,
+        open: Option<Runtime>,
+        task: Option<Task>,
+    ) -> Result<mpsc::Sender<Command>, Error> {
         let (inbox, commands) = mpsc::channel(INBOX);
         let mut runtime = RuntimeRef::new(record.runtime.clone());
         runtime.runtime_session_id.clone_from(&record.runtime_session_id);
         let id = profile.id.clone();
+        let mut scribe = Scribe::new(self.shared.log.clone(), &id, runtime);
+        scribe.set_task(task.as_ref().map(|task| task.id.clone()));
         let actor = Actor {
             shared: self.shared.clone(),
-            scribe: Scribe::new(self.shared.log.clone(), &id, runtime),
+            scribe,
             profile,
             inbox: commands,
             status: record.status,
             mode: record.mode,
             native: record.runtime_session_id.clone(),
             queue: record.queue.clone(),
-            runtime: None,
-            task: None,
+            runtime: open,
+            task,
             linger: None,
             idle_since: Instant::now(),
         };

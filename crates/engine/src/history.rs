@@ -1,13 +1,17 @@
 //! What was said before, read back from the log for a runtime that does not remember it.
 
+use roost_log::Seq;
 use roost_proto::content::TranscriptMessage;
-use roost_proto::event::NormalizedEventType as Type;
+use roost_proto::event::{NormalizedEvent, NormalizedEventType as Type};
 use roost_proto::ids::SessionId;
 use roost_proto::transcript;
 
 use crate::engine::Shared;
 use crate::error::Error;
 use crate::runtime::Job;
+
+/// Events read at once.
+const PAGE: usize = 4096;
 
 /// The events that a transcript is made of.
 const TRANSCRIPT: [Type; 5] = [
@@ -21,18 +25,35 @@ const TRANSCRIPT: [Type; 5] = [
 /// The session's transcript up to, and without, this task.
 pub(crate) async fn before(shared: &Shared, id: &SessionId, job: &Job) -> Result<Vec<TranscriptMessage>, Error> {
     let mut messages = Vec::new();
-    let mut after = 0;
+    each(shared, id, 0, &TRANSCRIPT, |event| {
+        if event.trace.task_id.as_ref() != Some(&job.task_id) {
+            messages.extend(transcript::messages(&event.body));
+        }
+    })
+    .await?;
+    Ok(messages)
+}
+
+/// Shows every event of these types after `after` that the session has by now.
+pub(crate) async fn each(
+    shared: &Shared,
+    id: &SessionId,
+    mut after: Seq,
+    types: &[Type],
+    mut show: impl FnMut(&NormalizedEvent),
+) -> Result<(), Error> {
     loop {
-        let page = shared.log.read(&id.into(), after, &TRANSCRIPT).await?;
-        for entry in &page {
-            let event = entry.event();
-            if event.trace.task_id.as_ref() != Some(&job.task_id) {
-                messages.extend(transcript::messages(&event.body));
+        let page = shared.log.read(&id.into(), after, PAGE).await?;
+        let Some(last) = page.batch.iter().last() else { return Ok(()) };
+        after = last.seq();
+        for entry in &page.batch {
+            let event = entry.event()?;
+            if event.body.event_type().is_some_and(|known| types.contains(&known)) {
+                show(event);
             }
         }
-        match page.next {
-            Some(next) => after = next,
-            None => return Ok(messages),
+        if after >= page.last_seq {
+            return Ok(());
         }
     }
 }

@@ -28,7 +28,7 @@ mod slots;
 mod task;
 
 pub use command::{Accepted, Prompt};
-pub use engine::{Config, Engine, NewSession};
+pub use engine::{Config, Engine, McpServers, NewSession};
 pub use environment::Environments;
 pub use error::Error;
 pub use registry::{Registered, Runtimes};

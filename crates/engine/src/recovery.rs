@@ -3,16 +3,16 @@
 //! A task that was cut is closed as failed, with everything that was open in it; prompts that waited are held; the
 //! processes are ended. The cost follows from what was open, not from how much ever happened.
 
-use std::sync::Arc;
-
+use roost_process::records::Record;
 use roost_proto::event::{EventBody, NormalizedEventType as Type, RuntimeRef};
 use roost_proto::failure::FailureCode;
 use roost_proto::payload::{SessionClosedPayload, SessionUpdatedPayload};
 use roost_proto::session::SessionRecord;
 
-use crate::adapter::TaskEnd;
+use crate::adapter::{Reattached, TaskEnd};
 use crate::engine::Shared;
 use crate::error::Error;
+use crate::history;
 use crate::ledger::Ledger;
 use crate::registry::Runtimes;
 use crate::scribe::Scribe;
@@ -31,24 +31,44 @@ const LEDGER: [Type; 8] = [
     Type::QuestionResolved,
 ];
 
-/// Ends what runs, closes what is open.
-pub(crate) async fn recover(shared: &Arc<Shared>, runtimes: &Runtimes) -> Result<(), Error> {
-    reap(shared, runtimes).await?;
-    for record in shared.log.unclosed_sessions().await? {
-        close(shared, record).await?;
-    }
-    Ok(())
+/// A session whose runtime went on without us, and the books of its task.
+pub(crate) struct Survivor {
+    pub(crate) record: SessionRecord,
+    pub(crate) reattached: Reattached,
+    pub(crate) ledger: Option<Ledger>,
 }
 
-/// Ends every process that outlived its daemon and that no adapter takes over.
-async fn reap(shared: &Shared, runtimes: &Runtimes) -> Result<(), Error> {
+/// Ends what runs, closes what is open; gives back what an adapter could take over.
+pub(crate) async fn recover(shared: &Shared, runtimes: &Runtimes) -> Result<Vec<Survivor>, Error> {
+    let mut survivors = Vec::new();
     let records = &shared.config.records;
-    for record in roost_process::records::load(records.clone()).await? {
-        roost_process::records::reap(records, record).await?;
+    for process in roost_process::records::load(records.clone()).await? {
+        match take_over(shared, runtimes, &process).await? {
+            Some(survivor) => survivors.push(survivor),
+            None => drop(roost_process::records::reap(records, process).await?),
+        }
     }
-    let _ = runtimes;
-    roost_process::remove_ephemeral_leftovers(shared.config.environments.namespaces.clone()).await?;
-    Ok(())
+    let survives =
+        |record: &SessionRecord| survivors.iter().any(|one: &Survivor| one.record.session_id == record.session_id);
+    for record in shared.log.unclosed().await?.into_iter().filter(|record| !survives(record)).collect::<Vec<_>>() {
+        close(shared, record).await?;
+    }
+    if survivors.is_empty() {
+        roost_process::remove_ephemeral_leftovers(shared.config.environments.namespaces.clone()).await?;
+    }
+    Ok(survivors)
+}
+
+/// Offers a process that outlived its daemon to the adapter of its session.
+async fn take_over(shared: &Shared, runtimes: &Runtimes, process: &Record) -> Result<Option<Survivor>, Error> {
+    let Some(record) = shared.log.session(&process.label).await? else { return Ok(None) };
+    let Ok(adapter) = runtimes.usable_by_name(&record.runtime) else { return Ok(None) };
+    let Some(reattached) = adapter.reattach(process).await else { return Ok(None) };
+    let ledger = match &record.open_task {
+        Some(task) => Some(open_ledger(shared, &record, task.first_seq).await?),
+        None => None,
+    };
+    Ok(Some(Survivor { record, reattached, ledger }))
 }
 
 async fn close(shared: &Shared, record: SessionRecord) -> Result<(), Error> {
@@ -58,7 +78,8 @@ async fn close(shared: &Shared, record: SessionRecord) -> Result<(), Error> {
     if let Some(task) = &record.open_task {
         let mut ledger = open_ledger(shared, &record, task.first_seq).await?;
         scribe.set_task(Some(task.task_id.clone()));
-        let message = "Roost ended while the task ran; what it did until then is in the log. Send the prompt again to go on";
+        let message =
+            "Roost ended while the task ran; what it did until then is in the log. Send the prompt again to go on";
         scribe.write(ledger.close(TaskEnd::failed(FailureCode::HostRestarted, message))).await?;
         scribe.set_task(None);
     }
@@ -75,13 +96,6 @@ async fn close(shared: &Shared, record: SessionRecord) -> Result<(), Error> {
 
 async fn open_ledger(shared: &Shared, record: &SessionRecord, first_seq: u64) -> Result<Ledger, Error> {
     let mut bodies = Vec::new();
-    let mut after = first_seq;
-    loop {
-        let page = shared.log.read(&(&record.session_id).into(), after, &LEDGER).await?;
-        bodies.extend(page.iter().map(|entry| entry.event().body.clone()));
-        match page.next {
-            Some(next) => after = next,
-            None => return Ok(Ledger::replay(record.mode, &bodies)),
-        }
-    }
+    history::each(shared, &record.session_id, first_seq, &LEDGER, |event| bodies.push(event.body.clone())).await?;
+    Ok(Ledger::replay(record.mode, &bodies))
 }

@@ -24,6 +24,11 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
+    /// A runtime that was opened by an earlier process.
+    pub(crate) fn adopted(session: Box<dyn RuntimeSession>, slot: OwnedSemaphorePermit) -> Self {
+        Self { session, ephemeral: None, _slot: slot }
+    }
+
     /// Ends the runtime; nothing of it is left afterwards.
     pub(crate) async fn close(self) {
         self.session.close().await;
@@ -80,7 +85,8 @@ pub(crate) fn open(
         match launch(&shared, slot, &profile, native, job.mode).await {
             Err(failure) => Opened { runtime: None, task: Err(failure) },
             Ok((mut runtime, remembers)) => {
-                let history = if remembers { Ok(Vec::new()) } else { history::before(&shared, &profile.id, &job).await };
+                let history =
+                    if remembers { Ok(Vec::new()) } else { history::before(&shared, &profile.id, &job).await };
                 let task = match history {
                     Ok(history) => runtime.session.start_task(input(job, history)).await.map_err(Into::into),
                     Err(error) => Err(TaskError::new(FailureCode::Internal, error.to_string())),
@@ -102,8 +108,7 @@ async fn launch(
         return Err(TaskError::new(FailureCode::Cancelled, "Roost is shutting down"));
     };
     let environment = shared.config.environments.of(&profile.id, &profile.namespace, &profile.cwd).await;
-    let (env, ephemeral) =
-        environment.map_err(|error| TaskError::new(FailureCode::SpawnFailed, error.to_string()))?;
+    let (env, ephemeral) = environment.map_err(|error| TaskError::new(FailureCode::SpawnFailed, error.to_string()))?;
     let open = OpenSession {
         session_id: profile.id.clone(),
         env,

@@ -44,6 +44,12 @@ impl Scribe {
         async move { Ok(log.append(&stream, events).await?) }
     }
 
+    /// Hands over events of now.
+    pub(crate) async fn write(&self, bodies: Vec<EventBody>) -> Result<Receipt, Error> {
+        let now = Timestamp::now();
+        self.hand_over(bodies.into_iter().map(|body| self.stamp(now, body, None)).collect()).await
+    }
+
     /// The log cannot keep anything at the moment.
     pub(crate) fn is_stalled(&self) -> bool {
         matches!(*self.health.borrow(), Health::Stalled { .. })

@@ -41,6 +41,9 @@ pub trait Log: Send + Sync {
     /// The sessions whose task has not ended.
     fn open_tasks(&self) -> BoxFuture<'_, Result<Vec<SessionRecord>>>;
 
+    /// The sessions that were prompted and not closed since.
+    fn unclosed(&self) -> BoxFuture<'_, Result<Vec<SessionRecord>>>;
+
     /// Whether events can be stored, now and from now on.
     fn health(&self) -> watch::Receiver<Health>;
 }

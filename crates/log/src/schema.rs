@@ -49,6 +49,7 @@ const V1: &str = "
         record TEXT NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX sessions_by_update ON sessions(updated_ms);
+    CREATE INDEX sessions_unclosed ON sessions(updated_ms) WHERE status IN ('active', 'ending');
     CREATE INDEX sessions_with_task ON sessions(open_task) WHERE open_task IS NOT NULL;
 
     CREATE TABLE aliases(

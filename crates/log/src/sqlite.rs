@@ -198,6 +198,10 @@ impl Log for SqliteLog {
         Box::pin(self.inner.readers.run(move |db| tables::sessions(db, limit)))
     }
 
+    fn unclosed(&self) -> BoxFuture<'_, Result<Vec<SessionRecord>>> {
+        Box::pin(self.inner.readers.run(tables::unclosed))
+    }
+
     fn open_tasks(&self) -> BoxFuture<'_, Result<Vec<SessionRecord>>> {
         Box::pin(self.inner.readers.run(tables::open_tasks))
     }

@@ -112,3 +112,11 @@ pub(crate) fn open_tasks(db: &Connection) -> Result<Vec<SessionRecord>> {
     let found = select.query_map([], |row| from_json(row, 0))?.collect::<rusqlite::Result<_>>()?;
     Ok(found)
 }
+
+/// The sessions that were prompted and not closed since.
+pub(crate) fn unclosed(db: &Connection) -> Result<Vec<SessionRecord>> {
+    let mut select =
+        db.prepare_cached("SELECT record FROM sessions WHERE status IN ('active', 'ending') ORDER BY updated_ms")?;
+    let found = select.query_map([], |row| from_json(row, 0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(found)
+}

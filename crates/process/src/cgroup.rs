@@ -104,10 +104,7 @@ fn unescape(field: &str) -> String {
     let mut parts = field.split('\\');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        match part
-            .get(..3)
-            .and_then(|digits| u8::from_str_radix(digits, 8).ok())
-        {
+        match part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
             Some(byte) => {
                 text.push(byte.into());
                 text.push_str(&part[3..]);
@@ -138,34 +135,14 @@ mod tests {
                 "0::/user.slice/a.scope",
                 Some("/sys/fs/cgroup/user.slice/a.scope"),
             ),
-            (
-                "30 23 0:26 /docker/x /sys/fs/cgroup rw - cgroup2 cgroup rw",
-                "0::/docker/x/y",
-                Some("/sys/fs/cgroup/y"),
-            ),
-            (
-                "30 23 0:26 / /mnt/a\\040b rw - cgroup2 none rw",
-                "0::/",
-                Some("/mnt/a b/"),
-            ),
-            (
-                "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw",
-                "0::/../outside",
-                None,
-            ),
-            (
-                "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu",
-                "0::/",
-                None,
-            ),
+            ("30 23 0:26 /docker/x /sys/fs/cgroup rw - cgroup2 cgroup rw", "0::/docker/x/y", Some("/sys/fs/cgroup/y")),
+            ("30 23 0:26 / /mnt/a\\040b rw - cgroup2 none rw", "0::/", Some("/mnt/a b/")),
+            ("30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw", "0::/../outside", None),
+            ("32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu", "0::/", None),
             ("", "", None),
         ];
         for (mountinfo, cgroup, expected) in table {
-            assert_eq!(
-                own_directory(mountinfo, cgroup).as_deref(),
-                expected.map(Path::new),
-                "{mountinfo}"
-            );
+            assert_eq!(own_directory(mountinfo, cgroup).as_deref(), expected.map(Path::new), "{mountinfo}");
         }
     }
 }

@@ -40,13 +40,7 @@ pub(crate) enum Step {
 
 impl Descent {
     pub(crate) fn new(target: Target, term: Duration) -> Self {
-        Self {
-            target,
-            stage: Stage::Begin { term },
-            pause: FIRST_PAUSE,
-            empty_scans: 0,
-            untouchable: Vec::new(),
-        }
+        Self { target, stage: Stage::Begin { term }, pause: FIRST_PAUSE, empty_scans: 0, untouchable: Vec::new() }
     }
 
     /// Leaves at most this much time until SIGKILL.
@@ -70,17 +64,13 @@ impl Descent {
             if let Some(cgroup) = &self.target.cgroup {
                 cgroup.remove();
             }
-            return Step::Gone {
-                left: self.untouchable.iter().map(|process| process.pid).collect(),
-            };
+            return Step::Gone { left: self.untouchable.iter().map(|process| process.pid).collect() };
         }
         self.empty_scans = 0;
         match self.stage {
             Stage::Begin { term } => {
                 self.signal(&members, Signal::TERM);
-                self.stage = Stage::Terminating {
-                    until: Instant::now() + term,
-                };
+                self.stage = Stage::Terminating { until: Instant::now() + term };
             }
             Stage::Terminating { until } if Instant::now() < until => {}
             Stage::Terminating { .. } | Stage::Killing => {
@@ -109,9 +99,7 @@ impl Descent {
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST_PAUSE);
         match self.stage {
-            Stage::Terminating { until } => {
-                pause.min(until.saturating_duration_since(Instant::now()))
-            }
+            Stage::Terminating { until } => pause.min(until.saturating_duration_since(Instant::now())),
             _ => pause,
         }
     }

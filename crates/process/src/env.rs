@@ -42,12 +42,7 @@ pub struct Environment(BTreeMap<OsString, OsString>);
 impl Environment {
     /// What of the daemon's own environment a runtime may see.
     pub fn allowed_from(daemon: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        Self(
-            daemon
-                .into_iter()
-                .filter(|(name, _)| is_allowed(name))
-                .collect(),
-        )
+        Self(daemon.into_iter().filter(|(name, _)| is_allowed(name)).collect())
     }
 
     /// Adds or replaces one variable.
@@ -63,19 +58,13 @@ impl Environment {
 
     /// All variables in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.0
-            .iter()
-            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+        self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 }
 
 fn is_allowed(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| {
-        ALLOWED.contains(&name)
-            || ALLOWED_PREFIXES
-                .iter()
-                .any(|prefix| name.starts_with(prefix))
-    })
+    name.to_str()
+        .is_some_and(|name| ALLOWED.contains(&name) || ALLOWED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
 }
 
 #[cfg(test)]

@@ -23,9 +23,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The working directory cannot be entered.
-    #[error(
-        "cannot work in `{cwd}`: {source}; choose an existing directory that this user may enter"
-    )]
+    #[error("cannot work in `{cwd}`: {source}; choose an existing directory that this user may enter")]
     BadCwd {
         /// The directory as asked for.
         cwd: PathBuf,
@@ -72,9 +70,7 @@ pub enum Error {
     #[error("the runtime's stdout could not be read: {0}")]
     Read(io::Error),
     /// A file or directory of ours could not be read, written or removed.
-    #[error(
-        "cannot use `{path}`: {source}; check that it belongs to this user and that the disk is not full"
-    )]
+    #[error("cannot use `{path}`: {source}; check that it belongs to this user and that the disk is not full")]
     Storage {
         /// The file or directory.
         path: PathBuf,

@@ -46,9 +46,7 @@ pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
     match held {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!(
-                "roost hold: {error}; this command is for roost itself, use `roost run` instead"
-            );
+            eprintln!("roost hold: {error}; this command is for roost itself, use `roost run` instead");
             ExitCode::from(2)
         }
     }
@@ -60,10 +58,7 @@ fn hold(line: &CommandLine, mut control: UnixStream) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
 
-    let null = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open("/dev/null")?;
+    let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
     let cgroup = Cgroup::create(&line.run);
     let spawned = Command::new(&line.program)
         .args(&line.args)
@@ -78,25 +73,15 @@ fn hold(line: &CommandLine, mut control: UnixStream) -> io::Result<()> {
             if let Some(cgroup) = cgroup {
                 cgroup.remove();
             }
-            return report(
-                &mut control,
-                &Report::Failed {
-                    message: error.to_string(),
-                },
-            );
+            return report(&mut control, &Report::Failed { message: error.to_string() });
         }
     };
     // Our copies must go, so that both sides of the runtime's pipes see the other's end of file.
-    let _ = dup2_stdin(&null)
-        .and_then(|()| dup2_stdout(&null))
-        .and_then(|()| dup2_stderr(&null));
+    let _ = dup2_stdin(&null).and_then(|()| dup2_stdout(&null)).and_then(|()| dup2_stderr(&null));
 
     // Nobody has waited for the child yet, so even if it has exited its start time can be read.
     let start_time = Stat::of(child.id()).map_or(0, |stat| stat.process.start_time);
-    let runtime = Process {
-        pid: child.id(),
-        start_time,
-    };
+    let runtime = Process { pid: child.id(), start_time };
     let holder = Process::current();
     let record = Record {
         run: line.run.clone(),
@@ -122,19 +107,8 @@ fn hold(line: &CommandLine, mut control: UnixStream) -> io::Result<()> {
         let _ = cgroup.adopt(runtime.pid);
     }
 
-    let target = Target {
-        run: line.run.clone(),
-        roots: vec![holder, runtime],
-        cgroup,
-    };
-    let left = Watch {
-        line,
-        control: &mut control,
-        signals,
-        runtime,
-        exit: None,
-    }
-    .until_gone(target);
+    let target = Target { run: line.run.clone(), roots: vec![holder, runtime], cgroup };
+    let left = Watch { line, control: &mut control, signals, runtime, exit: None }.until_gone(target);
     record.remove(&line.records);
     let _ = report(&mut control, &Report::Gone { left });
     Ok(())
@@ -173,14 +147,10 @@ impl Watch<'_> {
             stop |= self.signals.terminated();
             let now = Instant::now();
             if stop && matches!(phase, Phase::Running) {
-                phase = Phase::Grace {
-                    until: now + ladder.grace,
-                };
+                phase = Phase::Grace { until: now + ladder.grace };
             }
             let term = match &phase {
-                Phase::Running | Phase::Grace { .. } if self.exit.is_some() => {
-                    Some(ladder.leftover)
-                }
+                Phase::Running | Phase::Grace { .. } if self.exit.is_some() => Some(ladder.leftover),
                 Phase::Grace { until } if now >= *until => Some(ladder.term),
                 _ => None,
             };
@@ -219,15 +189,11 @@ impl Watch<'_> {
 
     /// Sleeps until a signal, a word on the control socket or the end of the pause; tells whether to stop.
     fn sleep(&mut self, pause: Option<Duration>, listen: bool) -> bool {
-        let timeout = pause.map(|pause| Timespec {
-            tv_sec: pause.as_secs() as i64,
-            tv_nsec: pause.subsec_nanos().into(),
-        });
+        let timeout =
+            pause.map(|pause| Timespec { tv_sec: pause.as_secs() as i64, tv_nsec: pause.subsec_nanos().into() });
         let (signals, control) = (self.signals.as_fd(), self.control.as_fd());
-        let mut fds = [
-            PollFd::from_borrowed_fd(signals, PollFlags::IN),
-            PollFd::from_borrowed_fd(control, PollFlags::IN),
-        ];
+        let mut fds =
+            [PollFd::from_borrowed_fd(signals, PollFlags::IN), PollFd::from_borrowed_fd(control, PollFlags::IN)];
         // A closed socket is always ready: once it has said stop, it must not be asked again.
         let asked = if listen { &mut fds[..] } else { &mut fds[..1] };
         if poll(asked, timeout.as_ref()).is_err() {

@@ -86,40 +86,23 @@ impl Holder {
     ///
     /// Dropping the call ends whatever it has started.
     pub async fn spawn(&self, launch: Launch) -> Result<Running, Error> {
-        let (holder, run, stderr_lines) = (
-            self.clone(),
-            launch.run.clone(),
-            launch.stderr_lines.clone(),
-        );
+        let (holder, run, stderr_lines) = (self.clone(), launch.run.clone(), launch.stderr_lines.clone());
         let prepared = tokio::task::spawn_blocking(move || {
             let line = holder.command_line(&launch)?;
             let started = holder
                 .start(&line, &launch.env)
-                .map_err(|source| Error::Holder {
-                    program: holder.program.clone(),
-                    source,
-                })?;
+                .map_err(|source| Error::Holder { program: holder.program.clone(), source })?;
             Ok((line.program, started))
         });
         let (program, started) = prepared.await.map_err(|_| Error::ShuttingDown)??;
-        let Started {
-            mut child,
-            control,
-            stdin,
-            stdout,
-            stderr,
-        } = started;
+        let Started { mut child, control, stdin, stdout, stderr } = started;
 
         let (reports, stop) = control.into_split();
         let mut reports = BufReader::new(reports).lines();
         let first = reports.next_line().await.ok().flatten();
         let report = first.and_then(|line| serde_json::from_str(&line).ok());
         let (runtime, cgroup) = match report {
-            Some(Report::Started {
-                runtime,
-                cgroup,
-                record_error,
-            }) => {
+            Some(Report::Started { runtime, cgroup, record_error }) => {
                 if let Some(error) = record_error {
                     tracing::warn!(%run, %error, "A runtime has no record: if roost and its holder are both killed, it is not found again.");
                 }
@@ -129,42 +112,19 @@ impl Holder {
             _ => {
                 drop((stop, reports));
                 // It may have got as far as starting the runtime.
-                let target = Target {
-                    run,
-                    roots: Vec::new(),
-                    cgroup: None,
-                };
+                let target = Target { run, roots: Vec::new(), cgroup: None };
                 Descent::new(target, self.ladder.leftover).run().await?;
-                let status = child
-                    .wait()
-                    .await
-                    .map_or_else(|error| error.to_string(), |status| status.to_string());
+                let status = child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string());
                 let said = StderrTail::default();
                 // Bounded, as somebody else may have inherited the pipe from a broken holder.
                 let _ = timeout(LAST_WORDS, said.clone().drain(stderr, None)).await;
                 let status = format!("{status}: {}", said.text().trim());
-                return Err(Error::HolderDied {
-                    program: self.program.clone(),
-                    status,
-                });
+                return Err(Error::HolderDied { program: self.program.clone(), status });
             }
         };
-        let held = Held {
-            run,
-            runtime,
-            cgroup,
-            records: self.records.clone(),
-            child,
-            reports,
-            stop,
-        };
+        let held = Held { run, runtime, cgroup, records: self.records.clone(), child, reports, stop };
         let (control, stderr) = supervise(held, stderr, stderr_lines);
-        Ok(Running {
-            stdin: Stdin(stdin),
-            stdout: Lines::new(stdout),
-            stderr,
-            control,
-        })
+        Ok(Running { stdin: Stdin(stdin), stdout: Lines::new(stdout), stderr, control })
     }
 
     fn command_line(&self, launch: &Launch) -> Result<CommandLine, Error> {
@@ -212,12 +172,6 @@ impl Holder {
         }
         let child = command.spawn()?;
         drop(holder_control);
-        Ok(Started {
-            child,
-            control: UnixStream::from_std(control)?,
-            stdin,
-            stdout,
-            stderr,
-        })
+        Ok(Started { child, control: UnixStream::from_std(control)?, stdin, stdout, stderr })
     }
 }

@@ -61,9 +61,7 @@ pub async fn isolate(
     let directory = match isolation {
         Isolation::Shared => return Ok(None),
         Isolation::Namespaced => directory,
-        Isolation::Ephemeral => {
-            directory.join(format!("{EPHEMERAL_PREFIX}{}", directory_name(session)))
-        }
+        Isolation::Ephemeral => directory.join(format!("{EPHEMERAL_PREFIX}{}", directory_name(session))),
     };
     let guard = (isolation == Isolation::Ephemeral).then(|| EphemeralDir(Some(directory.clone())));
     for (variable, name) in SUBDIRECTORIES {
@@ -71,10 +69,7 @@ pub async fn isolate(
     }
     blocking(move || {
         let directories = SUBDIRECTORIES.map(|(_, name)| directory.join(name));
-        [&directory]
-            .into_iter()
-            .chain(&directories)
-            .try_for_each(|path| private_directory(path))
+        [&directory].into_iter().chain(&directories).try_for_each(|path| private_directory(path))
     })
     .await?;
     Ok(guard)
@@ -85,14 +80,9 @@ pub async fn remove_ephemeral_leftovers(base: PathBuf) -> Result<(), Error> {
     blocking(move || {
         let sessions = directories_in(&base).flat_map(|namespace| directories_in(&namespace));
         let leftover = |path: &PathBuf| {
-            path.file_name().is_some_and(|name| {
-                name.as_encoded_bytes()
-                    .starts_with(EPHEMERAL_PREFIX.as_bytes())
-            })
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(EPHEMERAL_PREFIX.as_bytes()))
         };
-        sessions
-            .filter(leftover)
-            .try_for_each(|path| remove_all(&path))
+        sessions.filter(leftover).try_for_each(|path| remove_all(&path))
     })
     .await
 }
@@ -128,9 +118,7 @@ impl Drop for EphemeralDir {
 }
 
 async fn blocking(work: impl FnOnce() -> Result<(), Error> + Send + 'static) -> Result<(), Error> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| Error::ShuttingDown)?
+    tokio::task::spawn_blocking(work).await.map_err(|_| Error::ShuttingDown)?
 }
 
 fn private_directory(path: &Path) -> Result<(), Error> {
@@ -139,27 +127,21 @@ fn private_directory(path: &Path) -> Result<(), Error> {
         // It may have been there before, with other permissions.
         fs::set_permissions(path, Permissions::from_mode(0o700))
     };
-    make().map_err(|source| Error::Storage {
-        path: path.to_owned(),
-        source,
-    })
+    make().map_err(|source| Error::Storage { path: path.to_owned(), source })
 }
 
 fn remove_all(path: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::Storage {
-            path: path.to_owned(),
-            source: error,
-        }),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::Storage { path: path.to_owned(), source: error })
+        }
         _ => Ok(()),
     }
 }
 
 fn directories_in(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    entries
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.path())
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path())
 }
 
 /// Keeps plain characters and writes every other byte as `%XX`, so different names stay different.
@@ -169,9 +151,7 @@ fn directory_name(name: &str) -> String {
         match byte {
             // Neither `.`, `..` nor a hidden directory.
             b'.' if at == 0 => encoded.push_str("%2E"),
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' => {
-                encoded.push(byte.into())
-            }
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' => encoded.push(byte.into()),
             _ => encoded.push_str(&format!("%{byte:02X}")),
         }
     }

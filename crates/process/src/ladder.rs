@@ -15,10 +15,6 @@ pub struct Ladder {
 
 impl Default for Ladder {
     fn default() -> Self {
-        Self {
-            grace: Duration::from_secs(1),
-            term: Duration::from_secs(2),
-            leftover: Duration::from_millis(200),
-        }
+        Self { grace: Duration::from_secs(1), term: Duration::from_secs(2), leftover: Duration::from_millis(200) }
     }
 }

@@ -31,6 +31,7 @@ pub use isolation::{EphemeralDir, Isolation, Namespace, isolate, remove_ephemera
 pub use ladder::Ladder;
 pub use lines::{Batch, Line, Lines, MAX_LINE};
 pub use process::Process;
+pub use resolve::find_program;
 pub use run::RunId;
 pub use running::{Control, Running};
 pub use stderr::{STDERR_TAIL, StderrTail};

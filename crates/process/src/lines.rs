@@ -75,9 +75,7 @@ impl<'a> Iterator for Batch<'a> {
         self.rest = self.rest.get(end + 1..).unwrap_or_default();
         Some(match self.skipped.take() {
             None if line.len() <= self.max_line => Line::Bytes(line),
-            skipped => Line::TooLong {
-                bytes: skipped.unwrap_or(0) + raw.len() as u64,
-            },
+            skipped => Line::TooLong { bytes: skipped.unwrap_or(0) + raw.len() as u64 },
         })
     }
 }
@@ -90,15 +88,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
     /// Reads lines of up to `max_line` bytes.
     pub fn with_max_line(reader: R, max_line: usize) -> Self {
-        Self {
-            reader,
-            max_line,
-            buffer: Vec::new(),
-            delivered: 0,
-            scanned: 0,
-            skipping: None,
-            ended: false,
-        }
+        Self { reader, max_line, buffer: Vec::new(), delivered: 0, scanned: 0, skipping: None, ended: false }
     }
 
     /// All complete lines that are there, waiting for the first; `None` at the end of the stream.
@@ -108,11 +98,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         self.forget_delivered();
         while !self.ended {
             self.buffer.reserve(CHUNK);
-            let read = self
-                .reader
-                .read_buf(&mut self.buffer)
-                .await
-                .map_err(Error::Read)?;
+            let read = self.reader.read_buf(&mut self.buffer).await.map_err(Error::Read)?;
             self.ended = read == 0;
             if let Some(last) = memrchr(b'\n', &self.buffer[self.scanned..]) {
                 return Ok(Some(self.deliver(self.scanned + last + 1)));
@@ -126,20 +112,12 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             }
         }
         let unfinished = !self.buffer.is_empty() || self.skipping.is_some();
-        Ok(if unfinished {
-            Some(self.deliver(self.buffer.len()))
-        } else {
-            None
-        })
+        Ok(if unfinished { Some(self.deliver(self.buffer.len())) } else { None })
     }
 
     fn deliver(&mut self, end: usize) -> Batch<'_> {
         self.delivered = end;
-        Batch {
-            max_line: self.max_line,
-            skipped: self.skipping.take(),
-            rest: &self.buffer[..end],
-        }
+        Batch { max_line: self.max_line, skipped: self.skipping.take(), rest: &self.buffer[..end] }
     }
 
     fn forget_delivered(&mut self) {
@@ -177,17 +155,8 @@ mod tests {
     }
 
     impl AsyncRead for Pieces {
-        fn poll_read(
-            mut self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-            buf: &mut ReadBuf<'_>,
-        ) -> Poll<io::Result<()>> {
-            let size = self
-                .sizes
-                .pop()
-                .unwrap_or(usize::MAX)
-                .min(self.bytes.len())
-                .min(buf.remaining());
+        fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            let size = self.sizes.pop().unwrap_or(usize::MAX).min(self.bytes.len()).min(buf.remaining());
             let piece: Vec<u8> = self.bytes.drain(..size).collect();
             buf.put_slice(&piece);
             Poll::Ready(Ok(()))
@@ -220,11 +189,7 @@ mod tests {
         }
         let seen = lines.into_iter().map(|raw| {
             let line = raw.strip_suffix(b"\r").unwrap_or(raw);
-            if line.len() > max_line {
-                Seen::TooLong(raw.len() as u64)
-            } else {
-                Seen::Line(line.to_vec())
-            }
+            if line.len() > max_line { Seen::TooLong(raw.len() as u64) } else { Seen::Line(line.to_vec()) }
         });
         seen.collect()
     }

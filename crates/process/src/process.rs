@@ -71,11 +71,7 @@ mod system {
             let state = *fields.next()?.as_bytes().first()?;
             let parent = fields.next()?.parse().ok()?;
             let start_time = fields.nth(17)?.parse().ok()?;
-            Some(Self {
-                process: Process { pid, start_time },
-                parent,
-                state,
-            })
+            Some(Self { process: Process { pid, start_time }, parent, state })
         }
     }
 
@@ -99,10 +95,7 @@ mod system {
 
     /// Names the current boot of the machine.
     pub(crate) fn boot_id() -> String {
-        fs::read_to_string("/proc/sys/kernel/random/boot_id")
-            .unwrap_or_default()
-            .trim()
-            .to_owned()
+        fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
     }
 
     #[cfg(test)]
@@ -113,10 +106,7 @@ mod system {
         fn a_command_name_with_brackets_and_spaces_does_not_shift_the_fields() {
             let line = b"7 (a) b (c)) S 3 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4242 1 1";
             let stat = Stat::parse(7, line).unwrap();
-            assert_eq!(
-                (stat.parent, stat.process.start_time, stat.state),
-                (3, 4242, b'S')
-            );
+            assert_eq!((stat.parent, stat.process.start_time, stat.state), (3, 4242, b'S'));
         }
     }
 }
@@ -134,10 +124,7 @@ mod system {
         pub(crate) fn of(pid: u32) -> Option<Self> {
             let process = Process { pid, start_time: 0 };
             test_kill_process(process.rustix_pid()?).ok()?;
-            Some(Self {
-                process,
-                state: b'R',
-            })
+            Some(Self { process, state: b'R' })
         }
     }
 

@@ -20,6 +20,9 @@ use crate::{
 /// How long a holder that outlived its daemon may take to end its tree by itself.
 const HOLDER_PATIENCE: Duration = Duration::from_secs(5);
 
+/// How often [`settled`] looks.
+const SETTLE_POLL: Duration = Duration::from_millis(10);
+
 /// What is on disk about one held runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
@@ -59,10 +62,7 @@ impl Record {
             fs::write(&unfinished, serde_json::to_vec(self)?)?;
             fs::rename(&unfinished, &path)
         };
-        write().map_err(|source| Error::Storage {
-            path: path.clone(),
-            source,
-        })
+        write().map_err(|source| Error::Storage { path: path.clone(), source })
     }
 
     pub(crate) fn remove(&self, directory: &Path) {
@@ -85,22 +85,21 @@ pub async fn load(directory: PathBuf) -> Result<Vec<Record>, Error> {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(source) => {
-                return Err(Error::Storage {
-                    path: directory,
-                    source,
-                });
+                return Err(Error::Storage { path: directory, source });
             }
         };
         let paths = entries.flatten().map(|entry| entry.path());
-        let records = paths.filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "json")
-        });
+        let records = paths.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
         Ok(records.filter_map(|path| read_one(&path)).collect())
     };
-    tokio::task::spawn_blocking(read)
-        .await
-        .map_err(|_| Error::ShuttingDown)?
+    tokio::task::spawn_blocking(read).await.map_err(|_| Error::ShuttingDown)?
+}
+
+/// Returns when no holder is left that wrote a record here. Holders remove theirs when their run is gone.
+pub async fn settled(directory: &Path) {
+    while load(directory.to_owned()).await.is_ok_and(|records| records.iter().any(|record| record.holder.is_alive())) {
+        tokio::time::sleep(SETTLE_POLL).await;
+    }
 }
 
 fn read_one(path: &Path) -> Option<Record> {
@@ -125,15 +124,10 @@ pub async fn reap(directory: &Path, record: Record) -> Result<Reaped, Error> {
     end_holder(record.holder).await;
     let target = Target {
         roots: vec![record.runtime],
-        cgroup: record
-            .cgroup
-            .as_deref()
-            .and_then(|path| Cgroup::recorded(path, &record.run)),
+        cgroup: record.cgroup.as_deref().and_then(|path| Cgroup::recorded(path, &record.run)),
         run: record.run.clone(),
     };
-    let left = Descent::new(target, Ladder::default().leftover)
-        .run()
-        .await?;
+    let left = Descent::new(target, Ladder::default().leftover).run().await?;
     record.remove(directory);
     Ok(Reaped::Gone { left })
 }

@@ -1,7 +1,7 @@
 //! Finds the program of a launch and checks its working directory before anything is started.
 
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     fs, io,
     path::{Path, PathBuf},
 };
@@ -23,10 +23,14 @@ pub(crate) fn cwd(cwd: &Path) -> Result<PathBuf, Error> {
         access(&absolute, Access::EXEC_OK)?;
         Ok(absolute)
     };
-    enter().map_err(|source| Error::BadCwd {
-        cwd: cwd.to_owned(),
-        source,
-    })
+    enter().map_err(|source| Error::BadCwd { cwd: cwd.to_owned(), source })
+}
+
+/// The absolute path of a program, looked up in this `PATH` as a launch would.
+pub async fn find_program(name: impl Into<OsString>, path: Option<&str>) -> Result<PathBuf, Error> {
+    let (name, path) = (name.into(), path.map(OsString::from));
+    let found = tokio::task::spawn_blocking(move || program(&name, Path::new("/"), path.as_deref()));
+    found.await.map_err(|_| Error::ShuttingDown)?
 }
 
 /// The absolute path of the program, looked up as `execvp` would in `cwd` with this `PATH`.
@@ -64,9 +68,6 @@ pub(crate) fn program(program: &OsStr, cwd: &Path, path: Option<&OsStr>) -> Resu
 }
 
 fn display_all(directories: &[PathBuf]) -> String {
-    let all: Vec<_> = directories
-        .iter()
-        .map(|directory| directory.display().to_string())
-        .collect();
+    let all: Vec<_> = directories.iter().map(|directory| directory.display().to_string()).collect();
     all.join(":")
 }

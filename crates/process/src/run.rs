@@ -31,11 +31,7 @@ impl TryFrom<String> for RunId {
 
     fn try_from(id: String) -> Result<Self, Error> {
         let safe = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if (1..=64).contains(&id.len()) && id.bytes().all(safe) {
-            Ok(Self(id))
-        } else {
-            Err(Error::BadRunId(id))
-        }
+        if (1..=64).contains(&id.len()) && id.bytes().all(safe) { Ok(Self(id)) } else { Err(Error::BadRunId(id)) }
     }
 }
 

@@ -10,8 +10,8 @@ use tokio::{
 };
 
 use crate::{
-    Error, Exit, Ladder, Lines, Process, RunId, StderrTail, Stdin, cgroup::Cgroup, control::Report,
-    descent::Descent, records, tree::Target,
+    Error, Exit, Ladder, Lines, Process, RunId, StderrTail, Stdin, cgroup::Cgroup, control::Report, descent::Descent,
+    records, tree::Target,
 };
 
 /// How long stderr may still be read when only a process we may not signal can hold it open.
@@ -99,11 +99,7 @@ pub(crate) fn supervise(
 ) -> (Control, StderrTail) {
     let (stop, stop_asked) = watch::channel(false);
     let (phase_sender, phase) = watch::channel(Phase::Running);
-    let control = Control {
-        runtime: held.runtime,
-        stop,
-        phase,
-    };
+    let control = Control { runtime: held.runtime, stop, phase };
     let tail = StderrTail::default();
     let drain = tail.clone().drain(stderr, stderr_lines);
     tokio::spawn(async move {
@@ -122,11 +118,7 @@ pub(crate) fn supervise(
 }
 
 impl Held {
-    async fn follow(
-        mut self,
-        mut stop_asked: watch::Receiver<bool>,
-        phase: &watch::Sender<Phase>,
-    ) -> Exit {
+    async fn follow(mut self, mut stop_asked: watch::Receiver<bool>, phase: &watch::Sender<Phase>) -> Exit {
         let mut exit = Exit::Unknown;
         let mut stopping = false;
         loop {
@@ -140,10 +132,7 @@ impl Held {
                 }
                 line = self.reports.next_line() => line,
             };
-            let report = line
-                .ok()
-                .flatten()
-                .and_then(|line| serde_json::from_str(&line).ok());
+            let report = line.ok().flatten().and_then(|line| serde_json::from_str(&line).ok());
             match report {
                 Some(Report::Exited { exit: how }) => {
                     exit = how;
@@ -170,10 +159,7 @@ impl Held {
         let target = Target {
             run: self.run.clone(),
             roots: vec![self.runtime],
-            cgroup: self
-                .cgroup
-                .as_deref()
-                .and_then(|path| Cgroup::recorded(path, &self.run)),
+            cgroup: self.cgroup.as_deref().and_then(|path| Cgroup::recorded(path, &self.run)),
         };
         match Descent::new(target, Ladder::default().leftover).run().await {
             Ok(left) => {

@@ -34,11 +34,7 @@ impl StderrTail {
     }
 
     /// Reads to the end of the pipe; lines that `lines` has no room for are only in the tail.
-    pub(crate) async fn drain(
-        self,
-        mut pipe: impl AsyncRead + Unpin,
-        lines: Option<mpsc::Sender<String>>,
-    ) {
+    pub(crate) async fn drain(self, mut pipe: impl AsyncRead + Unpin, lines: Option<mpsc::Sender<String>>) {
         let mut chunk = Vec::with_capacity(8 * 1024);
         let mut line = Vec::new();
         while pipe.read_buf(&mut chunk).await.is_ok_and(|read| read > 0) {

@@ -17,11 +17,7 @@ pub(crate) struct Target {
 ///
 /// Reads `/proc`, so call it outside the async runtime.
 pub fn alive(run: &RunId) -> Vec<u32> {
-    let target = Target {
-        run: run.clone(),
-        roots: Vec::new(),
-        cgroup: None,
-    };
+    let target = Target { run: run.clone(), roots: Vec::new(), cgroup: None };
     target.members().iter().map(|process| process.pid).collect()
 }
 
@@ -49,20 +45,12 @@ mod system {
             let marked: Vec<u32> = table
                 .iter()
                 .map(|stat| stat.process.pid)
-                .filter(|pid| {
-                    *pid != me
-                        && !members.contains(pid)
-                        && has_in_environment(*pid, marker.as_bytes())
-                })
+                .filter(|pid| *pid != me && !members.contains(pid) && has_in_environment(*pid, marker.as_bytes()))
                 .collect();
             members.extend(marked);
             add_descendants(&table, &mut members);
             members.remove(&me);
-            table
-                .iter()
-                .map(|stat| stat.process)
-                .filter(|process| members.contains(&process.pid))
-                .collect()
+            table.iter().map(|stat| stat.process).filter(|process| members.contains(&process.pid)).collect()
         }
     }
 
@@ -88,9 +76,7 @@ mod system {
 
     fn has_in_environment(pid: u32, marker: &[u8]) -> bool {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment
-            .split(|byte| *byte == 0)
-            .any(|entry| entry == marker)
+        environment.split(|byte| *byte == 0).any(|entry| entry == marker)
     }
 }
 
@@ -104,16 +90,9 @@ mod system {
         /// The leaders of the process groups that still have members.
         pub(crate) fn members(&self) -> Vec<Process> {
             let me = std::process::id();
-            let has_group = |root: &&Process| {
-                root.rustix_pid()
-                    .is_some_and(|group| test_kill_process_group(group).is_ok())
-            };
-            self.roots
-                .iter()
-                .filter(|root| root.pid != me)
-                .filter(has_group)
-                .copied()
-                .collect()
+            let has_group =
+                |root: &&Process| root.rustix_pid().is_some_and(|group| test_kill_process_group(group).is_ok());
+            self.roots.iter().filter(|root| root.pid != me).filter(has_group).copied().collect()
         }
     }
 }

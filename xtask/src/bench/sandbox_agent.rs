@@ -18,29 +18,17 @@ pub(crate) fn install(cache: &Cache) -> Result<PathBuf> {
     if step::succeeds(Command::new(&binary).arg("--version")) {
         return Ok(binary);
     }
-    fs::create_dir_all(&prefix)
-        .map_err(|error| format!("cannot create {}: {error}", prefix.display()))?;
+    fs::create_dir_all(&prefix).map_err(|error| format!("cannot create {}: {error}", prefix.display()))?;
     step::run(
         "install sandbox-agent (once)",
-        Command::new("npm")
-            .args(["install", "--no-audit", "--no-fund", "--prefix"])
-            .arg(&prefix)
-            .args(PACKAGES),
+        Command::new("npm").args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&prefix).args(PACKAGES),
     )?;
     // The package ships its binary without the executable bit.
-    fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).map_err(|error| {
-        format!(
-            "npm left no {}: {error}; bench stream needs linux-x64",
-            binary.display()
-        )
-    })?;
+    fs::set_permissions(&binary, fs::Permissions::from_mode(0o755))
+        .map_err(|error| format!("npm left no {}: {error}; bench stream needs linux-x64", binary.display()))?;
     if step::succeeds(Command::new(&binary).arg("--version")) {
         Ok(binary)
     } else {
-        Err(format!(
-            "{} does not start; remove {} and try again",
-            binary.display(),
-            prefix.display()
-        ))
+        Err(format!("{} does not start; remove {} and try again", binary.display(), prefix.display()))
     }
 }

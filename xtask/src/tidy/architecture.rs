@@ -15,10 +15,8 @@ pub(crate) fn check(repo: &Repo) -> Vec<String> {
 
 /// `crates/log` is not mentioned by `crates/logger` or `crates/log-nats`.
 fn mentions(text: &str, folder: &str) -> bool {
-    let continues =
-        |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_');
-    text.match_indices(folder)
-        .any(|(at, _)| !continues(&text[at + folder.len()..]))
+    let continues = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_');
+    text.match_indices(folder).any(|(at, _)| !continues(&text[at + folder.len()..]))
 }
 
 #[cfg(test)]
@@ -28,19 +26,10 @@ mod tests {
 
     #[test]
     fn a_crate_that_the_document_leaves_out_is_reported() {
-        let mut repo = Repo::of_files(&[(
-            DOCUMENT,
-            "`crates/log` keeps, `crates/engine-room` does not",
-        )]);
+        let mut repo = Repo::of_files(&[(DOCUMENT, "`crates/log` keeps, `crates/engine-room` does not")]);
         for folder in ["crates/log", "crates/engine"] {
-            repo.packages.push(Package {
-                folder: folder.into(),
-                ..Package::default()
-            });
+            repo.packages.push(Package { folder: folder.into(), ..Package::default() });
         }
-        assert_eq!(
-            check(&repo),
-            ["ARCHITECTURE.md: does not mention the folder crates/engine"]
-        );
+        assert_eq!(check(&repo), ["ARCHITECTURE.md: does not mention the folder crates/engine"]);
     }
 }

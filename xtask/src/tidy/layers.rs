@@ -6,46 +6,14 @@ use super::repo::{Repo, Use};
 const ROOMS: &[(&str, &[&str])] = &[
     ("roost", LIBRARIES),
     ("roost-bench", LIBRARIES),
-    (
-        "roost-server",
-        &[
-            "roost-engine",
-            "roost-workspace",
-            "roost-gateway",
-            "roost-policy",
-            "roost-log",
-            "roost-proto",
-        ],
-    ),
-    (
-        "roost-acp",
-        &["roost-client", "roost-engine", "roost-log", "roost-proto"],
-    ),
-    (
-        "roost-gateway",
-        &[
-            "roost-engine",
-            "roost-wasm",
-            "roost-process",
-            "roost-policy",
-            "roost-log",
-            "roost-proto",
-        ],
-    ),
+    ("roost-server", &["roost-engine", "roost-workspace", "roost-gateway", "roost-policy", "roost-log", "roost-proto"]),
+    ("roost-acp", &["roost-client", "roost-engine", "roost-log", "roost-proto"]),
+    ("roost-gateway", &["roost-engine", "roost-wasm", "roost-process", "roost-policy", "roost-log", "roost-proto"]),
     ("roost-wasm", &["roost-proto"]),
-    (
-        "roost-workspace",
-        &["roost-process", "roost-log", "roost-proto"],
-    ),
-    (
-        "roost-adapters",
-        &["roost-engine", "roost-process", "roost-proto"],
-    ),
+    ("roost-workspace", &["roost-process", "roost-log", "roost-proto"]),
+    ("roost-adapters", &["roost-engine", "roost-process", "roost-proto"]),
     (TESTKIT, &["roost-engine", "roost-proto"]),
-    (
-        "roost-engine",
-        &["roost-process", "roost-policy", "roost-log", "roost-proto"],
-    ),
+    ("roost-engine", &["roost-process", "roost-policy", "roost-log", "roost-proto"]),
     ("roost-client", &["roost-proto"]),
     ("roost-process", &["roost-proto"]),
     ("roost-policy", &["roost-proto"]),
@@ -82,37 +50,22 @@ pub(crate) fn check(repo: &Repo) -> Vec<String> {
             ));
             continue;
         };
-        for used in package
-            .uses
-            .iter()
-            .filter(|used| !is_allowed(allowed, used))
-        {
-            let kind = if used.only_in_tests {
-                "its tests"
-            } else {
-                "it"
-            };
-            violations.push(format!(
-                "{}: {kind} may not use {} (xtask/src/tidy/layers.rs)",
-                package.folder, used.name
-            ));
+        for used in package.uses.iter().filter(|used| !is_allowed(allowed, used)) {
+            let kind = if used.only_in_tests { "its tests" } else { "it" };
+            violations.push(format!("{}: {kind} may not use {} (xtask/src/tidy/layers.rs)", package.folder, used.name));
         }
     }
     violations
 }
 
 fn may_use(name: &str) -> Option<&'static [&'static str]> {
-    ROOMS
-        .iter()
-        .find(|(room, _)| *room == name)
-        .map(|(_, allowed)| *allowed)
+    ROOMS.iter().find(|(room, _)| *room == name).map(|(_, allowed)| *allowed)
 }
 
 /// Tests may also reach what lies below the allowed rooms, because they build real parts.
 fn is_allowed(allowed: &[&str], used: &Use) -> bool {
     let below = |room: &&str| may_use(room).is_some_and(|deeper| is_allowed(deeper, used));
-    allowed.contains(&used.name.as_str())
-        || used.only_in_tests && (used.name == TESTKIT || allowed.iter().any(below))
+    allowed.contains(&used.name.as_str()) || used.only_in_tests && (used.name == TESTKIT || allowed.iter().any(below))
 }
 
 #[cfg(test)]
@@ -121,30 +74,16 @@ mod tests {
     use super::*;
 
     fn violations(name: &str, used: &str, only_in_tests: bool) -> Vec<String> {
-        let uses = vec![Use {
-            name: used.into(),
-            only_in_tests,
-        }];
-        let package = Package {
-            name: name.into(),
-            folder: "here".into(),
-            uses,
-            targets: Vec::new(),
-        };
-        check(&Repo {
-            files: Vec::new(),
-            packages: vec![package],
-        })
+        let uses = vec![Use { name: used.into(), only_in_tests }];
+        let package = Package { name: name.into(), folder: "here".into(), uses, targets: Vec::new() };
+        check(&Repo { files: Vec::new(), packages: vec![package] })
     }
 
     #[test]
     fn arrows_point_only_downwards_in_the_table() {
         for (at, (room, allowed)) in ROOMS.iter().enumerate() {
             for used in *allowed {
-                assert!(
-                    ROOMS[at + 1..].iter().any(|(lower, _)| lower == used),
-                    "{room} uses {used}"
-                );
+                assert!(ROOMS[at + 1..].iter().any(|(lower, _)| lower == used), "{room} uses {used}");
             }
         }
     }
@@ -164,20 +103,13 @@ mod tests {
             ("roost-bench", "roost", false, false),
         ] {
             let found = violations(name, used, only_in_tests);
-            assert_eq!(
-                found.is_empty(),
-                allowed,
-                "{name} {used} {only_in_tests}: {found:?}"
-            );
+            assert_eq!(found.is_empty(), allowed, "{name} {used} {only_in_tests}: {found:?}");
         }
     }
 
     #[test]
     fn a_crate_that_is_not_in_the_table_is_reported() {
         let found = violations("roost-attic", "roost-proto", false);
-        assert_eq!(
-            found,
-            ["here: crate roost-attic is not in the table of xtask/src/tidy/layers.rs"]
-        );
+        assert_eq!(found, ["here: crate roost-attic is not in the table of xtask/src/tidy/layers.rs"]);
     }
 }

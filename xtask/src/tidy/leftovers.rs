@@ -4,44 +4,26 @@ use super::repo::Repo;
 
 // Written in two halves so that this file passes its own rule.
 const BANNED: &[(&str, &str)] = &[
-    (
-        concat!("#[", "ignore"),
-        "run the test or remove it; long ones go to a full_* test binary",
-    ),
+    (concat!("#[", "ignore"), "run the test or remove it; long ones go to a full_* test binary"),
     (concat!("todo", "!("), "finish it"),
     (concat!("dbg", "!("), "remove it"),
     (concat!("FIX", "ME"), "fix it, or open an issue"),
 ];
 const NOTE: &str = concat!("TO", "DO");
-const SOURCES: &[&str] = &[
-    ".rs", ".toml", ".sh", ".ts", ".js", ".svelte", ".css", ".ci/run",
-];
+const SOURCES: &[&str] = &[".rs", ".toml", ".sh", ".ts", ".js", ".svelte", ".css", ".ci/run"];
 
 pub(crate) fn check(repo: &Repo) -> Vec<String> {
-    let sources = repo
-        .files
-        .iter()
-        .filter(|file| SOURCES.iter().any(|end| file.path.ends_with(end)));
-    let lines = sources.flat_map(|file| {
-        file.text
-            .lines()
-            .enumerate()
-            .map(move |(at, line)| (&file.path, at + 1, line))
-    });
+    let sources = repo.files.iter().filter(|file| SOURCES.iter().any(|end| file.path.ends_with(end)));
+    let lines =
+        sources.flat_map(|file| file.text.lines().enumerate().map(move |(at, line)| (&file.path, at + 1, line)));
     lines
-        .flat_map(|(path, at, line)| {
-            problems(line).map(move |(what, advice)| format!("{path}:{at}: {what}: {advice}"))
-        })
+        .flat_map(|(path, at, line)| problems(line).map(move |(what, advice)| format!("{path}:{at}: {what}: {advice}")))
         .collect()
 }
 
 fn problems(line: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let banned = BANNED
-        .iter()
-        .copied()
-        .filter(move |(what, _)| line.contains(what));
-    let note = has_note_without_issue(line)
-        .then_some((NOTE, "name its issue, as in (#12) after the word"));
+    let banned = BANNED.iter().copied().filter(move |(what, _)| line.contains(what));
+    let note = has_note_without_issue(line).then_some((NOTE, "name its issue, as in (#12) after the word"));
     banned.chain(note)
 }
 
@@ -49,20 +31,13 @@ fn has_note_without_issue(line: &str) -> bool {
     let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(NOTE).any(|(at, _)| {
         let (before, after) = (&line[..at], &line[at + NOTE.len()..]);
-        !before.ends_with(part_of_word)
-            && !after.starts_with(part_of_word)
-            && !starts_with_issue(after)
+        !before.ends_with(part_of_word) && !after.starts_with(part_of_word) && !starts_with_issue(after)
     })
 }
 
 fn starts_with_issue(text: &str) -> bool {
-    let number = text
-        .strip_prefix("(#")
-        .and_then(|rest| rest.split_once(')'))
-        .map(|(number, _)| number);
-    number.is_some_and(|number| {
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-    })
+    let number = text.strip_prefix("(#").and_then(|rest| rest.split_once(')')).map(|(number, _)| number);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -75,27 +50,16 @@ mod tests {
             let text = format!("fn main() {{\n    {what}");
             let found = check(&Repo::of_files(&[("a.rs", &text), ("notes.md", &text)]));
             assert_eq!(found.len(), 1, "{found:?}");
-            assert!(
-                found[0].starts_with(&format!("a.rs:2: {what}: ")),
-                "{found:?}"
-            );
+            assert!(found[0].starts_with(&format!("a.rs:2: {what}: ")), "{found:?}");
         }
     }
 
     #[test]
     fn a_note_for_later_must_name_its_issue() {
-        for (after, reported) in [
-            ("(#12): x", false),
-            ("_LIST", false),
-            (": x", true),
-            ("(#): x", true),
-            ("(me)", true),
-        ] {
-            assert_eq!(
-                has_note_without_issue(&format!("// {NOTE}{after}")),
-                reported,
-                "{after}"
-            );
+        for (after, reported) in
+            [("(#12): x", false), ("_LIST", false), (": x", true), ("(#): x", true), ("(me)", true)]
+        {
+            assert_eq!(has_note_without_issue(&format!("// {NOTE}{after}")), reported, "{after}");
         }
     }
 }

@@ -24,21 +24,9 @@ const CARGO_SOURCE: &str = "source = \"registry+";
 const PUBLIC_CARGO_INDEX: &str = "https://github.com/rust-lang/crates.io-index\"";
 
 pub(crate) fn check(repo: &Repo) -> Vec<String> {
-    let lines = repo.files.iter().flat_map(|file| {
-        file.text
-            .lines()
-            .enumerate()
-            .map(move |(at, line)| (file, at + 1, line))
-    });
-    lines
-        .filter_map(|(file, at, line)| {
-            Some(format!(
-                "{}:{at}: {}",
-                file.path,
-                problem(&file.path, line)?
-            ))
-        })
-        .collect()
+    let lines =
+        repo.files.iter().flat_map(|file| file.text.lines().enumerate().map(move |(at, line)| (file, at + 1, line)));
+    lines.filter_map(|(file, at, line)| Some(format!("{}:{at}: {}", file.path, problem(&file.path, line)?))).collect()
 }
 
 fn problem(path: &str, line: &str) -> Option<String> {
@@ -56,13 +44,11 @@ fn problem(path: &str, line: &str) -> Option<String> {
 /// A match in the middle of a longer path is a folder of the repository, not of a machine.
 fn has_absolute(line: &str, folder: &str) -> bool {
     let inside_path = |c: char| c.is_alphanumeric() || "._-})>*~".contains(c);
-    line.match_indices(folder)
-        .any(|(at, _)| !line[..at].ends_with(inside_path))
+    line.match_indices(folder).any(|(at, _)| !line[..at].ends_with(inside_path))
 }
 
 fn is_private_source(line: &str) -> bool {
-    line.strip_prefix(CARGO_SOURCE)
-        .is_some_and(|index| index != PUBLIC_CARGO_INDEX)
+    line.strip_prefix(CARGO_SOURCE).is_some_and(|index| index != PUBLIC_CARGO_INDEX)
 }
 
 #[cfg(test)]
@@ -94,13 +80,7 @@ mod tests {
     fn a_lock_file_names_only_the_public_index() {
         let public = format!("{CARGO_SOURCE}{PUBLIC_CARGO_INDEX}");
         let private = format!("{CARGO_SOURCE}https://mirror.example/index\"");
-        let found = check(&Repo::of_files(&[(
-            "Cargo.lock",
-            &format!("{public}\n{private}\n"),
-        )]));
-        assert_eq!(
-            found,
-            ["Cargo.lock:2: binds the project to a package mirror"]
-        );
+        let found = check(&Repo::of_files(&[("Cargo.lock", &format!("{public}\n{private}\n"))]));
+        assert_eq!(found, ["Cargo.lock:2: binds the project to a package mirror"]);
     }
 }

@@ -22,21 +22,14 @@ pub(crate) fn check(repo: &Repo) -> Vec<String> {
     };
     repo.rust_files()
         .filter(|file| must_be_reached(&file.path) && !reached.contains(&file.path))
-        .map(|file| {
-            format!(
-                "{}: no target or mod reaches it, so it is never compiled",
-                file.path
-            )
-        })
+        .map(|file| format!("{}: no target or mod reaches it, so it is never compiled", file.path))
         .collect()
 }
 
 fn reached(repo: &Repo) -> BTreeSet<String> {
     let targets = repo.packages.iter().flat_map(|package| &package.targets);
     // Each file with the folder in which its own modules live.
-    let mut open: Vec<(String, String)> = targets
-        .map(|path| (path.clone(), parent(path).to_owned()))
-        .collect();
+    let mut open: Vec<(String, String)> = targets.map(|path| (path.clone(), parent(path).to_owned())).collect();
     let mut reached = BTreeSet::new();
     while let Some((path, folder)) = open.pop() {
         let Some(file) = repo.file(&path).filter(|_| !reached.contains(&path)) else {
@@ -88,11 +81,7 @@ fn declared(item: &str) -> Option<&str> {
         Some(rest) => rest,
         None => item,
     };
-    let name = item
-        .trim_start()
-        .strip_prefix("mod ")?
-        .strip_suffix(';')?
-        .trim();
+    let name = item.trim_start().strip_prefix("mod ")?.strip_suffix(';')?.trim();
     Some(name.strip_prefix("r#").unwrap_or(name))
 }
 
@@ -120,11 +109,7 @@ mod tests {
     fn orphans(files: &[(&str, &str)], targets: &[&str]) -> Vec<String> {
         let mut repo = Repo::of_files(files);
         let targets = targets.iter().map(|path| (*path).to_owned()).collect();
-        repo.packages.push(Package {
-            folder: "crates/a".into(),
-            targets,
-            ..Package::default()
-        });
+        repo.packages.push(Package { folder: "crates/a".into(), targets, ..Package::default() });
         check(&repo)
     }
 
@@ -139,10 +124,7 @@ mod tests {
             ("crates/a/src/one/inner.rs", "#[cfg(test)] mod deep;"),
             ("crates/a/src/one/inner/deep.rs", ""),
             ("crates/a/src/two/mod.rs", "mod leaf;"),
-            (
-                "crates/a/src/two/leaf.rs",
-                "#[path = \"../beside.rs\"] mod beside;",
-            ),
+            ("crates/a/src/two/leaf.rs", "#[path = \"../beside.rs\"] mod beside;"),
             ("crates/a/src/beside.rs", ""),
             ("crates/a/src/odd/name.rs", "mod neighbour;"),
             ("crates/a/src/odd/neighbour.rs", ""),
@@ -150,13 +132,7 @@ mod tests {
             ("crates/a/tests/all/main.rs", "mod faults;"),
             ("crates/a/tests/all/faults.rs", ""),
         ];
-        assert_eq!(
-            orphans(
-                &files,
-                &["crates/a/src/lib.rs", "crates/a/tests/all/main.rs"]
-            ),
-            [""; 0]
-        );
+        assert_eq!(orphans(&files, &["crates/a/src/lib.rs", "crates/a/tests/all/main.rs"]), [""; 0]);
     }
 
     #[test]
@@ -169,22 +145,8 @@ mod tests {
             ("crates/a/tests/all/forgotten.rs", ""),
             ("crates/a/fixtures/data.rs", ""),
         ];
-        let found = orphans(
-            &files,
-            &["crates/a/src/lib.rs", "crates/a/tests/all/main.rs"],
-        );
-        let named: Vec<_> = found
-            .iter()
-            .filter_map(|line| line.split_once(':'))
-            .map(|(path, _)| path)
-            .collect();
-        assert_eq!(
-            named,
-            [
-                "crates/a/src/gone.rs",
-                "crates/a/src/gone/child.rs",
-                "crates/a/tests/all/forgotten.rs"
-            ]
-        );
+        let found = orphans(&files, &["crates/a/src/lib.rs", "crates/a/tests/all/main.rs"]);
+        let named: Vec<_> = found.iter().filter_map(|line| line.split_once(':')).map(|(path, _)| path).collect();
+        assert_eq!(named, ["crates/a/src/gone.rs", "crates/a/src/gone/child.rs", "crates/a/tests/all/forgotten.rs"]);
     }
 }

@@ -49,17 +49,9 @@ impl Repo {
         let files = paths(root)?
             .into_iter()
             // A file that git lists but that is gone was deleted and not committed yet.
-            .filter_map(|path| {
-                Some(File {
-                    text: lossy(&fs::read(root.join(&path)).ok()?),
-                    path,
-                })
-            })
+            .filter_map(|path| Some(File { text: lossy(&fs::read(root.join(&path)).ok()?), path }))
             .collect();
-        Ok(Self {
-            files,
-            packages: packages(root, &metadata),
-        })
+        Ok(Self { files, packages: packages(root, &metadata) })
     }
 
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
@@ -74,46 +66,21 @@ impl Repo {
 fn paths(root: &Path) -> Result<Vec<String>> {
     let output = Command::new("git")
         // A checkout mounted into a container belongs to another user; listing its names is harmless.
-        .args([
-            "-c",
-            "safe.directory=*",
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
+        .args(["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
         .output()
-        .map_err(|error| {
-            format!("cannot start git, which tidy asks for the list of files: {error}")
-        })?;
+        .map_err(|error| format!("cannot start git, which tidy asks for the list of files: {error}"))?;
     if !output.status.success() {
-        return Err(format!(
-            "git ls-files failed, run tidy in a git checkout: {}",
-            lossy(&output.stderr)
-        ));
+        return Err(format!("git ls-files failed, run tidy in a git checkout: {}", lossy(&output.stderr)));
     }
-    Ok(lossy(&output.stdout)
-        .split_terminator('\0')
-        .map(str::to_owned)
-        .collect())
+    Ok(lossy(&output.stdout).split_terminator('\0').map(str::to_owned).collect())
 }
 
 fn packages(root: &Path, metadata: &Metadata) -> Vec<Package> {
-    let relative = |path: &Path| {
-        path.strip_prefix(root)
-            .unwrap_or(path)
-            .to_string_lossy()
-            .into_owned()
-    };
+    let relative = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
     let package = |package: &cargo_metadata::Package| Package {
         name: package.name.to_string(),
-        folder: package
-            .manifest_path
-            .parent()
-            .map(|path| relative(path.as_std_path()))
-            .unwrap_or_default(),
+        folder: package.manifest_path.parent().map(|path| relative(path.as_std_path())).unwrap_or_default(),
         uses: package
             .dependencies
             .iter()
@@ -123,11 +90,7 @@ fn packages(root: &Path, metadata: &Metadata) -> Vec<Package> {
                 only_in_tests: dependency.kind == DependencyKind::Development,
             })
             .collect(),
-        targets: package
-            .targets
-            .iter()
-            .map(|target| relative(target.src_path.as_std_path()))
-            .collect(),
+        targets: package.targets.iter().map(|target| relative(target.src_path.as_std_path())).collect(),
     };
     metadata.packages.iter().map(package).collect()
 }
@@ -140,13 +103,7 @@ fn lossy(bytes: &[u8]) -> String {
 impl Repo {
     /// A repository of these files and no packages.
     pub(crate) fn of_files(files: &[(&str, &str)]) -> Self {
-        let file = |(path, text): &(&str, &str)| File {
-            path: (*path).into(),
-            text: (*text).into(),
-        };
-        Self {
-            files: files.iter().map(file).collect(),
-            packages: Vec::new(),
-        }
+        let file = |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
+        Self { files: files.iter().map(file).collect(), packages: Vec::new() }
     }
 }

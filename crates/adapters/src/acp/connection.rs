@@ -8,12 +8,10 @@ use std::time::Instant;
 
 use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
-use roost_process::{Control, Exit, Line, Lines, Stdin, StderrTail};
+use roost_process::{Control, Exit, Line, Lines, StderrTail, Stdin};
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
-use roost_proto::payload::{
-    NoticeSource, RequestStatus, RuntimeRequestCompletedPayload, RuntimeRequestStartedPayload,
-};
+use roost_proto::payload::{NoticeSource, RequestStatus, RuntimeRequestCompletedPayload, RuntimeRequestStartedPayload};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -166,12 +164,13 @@ impl Pump {
 
     async fn next(&mut self) -> Event {
         let full = !self.outbox.is_empty();
+        let drafts = self.turn.as_ref().filter(|_| full).map(|turn| turn.drafts.clone());
         let Self { lines, stderr, commands, writer, calls, native, turn, outbox, .. } = self;
         tokio::select! {
             // Commands first: a stop must be heard in the middle of a flood.
             biased;
             command = commands.recv() => command.map_or(Event::Abandoned, Event::Command),
-            room = async { match turn { Some(turn) => turn.drafts.reserve().await.ok(), None => None } }, if full => match room {
+            room = async { match &drafts { Some(drafts) => drafts.reserve().await.ok(), None => None } }, if full => match room {
                 Some(room) => {
                     room.send(std::mem::take(outbox));
                     Event::Delivered
@@ -337,7 +336,8 @@ impl Reader<'_> {
             Incoming::Notification { method, params } => {
                 // Custom notifications are the agent's own business.
                 if self.turn.is_some() && !method.starts_with('_') {
-                    self.outbox.push(map::unknown(&format!("a notification that Roost does not know: {method}"), params));
+                    self.outbox
+                        .push(map::unknown(&format!("a notification that Roost does not know: {method}"), params));
                 }
             }
             Incoming::Request { id, method, params } => self.request(id, &method, params),
@@ -483,7 +483,9 @@ fn choose(options: &[acp::PermissionOption], allow: bool) -> acp::RequestPermiss
 }
 
 fn send(writer: &mpsc::Sender<Vec<u8>>, line: Vec<u8>) -> Result<(), AdapterError> {
-    writer.try_send(line).map_err(|_| AdapterError::Runtime { message: "the agent does not read its input".into(), raw: None })
+    writer
+        .try_send(line)
+        .map_err(|_| AdapterError::Runtime { message: "the agent does not read its input".into(), raw: None })
 }
 
 fn answer<T>(reply: Reply<T>, result: Result<T, AdapterError>) {

@@ -36,10 +36,9 @@ pub(super) struct Mapper {
 impl Mapper {
     /// A piece of text; the hot path.
     pub(super) fn chunk(&mut self, chunk: Chunk<'_>, drafts: &mut Vec<Draft>) {
-        let same = self
-            .block
-            .as_ref()
-            .is_some_and(|block| block.thought == chunk.thought && block.message.as_deref() == chunk.message.as_deref());
+        let same = self.block.as_ref().is_some_and(|block| {
+            block.thought == chunk.thought && block.message.as_deref() == chunk.message.as_deref()
+        });
         if !same {
             self.end_block(drafts);
             self.blocks += 1;
@@ -93,7 +92,8 @@ impl Mapper {
             Update::UsageUpdate(usage) => drafts.push(Fact::Usage(fill(usage)).into()),
             Update::SessionInfoUpdate(info) => {
                 if let Some(title) = info.title.take() {
-                    drafts.push(Fact::Session(SessionUpdatedPayload { title: Some(title), ..Default::default() }).into());
+                    drafts
+                        .push(Fact::Session(SessionUpdatedPayload { title: Some(title), ..Default::default() }).into());
                 }
             }
             Update::AvailableCommandsUpdate(_) => drafts.push(known("the agent's commands changed", params)),
@@ -104,11 +104,7 @@ impl Mapper {
     }
 
     /// The agent asks for permission.
-    pub(super) fn asked(
-        &mut self,
-        call: acp::ToolCallUpdate,
-        drafts: &mut Vec<Draft>,
-    ) -> roost_proto::ids::ToolCallId {
+    pub(super) fn asked(&mut self, call: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) -> roost_proto::ids::ToolCallId {
         self.end_block(drafts);
         self.tools.asked(call, drafts)
     }
@@ -131,7 +127,8 @@ impl Mapper {
 /// The usage in the answer to a prompt, in any of the places where agents put it.
 pub(super) fn prompt_usage(result: &Value) -> Option<UsageReportedPayload> {
     let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64);
-    let usage = result.get("usage").filter(|usage| usage.is_object());
+    let places = [result.get("usage"), result.pointer("/_meta/usage")];
+    let usage = places.into_iter().flatten().find(|usage| usage.is_object());
     if let Some(usage) = usage {
         let read = number(usage, "cachedReadTokens");
         let cached = read.unwrap_or(0) + number(usage, "cachedWriteTokens").unwrap_or(0);

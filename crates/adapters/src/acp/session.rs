@@ -66,7 +66,11 @@ impl Agent {
     }
 
     /// Opens a session that the agent knows, if it can.
-    pub(super) async fn resume(self, open: &OpenSession, native: &RuntimeSessionId) -> Result<AcpSession, AdapterError> {
+    pub(super) async fn resume(
+        self,
+        open: &OpenSession,
+        native: &RuntimeSessionId,
+    ) -> Result<AcpSession, AdapterError> {
         let capabilities = &self.about.agent_capabilities;
         let method = if capabilities.session_capabilities.resume.is_some() {
             "session/resume"
@@ -75,7 +79,8 @@ impl Agent {
         } else {
             return Err(AdapterError::UnknownSession(native.clone()));
         };
-        let request = acp::ResumeSessionRequest::new(native.as_str().to_owned(), &open.env.cwd).mcp_servers(mcp_servers(open));
+        let request =
+            acp::ResumeSessionRequest::new(native.as_str().to_owned(), &open.env.cwd).mcp_servers(mcp_servers(open));
         match call(&self.commands, method, &request).await? {
             Ok(_) => self.bind(native.as_str().to_owned()).await,
             // Agents disagree about the code for a session that they do not know.

@@ -5,8 +5,8 @@ mod process;
 mod wire;
 
 use agent_client_protocol::v1::schema::{
-    CloseSessionRequest, NewSessionRequest, PlanEntryStatus, RequestPermissionOutcome,
-    RequestPermissionResponse, SessionUpdate, StopReason, ToolCallStatus,
+    CloseSessionRequest, NewSessionRequest, PlanEntryStatus, RequestPermissionOutcome, RequestPermissionResponse,
+    SessionUpdate, StopReason, ToolCallStatus,
 };
 use host::{ALLOWS, Approver, REJECTS, host, host_with_forms, picked, said};
 
@@ -20,11 +20,7 @@ fn statuses(updates: &[SessionUpdate]) -> Vec<ToolCallStatus> {
     updates.iter().filter_map(status).collect()
 }
 
-const RAN: [ToolCallStatus; 3] = [
-    ToolCallStatus::Pending,
-    ToolCallStatus::InProgress,
-    ToolCallStatus::Completed,
-];
+const RAN: [ToolCallStatus; 3] = [ToolCallStatus::Pending, ToolCallStatus::InProgress, ToolCallStatus::Completed];
 const REFUSED: [ToolCallStatus; 2] = [ToolCallStatus::Pending, ToolCallStatus::Failed];
 
 #[tokio::test]
@@ -80,9 +76,7 @@ async fn the_tour_reports_the_tokens_of_the_whole_session() {
             });
             used.push((total.unwrap(), reported.unwrap()));
         }
-        let [(first, first_used), (second, second_used)] = used[..] else {
-            unreachable!()
-        };
+        let [(first, first_used), (second, second_used)] = used[..] else { unreachable!() };
         assert_eq!((first_used, second_used), (first, first + second));
     })
     .await;
@@ -234,14 +228,7 @@ async fn each_step_of_the_plan_is_pending_then_in_progress_then_completed() {
         for step in 0..3 {
             let mut history: Vec<_> = plans.iter().map(|plan| plan[step].status.clone()).collect();
             history.dedup();
-            assert_eq!(
-                history,
-                [
-                    PlanEntryStatus::Pending,
-                    PlanEntryStatus::InProgress,
-                    PlanEntryStatus::Completed,
-                ]
-            );
+            assert_eq!(history, [PlanEntryStatus::Pending, PlanEntryStatus::InProgress, PlanEntryStatus::Completed,]);
         }
     })
     .await;
@@ -251,9 +238,7 @@ async fn each_step_of_the_plan_is_pending_then_in_progress_then_completed() {
 async fn thoughts_are_not_part_of_the_answer() {
     host(REJECTS, async |mut host| {
         let (_, updates) = host.turn("think").await;
-        let thoughts = updates
-            .iter()
-            .filter(|update| matches!(update, SessionUpdate::AgentThoughtChunk(_)));
+        let thoughts = updates.iter().filter(|update| matches!(update, SessionUpdate::AgentThoughtChunk(_)));
         assert_eq!(thoughts.count(), 3);
         assert_eq!(said(&updates), "I thought about it: thinking works.");
     })
@@ -275,10 +260,7 @@ async fn resume_counts_a_restored_transcript() {
         host.turn("hello").await.0.unwrap();
         let blocks = vec!["user: hello\nagent: Hello!".into(), "resume".into()];
         host.prompt_blocks(blocks).await.unwrap();
-        assert!(
-            said(&host.seen())
-                .ends_with("Prompts in this session: 3 (2 here, 1 restored from a transcript).")
-        );
+        assert!(said(&host.seen()).ends_with("Prompts in this session: 3 (2 here, 1 restored from a transcript)."));
     })
     .await;
 }
@@ -304,11 +286,7 @@ async fn a_cancel_ends_streaming_turns_and_the_session_goes_on() {
                 host.cancel();
             };
             let (reply, ()) = futures::join!(reply, cancel);
-            assert_eq!(
-                reply.unwrap().stop_reason,
-                StopReason::Cancelled,
-                "{prompt}"
-            );
+            assert_eq!(reply.unwrap().stop_reason, StopReason::Cancelled, "{prompt}");
             host.seen();
             host.turn("hello").await.0.unwrap();
         })
@@ -324,9 +302,7 @@ async fn a_cancel_while_permission_is_open_fails_the_call_and_writes_nothing() {
             let responder = host.held.recv().await.unwrap();
             host.cancel();
             let cancelled = RequestPermissionOutcome::Cancelled;
-            responder
-                .respond(RequestPermissionResponse::new(cancelled))
-                .unwrap();
+            responder.respond(RequestPermissionResponse::new(cancelled)).unwrap();
         };
         let (reply, ()) = futures::join!(reply, cancel);
         assert_eq!(reply.unwrap().stop_reason, StopReason::Cancelled);

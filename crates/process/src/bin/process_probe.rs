@@ -23,11 +23,7 @@ fn main() -> ExitCode {
         return roost_process::hold::main(args);
     }
     let args: Vec<OsString> = args.collect();
-    let number = |at: usize| {
-        args.get(at)
-            .and_then(|arg| arg.to_str()?.parse::<usize>().ok())
-            .unwrap_or(0)
-    };
+    let number = |at: usize| args.get(at).and_then(|arg| arg.to_str()?.parse::<usize>().ok()).unwrap_or(0);
     let outcome = match mode.to_str().unwrap_or_default() {
         "host" => host(&args),
         "echo" => echo(),
@@ -61,11 +57,7 @@ fn say(text: &str) -> io::Result<()> {
 
 fn myself(mode: &str) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command
-        .arg(mode)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.arg(mode).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     Ok(command)
 }
 
@@ -101,9 +93,7 @@ fn long_line(size: usize) -> Outcome {
 
 /// Neither end of file nor SIGTERM ends it.
 fn ignore_term() -> Outcome {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut terms = signal(SignalKind::terminate())?;
         say("ready")?;

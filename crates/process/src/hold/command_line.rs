@@ -42,9 +42,7 @@ impl CommandLine {
     }
 
     /// Also takes over the control socket, whose descriptor is the first word, and closes all others.
-    pub(crate) fn parse(
-        mut words: impl Iterator<Item = OsString>,
-    ) -> io::Result<(Self, UnixStream)> {
+    pub(crate) fn parse(mut words: impl Iterator<Item = OsString>) -> io::Result<(Self, UnixStream)> {
         let control = descriptors::keep_only(number(words.next())?)?;
         Ok((Self::parse_rest(words)?, control))
     }
@@ -69,17 +67,11 @@ impl CommandLine {
 }
 
 fn missing(name: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidInput,
-        format!("the argument `{name}` is missing or not readable"),
-    )
+    io::Error::new(io::ErrorKind::InvalidInput, format!("the argument `{name}` is missing or not readable"))
 }
 
 fn number<T: std::str::FromStr>(word: Option<OsString>) -> io::Result<T> {
-    let parsed = word
-        .as_deref()
-        .and_then(OsStr::to_str)
-        .and_then(|word| word.parse().ok());
+    let parsed = word.as_deref().and_then(OsStr::to_str).and_then(|word| word.parse().ok());
     parsed.ok_or_else(|| missing("number"))
 }
 
@@ -99,10 +91,7 @@ mod tests {
             args: vec!["--flag".into(), "".into(), "--".into()],
         };
         let words = line.write(7);
-        assert_eq!(
-            CommandLine::parse_rest(words.into_iter().skip(1)).unwrap(),
-            line
-        );
+        assert_eq!(CommandLine::parse_rest(words.into_iter().skip(1)).unwrap(), line);
     }
 
     #[test]

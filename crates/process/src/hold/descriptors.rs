@@ -11,11 +11,7 @@ use std::{
 
 use rustix::io::{FdFlags, close, fcntl_getfd, fcntl_setfd};
 
-const LISTING: &str = if cfg!(target_os = "linux") {
-    "/proc/self/fd"
-} else {
-    "/dev/fd"
-};
+const LISTING: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 
 /// Takes over the control socket and closes every other descriptor beyond stderr, so that neither the
 /// holder nor the runtime keeps open what the daemon itself inherited from whoever started it.

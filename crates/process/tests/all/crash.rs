@@ -37,18 +37,8 @@ impl Host {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first = lines.next().unwrap().unwrap();
-        let run = first
-            .strip_prefix("run ")
-            .unwrap()
-            .to_owned()
-            .try_into()
-            .unwrap();
-        Self {
-            stdin: child.stdin.take().unwrap(),
-            child,
-            lines,
-            run,
-        }
+        let run = first.strip_prefix("run ").unwrap().to_owned().try_into().unwrap();
+        Self { stdin: child.stdin.take().unwrap(), child, lines, run }
     }
 
     fn line(&mut self) -> String {
@@ -77,9 +67,7 @@ fn killing_the_host_leaves_nothing() {
     host.child.kill().unwrap();
     host.child.wait().unwrap();
     eventually("nothing is left", || tree::alive(&host.run).is_empty());
-    eventually("the record is removed", || {
-        fs::read_dir(&directory).unwrap().count() == 0
-    });
+    eventually("the record is removed", || fs::read_dir(&directory).unwrap().count() == 0);
 }
 
 #[test]
@@ -100,11 +88,7 @@ async fn killing_the_holder_leaves_nothing_while_the_host_lives() {
     let place = Place::new(patient());
     let (run, mut running) = place.spawn(PROBE, &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
-    kill_process(
-        pid(record(&place.holder.records, &run).holder),
-        Signal::KILL,
-    )
-    .unwrap();
+    kill_process(pid(record(&place.holder.records, &run).holder), Signal::KILL).unwrap();
     running.control.gone().await;
     assert_nothing_left(&run);
     assert!(!place.record(&run).exists());
@@ -115,11 +99,7 @@ async fn sigterm_to_the_holder_is_a_stop() {
     let place = Place::new(quick());
     let (run, mut running) = place.spawn(PROBE, &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
-    kill_process(
-        pid(record(&place.holder.records, &run).holder),
-        Signal::TERM,
-    )
-    .unwrap();
+    kill_process(pid(record(&place.holder.records, &run).holder), Signal::TERM).unwrap();
     running.control.gone().await;
     assert_nothing_left(&run);
 }
@@ -139,19 +119,9 @@ async fn records_are_reaped_after_host_and_holder_were_killed() {
 
     let loaded = records::load(directory.path().into()).await.unwrap();
     assert_eq!(loaded, std::slice::from_ref(&recorded));
-    assert_eq!(
-        records::reap(directory.path(), recorded.clone())
-            .await
-            .unwrap(),
-        Reaped::Gone { left: vec![] }
-    );
+    assert_eq!(records::reap(directory.path(), recorded.clone()).await.unwrap(), Reaped::Gone { left: vec![] });
     assert_nothing_left(&host.run);
-    assert!(
-        records::load(directory.path().into())
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(records::load(directory.path().into()).await.unwrap().is_empty());
     assert!(recorded.cgroup.is_none_or(|path| !path.exists()));
 }
 
@@ -161,9 +131,7 @@ async fn reaping_a_living_holder_lets_it_end_its_tree() {
     let (run, mut running) = place.spawn(PROBE, &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     let recorded = record(&place.holder.records, &run);
-    records::reap(&place.holder.records, recorded)
-        .await
-        .unwrap();
+    records::reap(&place.holder.records, recorded).await.unwrap();
     assert_nothing_left(&run);
 }
 
@@ -183,11 +151,7 @@ fn recycled(bystander: &Child, boot: &str) -> Record {
 }
 
 fn write(directory: &Path, record: &Record) {
-    fs::write(
-        directory.join(format!("{}.json", record.run)),
-        serde_json::to_vec(record).unwrap(),
-    )
-    .unwrap();
+    fs::write(directory.join(format!("{}.json", record.run)), serde_json::to_vec(record).unwrap()).unwrap();
 }
 
 #[tokio::test]
@@ -197,20 +161,9 @@ async fn a_recycled_pid_is_not_killed() {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let record = recycled(&bystander, boot.trim());
     write(directory.path(), &record);
-    assert_eq!(
-        records::reap(directory.path(), record).await.unwrap(),
-        Reaped::Gone { left: vec![] }
-    );
-    assert!(
-        bystander.try_wait().unwrap().is_none(),
-        "the bystander was killed"
-    );
-    assert!(
-        records::load(directory.path().into())
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert_eq!(records::reap(directory.path(), record).await.unwrap(), Reaped::Gone { left: vec![] });
+    assert!(bystander.try_wait().unwrap().is_none(), "the bystander was killed");
+    assert!(records::load(directory.path().into()).await.unwrap().is_empty());
     bystander.kill().unwrap();
     bystander.wait().unwrap();
 }
@@ -222,20 +175,9 @@ async fn a_record_of_another_boot_is_only_removed() {
     let mut record = recycled(&bystander, "another-boot");
     record.runtime = Process::of(bystander.id()).unwrap();
     write(directory.path(), &record);
-    assert_eq!(
-        records::reap(directory.path(), record).await.unwrap(),
-        Reaped::OtherBoot
-    );
-    assert!(
-        bystander.try_wait().unwrap().is_none(),
-        "the bystander was killed"
-    );
-    assert!(
-        records::load(directory.path().into())
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert_eq!(records::reap(directory.path(), record).await.unwrap(), Reaped::OtherBoot);
+    assert!(bystander.try_wait().unwrap().is_none(), "the bystander was killed");
+    assert!(records::load(directory.path().into()).await.unwrap().is_empty());
     bystander.kill().unwrap();
     bystander.wait().unwrap();
 }
@@ -249,9 +191,6 @@ async fn an_unreadable_record_is_removed_and_the_others_are_loaded() {
     bystander.wait().unwrap();
     write(directory.path(), &record);
     fs::write(directory.path().join("bad.json"), "{").unwrap();
-    assert_eq!(
-        records::load(directory.path().into()).await.unwrap(),
-        [record]
-    );
+    assert_eq!(records::load(directory.path().into()).await.unwrap(), [record]);
     assert!(!directory.path().join("bad.json").exists());
 }

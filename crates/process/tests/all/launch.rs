@@ -2,9 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use roost_process::{
-    Environment, Error, Exit, Isolation, Namespace, isolate, remove_ephemeral_leftovers, tree,
-};
+use roost_process::{Environment, Error, Exit, Isolation, Namespace, isolate, remove_ephemeral_leftovers, tree};
 use rustix::process::Signal;
 
 use crate::support::{PROBE, Place, all_lines, assert_nothing_left, patient, quick, ready};
@@ -18,20 +16,9 @@ async fn the_environment_is_cleared_and_the_run_reaches_grandchildren() {
     let mut running = place.holder.spawn(launch).await.unwrap();
     let mut lines = all_lines(&mut running.stdout).await;
     // The shell adds these by itself.
-    lines.retain(|line| {
-        !["PWD=", "OLDPWD=", "SHLVL=", "_="]
-            .iter()
-            .any(|name| line.starts_with(name))
-    });
+    lines.retain(|line| !["PWD=", "OLDPWD=", "SHLVL=", "_="].iter().any(|name| line.starts_with(name)));
     lines.sort();
-    assert_eq!(
-        lines,
-        [
-            "EXPLICIT=yes",
-            "PATH=/usr/local/bin:/usr/bin:/bin",
-            &format!("ROOST_RUN={run}")
-        ]
-    );
+    assert_eq!(lines, ["EXPLICIT=yes", "PATH=/usr/local/bin:/usr/bin:/bin", &format!("ROOST_RUN={run}")]);
 }
 
 fn signals(status: &str, set: &str) -> u64 {
@@ -44,17 +31,8 @@ async fn no_signal_that_holder_or_host_handle_is_ignored_or_blocked_in_the_runti
     let place = Place::new(quick());
     let (_, mut running) = place.spawn("cat", &["/proc/self/status"]).await;
     let status = all_lines(&mut running.stdout).await.join("\n");
-    let handled = [
-        Signal::HUP,
-        Signal::INT,
-        Signal::PIPE,
-        Signal::TERM,
-        Signal::CHILD,
-    ];
-    let handled = handled
-        .map(|signal| 1 << (signal.as_raw() - 1))
-        .iter()
-        .sum::<u64>();
+    let handled = [Signal::HUP, Signal::INT, Signal::PIPE, Signal::TERM, Signal::CHILD];
+    let handled = handled.map(|signal| 1 << (signal.as_raw() - 1)).iter().sum::<u64>();
     assert_eq!(signals(&status, "SigIgn:") & handled, 0);
     assert_eq!(signals(&status, "SigBlk:") & handled, 0);
 }
@@ -71,9 +49,7 @@ async fn the_runtime_inherits_its_three_pipes_and_no_other_descriptor() {
 async fn the_working_directory_and_arguments_arrive_unchanged() {
     let place = Place::new(quick());
     let script = "pwd; for a in \"$@\"; do echo \"<$a>\"; done";
-    let (_, mut running) = place
-        .spawn("sh", &["-c", script, "sh", "", "a b", "--", "-x"])
-        .await;
+    let (_, mut running) = place.spawn("sh", &["-c", script, "sh", "", "a b", "--", "-x"]).await;
     let cwd = place.directory.path().canonicalize().unwrap();
     let expected = [cwd.to_str().unwrap(), "<>", "<a b>", "<-->", "<-x>"];
     assert_eq!(all_lines(&mut running.stdout).await, expected);
@@ -176,15 +152,7 @@ async fn a_namespace_has_private_directories_that_stay() {
     let base = tempfile::tempdir().unwrap();
     let mut env = Environment::default();
     let namespace = Namespace("user:anna".into());
-    let guard = isolate(
-        Isolation::Namespaced,
-        base.path(),
-        &namespace,
-        "s1",
-        &mut env,
-    )
-    .await
-    .unwrap();
+    let guard = isolate(Isolation::Namespaced, base.path(), &namespace, "s1", &mut env).await.unwrap();
     assert!(guard.is_none());
     let directory = base.path().join("user%3Aanna");
     let names = [
@@ -197,10 +165,7 @@ async fn a_namespace_has_private_directories_that_stay() {
     for (variable, name) in names {
         let path = directory.join(name);
         assert_eq!(env.get(variable), Some(path.as_os_str()));
-        assert_eq!(
-            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            0o700
-        );
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
     }
 }
 
@@ -209,49 +174,22 @@ async fn an_ephemeral_home_is_removed_at_the_end_and_after_a_crash() {
     let base = tempfile::tempdir().unwrap();
     let mut env = Environment::default();
     let namespace = Namespace("default".into());
-    let guard = isolate(
-        Isolation::Ephemeral,
-        base.path(),
-        &namespace,
-        "s1",
-        &mut env,
-    )
-    .await
-    .unwrap()
-    .unwrap();
+    let guard = isolate(Isolation::Ephemeral, base.path(), &namespace, "s1", &mut env).await.unwrap().unwrap();
     let home = base.path().join("default/session-s1/home");
     fs::write(home.join("credential"), "x").unwrap();
     guard.remove().await.unwrap();
     assert!(!base.path().join("default/session-s1").exists());
 
-    let forgotten = isolate(
-        Isolation::Ephemeral,
-        base.path(),
-        &namespace,
-        "s2",
-        &mut env,
-    )
-    .await
-    .unwrap();
+    let forgotten = isolate(Isolation::Ephemeral, base.path(), &namespace, "s2", &mut env).await.unwrap();
     std::mem::forget(forgotten);
-    remove_ephemeral_leftovers(base.path().into())
-        .await
-        .unwrap();
+    remove_ephemeral_leftovers(base.path().into()).await.unwrap();
     assert!(!base.path().join("default/session-s2").exists());
 }
 
 #[tokio::test]
 async fn shared_isolation_leaves_the_environment_alone() {
     let mut env = Environment::default();
-    let guard = isolate(
-        Isolation::Shared,
-        "/no/such".as_ref(),
-        &Namespace("x".into()),
-        "s",
-        &mut env,
-    )
-    .await
-    .unwrap();
+    let guard = isolate(Isolation::Shared, "/no/such".as_ref(), &Namespace("x".into()), "s", &mut env).await.unwrap();
     assert!(guard.is_none());
     assert_eq!(env, Environment::default());
 }

@@ -4,9 +4,7 @@ use std::fs;
 
 use roost_process::{Exit, Running, records::Record, tree};
 
-use crate::support::{
-    PROBE, Place, all_lines, assert_nothing_left, eventually, next_lines, patient, quick, ready,
-};
+use crate::support::{PROBE, Place, all_lines, assert_nothing_left, eventually, next_lines, patient, quick, ready};
 
 #[tokio::test]
 async fn a_runtime_that_leaves_when_its_stdin_closes_is_not_signalled() {
@@ -43,9 +41,7 @@ async fn an_orphan_that_cleared_its_environment_is_gone_too() {
     let place = Place::new(quick());
     let script = "(env -i setsid sleep 600 & echo $!) </dev/null 2>/dev/null";
     let (_, mut running) = place.spawn("sh", &["-c", script]).await;
-    let pid: u32 = next_lines(&mut running.stdout).await.unwrap()[0]
-        .parse()
-        .unwrap();
+    let pid: u32 = next_lines(&mut running.stdout).await.unwrap()[0].parse().unwrap();
     running.control.gone().await;
     assert!(roost_process::Process::of(pid).is_none());
 }
@@ -66,11 +62,7 @@ async fn dropping_every_handle_ends_the_tree() {
     let (run, mut running) = place.spawn(PROBE, &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     drop(running);
-    tokio::task::spawn_blocking(move || {
-        eventually("nothing is left", || tree::alive(&run).is_empty())
-    })
-    .await
-    .unwrap();
+    tokio::task::spawn_blocking(move || eventually("nothing is left", || tree::alive(&run).is_empty())).await.unwrap();
 }
 
 #[tokio::test]
@@ -80,15 +72,7 @@ async fn several_may_wait_for_the_same_exit_and_stop_twice() {
     ready(&mut running.stdout).await;
     let (one, two) = (running.control.clone(), running.control.clone());
     let ends = tokio::join!(one.wait_exit(), two.gone(), one.stop(), two.stop());
-    assert_eq!(
-        ends,
-        (
-            Exit::Signal(9),
-            Exit::Signal(9),
-            Exit::Signal(9),
-            Exit::Signal(9)
-        )
-    );
+    assert_eq!(ends, (Exit::Signal(9), Exit::Signal(9), Exit::Signal(9), Exit::Signal(9)));
 }
 
 #[tokio::test]
@@ -109,10 +93,7 @@ async fn a_runtime_is_in_the_cgroup_of_its_record_which_is_removed_at_the_end() 
     let Some(cgroup) = record.cgroup else { return };
     let pid = running.control.pid().to_string();
     eventually("the runtime has entered its cgroup", || {
-        fs::read_to_string(cgroup.join("cgroup.procs"))
-            .unwrap()
-            .trim()
-            == pid
+        fs::read_to_string(cgroup.join("cgroup.procs")).unwrap().trim() == pid
     });
     running.control.stop().await;
     assert!(!cgroup.exists());

@@ -6,9 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use roost_process::{
-    Environment, Error, Holder, Ladder, Launch, Line, Lines, RunId, Running, tree,
-};
+use roost_process::{Environment, Error, Holder, Ladder, Launch, Line, Lines, RunId, Running, tree};
 use tempfile::TempDir;
 
 pub(crate) const PROBE: &str = env!("CARGO_BIN_EXE_process-probe");
@@ -16,21 +14,13 @@ const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Short enough for tests; stubborn runtimes live through all of it.
 pub(crate) fn quick() -> Ladder {
-    Ladder {
-        grace: Duration::from_millis(50),
-        term: Duration::from_millis(50),
-        leftover: Duration::from_millis(50),
-    }
+    Ladder { grace: Duration::from_millis(50), term: Duration::from_millis(50), leftover: Duration::from_millis(50) }
 }
 
 /// So patient that a test which needs a signal would not pass in time.
 pub(crate) fn patient() -> Ladder {
     let long = Duration::from_secs(600);
-    Ladder {
-        grace: long,
-        term: long,
-        leftover: long,
-    }
+    Ladder { grace: long, term: long, leftover: long }
 }
 
 pub(crate) struct Place {
@@ -79,10 +69,7 @@ impl Place {
 }
 
 pub(crate) async fn next_lines(stdout: &mut Lines) -> Option<Vec<String>> {
-    let batch = tokio::time::timeout(DEADLINE, stdout.next_batch())
-        .await
-        .expect("no line in time")
-        .unwrap();
+    let batch = tokio::time::timeout(DEADLINE, stdout.next_batch()).await.expect("no line in time").unwrap();
     batch.map(|batch| batch.map(|line: Line| line.text().into_owned()).collect())
 }
 
@@ -108,9 +95,5 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 pub(crate) fn assert_nothing_left(run: &RunId) {
-    assert_eq!(
-        tree::alive(run),
-        [0_u32; 0],
-        "processes of the run are left"
-    );
+    assert_eq!(tree::alive(run), [0_u32; 0], "processes of the run are left");
 }

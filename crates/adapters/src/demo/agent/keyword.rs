@@ -3,9 +3,7 @@
 use std::str::{FromStr, SplitWhitespace};
 use std::time::Duration;
 
-use agent_client_protocol::v1::schema::{
-    AvailableCommand, AvailableCommandInput, UnstructuredCommandInput,
-};
+use agent_client_protocol::v1::schema::{AvailableCommand, AvailableCommandInput, UnstructuredCommandInput};
 
 const MAX_PARALLEL: usize = 50;
 const MAX_LINES: usize = 1_000_000;
@@ -48,16 +46,8 @@ const KEYWORDS: [(&str, &str, &str); 19] = [
     ("out", "[N]", "run a tool that prints N lines"),
     ("tools", "", "run a read-only tool without asking"),
     ("slow", "[SECONDS]", "stream slowly"),
-    (
-        "flood",
-        "[N] [SIZE]",
-        "send N chunks of SIZE bytes at full speed",
-    ),
-    (
-        "bigline",
-        "[BYTES]",
-        "send one chunk of BYTES bytes in one line",
-    ),
+    ("flood", "[N] [SIZE]", "send N chunks of SIZE bytes at full speed"),
+    ("bigline", "[BYTES]", "send one chunk of BYTES bytes in one line"),
     ("resume", "", "tell what this session remembers"),
     ("fail", "", "answer with an error"),
     ("crash", "", "die in the middle of a tool call"),
@@ -73,30 +63,18 @@ impl Keyword {
         let mut words = text.split_whitespace();
         match words.next().unwrap_or("").to_lowercase().as_str() {
             "hello" => Self::Hello,
-            "edit" => Self::Edit {
-                name: words.next().unwrap_or("demo.txt").to_owned(),
-            },
+            "edit" => Self::Edit { name: words.next().unwrap_or("demo.txt").to_owned() },
             "ask" => Self::Ask,
-            "parallel" => Self::Parallel {
-                calls: number(&mut words, 3).clamp(1, MAX_PARALLEL),
-            },
+            "parallel" => Self::Parallel { calls: number(&mut words, 3).clamp(1, MAX_PARALLEL) },
             "think" => Self::Think,
             "plan" => Self::Plan,
-            "out" => Self::Out {
-                lines: number(&mut words, 100).min(MAX_LINES),
-            },
+            "out" => Self::Out { lines: number(&mut words, 100).min(MAX_LINES) },
             "tools" => Self::Tools,
             "slow" => Self::Slow {
-                time: Duration::try_from_secs_f64(number(&mut words, 1.0))
-                    .unwrap_or(Duration::from_secs(1)),
+                time: Duration::try_from_secs_f64(number(&mut words, 1.0)).unwrap_or(Duration::from_secs(1)),
             },
-            "flood" => Self::Flood {
-                chunks: number(&mut words, 1000),
-                size: number(&mut words, 40).min(MAX_BYTES),
-            },
-            "bigline" => Self::BigLine {
-                bytes: number(&mut words, 1 << 20).min(MAX_BYTES),
-            },
+            "flood" => Self::Flood { chunks: number(&mut words, 1000), size: number(&mut words, 40).min(MAX_BYTES) },
+            "bigline" => Self::BigLine { bytes: number(&mut words, 1 << 20).min(MAX_BYTES) },
             "resume" => Self::Resume,
             "fail" => Self::Fail,
             "crash" => Self::Crash,
@@ -122,8 +100,8 @@ pub(super) fn names() -> String {
 /// The keywords as ACP slash commands.
 pub(super) fn commands() -> Vec<AvailableCommand> {
     let command = |(name, hint, description): (&str, &str, &str)| {
-        let input = (!hint.is_empty())
-            .then(|| AvailableCommandInput::Unstructured(UnstructuredCommandInput::new(hint)));
+        let input =
+            (!hint.is_empty()).then(|| AvailableCommandInput::Unstructured(UnstructuredCommandInput::new(hint)));
         AvailableCommand::new(name, description).input(input)
     };
     KEYWORDS.map(command).into()
@@ -135,9 +113,7 @@ mod tests {
 
     #[test]
     fn a_prompt_is_read_by_its_first_word() {
-        let slow = |seconds| Keyword::Slow {
-            time: Duration::from_secs_f64(seconds),
-        };
+        let slow = |seconds| Keyword::Slow { time: Duration::from_secs_f64(seconds) };
         let flood = |chunks, size| Keyword::Flood { chunks, size };
         let edit = |name: &str| Keyword::Edit { name: name.into() };
         for (text, keyword) in [

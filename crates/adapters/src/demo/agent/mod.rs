@@ -21,14 +21,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    AgentCapabilities, AvailableCommandsUpdate, CancelNotification, CloseSessionRequest,
-    CloseSessionResponse, Implementation, InitializeRequest, InitializeResponse, NewSessionRequest,
-    NewSessionResponse, PromptCapabilities, PromptRequest, SessionCapabilities,
-    SessionCloseCapabilities, SessionNotification, SessionUpdate,
+    AgentCapabilities, AvailableCommandsUpdate, CancelNotification, CloseSessionRequest, CloseSessionResponse,
+    Implementation, InitializeRequest, InitializeResponse, NewSessionRequest, NewSessionResponse, PromptCapabilities,
+    PromptRequest, SessionCapabilities, SessionCloseCapabilities, SessionNotification, SessionUpdate,
 };
-use agent_client_protocol::{
-    Agent, Client, Error, Lines, on_receive_notification, on_receive_request,
-};
+use agent_client_protocol::{Agent, Client, Error, Lines, on_receive_notification, on_receive_request};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader};
 
 use output::Output;
@@ -37,10 +34,7 @@ use turn::Turn;
 
 /// Runs the agent on stdin and stdout in a runtime of its own; the body of `roost demo-agent`.
 pub fn main() -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-    {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             eprintln!("the demo agent could not start its runtime: {error}");
@@ -136,14 +130,16 @@ where
         .on_receive_request(
             {
                 let demo = demo.clone();
-                async move |request: PromptRequest, responder, client: ConnectionTo<Client>| {
-                    match Turn::begin(&demo, &request, client.clone()) {
-                        Ok(turn) => client.spawn(async move {
-                            let end = turn.run(responder.cancellation()).await;
-                            responder.respond_with_result(end)
-                        }),
-                        Err(error) => responder.respond_with_error(error),
-                    }
+                async move |request: PromptRequest, responder, client: ConnectionTo<Client>| match Turn::begin(
+                    &demo,
+                    &request,
+                    client.clone(),
+                ) {
+                    Ok(turn) => client.spawn(async move {
+                        let end = turn.run(responder.cancellation()).await;
+                        responder.respond_with_result(end)
+                    }),
+                    Err(error) => responder.respond_with_error(error),
                 }
             },
             on_receive_request!(),
@@ -165,9 +161,7 @@ where
             },
             on_receive_notification!(),
         );
-    builder
-        .connect_to(Lines::new(output.into_sink(), lines))
-        .await
+    builder.connect_to(Lines::new(output.into_sink(), lines)).await
 }
 
 impl Demo {
@@ -179,13 +173,10 @@ impl Demo {
             .agent_capabilities(
                 AgentCapabilities::new()
                     .prompt_capabilities(PromptCapabilities::new().embedded_context(true))
-                    .session_capabilities(
-                        SessionCapabilities::new().close(SessionCloseCapabilities::new()),
-                    ),
+                    .session_capabilities(SessionCapabilities::new().close(SessionCloseCapabilities::new())),
             )
             .agent_info(
-                Implementation::new("roost-demo", env!("CARGO_PKG_VERSION"))
-                    .title("Roost demo agent".to_owned()),
+                Implementation::new("roost-demo", env!("CARGO_PKG_VERSION")).title("Roost demo agent".to_owned()),
             )
     }
 }

@@ -97,11 +97,7 @@ pub(super) fn encode(params: impl Serialize) -> io::Result<Vec<u8>> {
         method: &'static str,
         params: P,
     }
-    let mut line = serde_json::to_vec(&Notification {
-        jsonrpc: "2.0",
-        method: "session/update",
-        params,
-    })?;
+    let mut line = serde_json::to_vec(&Notification { jsonrpc: "2.0", method: "session/update", params })?;
     line.push(b'\n');
     Ok(line)
 }

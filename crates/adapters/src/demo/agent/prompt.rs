@@ -23,9 +23,7 @@ impl Prompt {
                 _ => None,
             })
         };
-        let last = blocks
-            .iter()
-            .rposition(|block| matches!(block, ContentBlock::Text(_)));
+        let last = blocks.iter().rposition(|block| matches!(block, ContentBlock::Text(_)));
         let restored = blocks
             .iter()
             .take(last.unwrap_or(0))

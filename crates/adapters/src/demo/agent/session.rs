@@ -46,19 +46,12 @@ pub(super) struct Seen {
 impl Sessions {
     pub(super) fn open(&self, cwd: PathBuf) -> Result<Arc<Session>, Error> {
         if !cwd.is_absolute() {
-            let message = format!(
-                "cwd must be an absolute path, but it is `{}`",
-                cwd.display()
-            );
+            let message = format!("cwd must be an absolute path, but it is `{}`", cwd.display());
             return Err(Error::new(ErrorCode::INVALID_PARAMS, message));
         }
         // Unique across processes, because a host may know several demo agents.
         let id = SessionId::new(Uuid::now_v7().to_string());
-        let session = Arc::new(Session {
-            id: id.clone(),
-            cwd,
-            memory: Mutex::default(),
-        });
+        let session = Arc::new(Session { id: id.clone(), cwd, memory: Mutex::default() });
         lock(&self.open).insert(id, session.clone());
         Ok(session)
     }
@@ -81,18 +74,13 @@ impl Session {
         let mut memory = self.memory();
         if memory.running.is_some() {
             let message = "the session is still busy with another prompt; cancel it or wait";
-            return Err(Error::new(ErrorCode::INVALID_REQUEST, message)
-                .data(json!({ "sessionId": self.id })));
+            return Err(Error::new(ErrorCode::INVALID_REQUEST, message).data(json!({ "sessionId": self.id })));
         }
         let stop = CancellationToken::new();
         memory.running = Some(stop.clone());
         memory.prompts += 1;
         memory.restored += prompt.restored;
-        let seen = Seen {
-            prompts: memory.prompts,
-            restored: memory.restored,
-            tokens: memory.tokens,
-        };
+        let seen = Seen { prompts: memory.prompts, restored: memory.restored, tokens: memory.tokens };
         Ok((stop, seen))
     }
 

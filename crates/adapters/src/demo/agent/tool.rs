@@ -3,9 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use agent_client_protocol::v1::schema::{
-    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest,
-    SessionUpdate, ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate,
-    ToolCallUpdateFields, ToolKind,
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, RequestPermissionRequest, SessionUpdate,
+    ToolCall, ToolCallContent, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
 };
 use serde_json::{Value, json};
 
@@ -38,19 +37,11 @@ impl Turn {
     }
 
     /// Tells the client that `tool` is about to be used, still pending.
-    pub(super) async fn announce(
-        &self,
-        tool: &'static str,
-        call: ToolCall,
-    ) -> Result<OpenCall<'_>, Interrupt> {
+    pub(super) async fn announce(&self, tool: &'static str, call: ToolCall) -> Result<OpenCall<'_>, Interrupt> {
         let call = call.name(tool.to_owned()).status(ToolCallStatus::Pending);
         lock(&self.open_calls).push(call.tool_call_id.clone());
         self.update(SessionUpdate::ToolCall(call.clone())).await?;
-        Ok(OpenCall {
-            turn: self,
-            call,
-            tool,
-        })
+        Ok(OpenCall { turn: self, call, tool })
     }
 
     pub(super) async fn fail_call(&self, id: ToolCallId, reason: &str) -> Result<(), Interrupt> {
@@ -61,11 +52,7 @@ impl Turn {
         self.update_call(id, fields).await
     }
 
-    async fn update_call(
-        &self,
-        id: ToolCallId,
-        fields: ToolCallUpdateFields,
-    ) -> Result<(), Interrupt> {
+    async fn update_call(&self, id: ToolCallId, fields: ToolCallUpdateFields) -> Result<(), Interrupt> {
         let update = ToolCallUpdate::new(id, fields);
         self.update(SessionUpdate::ToolCallUpdate(update)).await
     }
@@ -84,11 +71,7 @@ impl OpenCall<'_> {
             ToolCallUpdate::from(self.call.clone()),
             vec![
                 option(ALLOW_ONCE, "Allow", PermissionOptionKind::AllowOnce),
-                option(
-                    ALLOW_ALWAYS,
-                    "Allow for the rest of this session",
-                    PermissionOptionKind::AllowAlways,
-                ),
+                option(ALLOW_ALWAYS, "Allow for the rest of this session", PermissionOptionKind::AllowAlways),
                 option(REJECT_ONCE, "Reject", PermissionOptionKind::RejectOnce),
             ],
         );

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    ContentChunk, MessageId, Meta, PromptRequest, PromptResponse, SessionNotification,
-    SessionUpdate, StopReason, ToolCallId,
+    ContentChunk, MessageId, Meta, PromptRequest, PromptResponse, SessionNotification, SessionUpdate, StopReason,
+    ToolCallId,
 };
 use agent_client_protocol::{Client, Error, RequestCancellation};
 use serde_json::json;
@@ -155,10 +155,7 @@ impl Turn {
     pub(super) fn usage(&self) -> Usage {
         Usage {
             input: self.prompt.chars.div_ceil(CHARS_PER_TOKEN),
-            output: self
-                .chars_said
-                .load(Ordering::Relaxed)
-                .div_ceil(CHARS_PER_TOKEN),
+            output: self.chars_said.load(Ordering::Relaxed).div_ceil(CHARS_PER_TOKEN),
         }
     }
 
@@ -170,8 +167,7 @@ impl Turn {
     async fn fail_open_calls(&self) -> Result<(), Interrupt> {
         let open = std::mem::take(&mut *lock(&self.open_calls));
         for id in open {
-            self.fail_call(id, "The turn ended before this call did.")
-                .await?;
+            self.fail_call(id, "The turn ended before this call did.").await?;
         }
         Ok(())
     }

@@ -5,17 +5,14 @@ use std::time::Duration;
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
-    CancelNotification, ClientCapabilities, ContentBlock, CreateElicitationRequest,
-    CreateElicitationResponse, ElicitationAcceptAction, ElicitationAction, ElicitationCapabilities,
-    ElicitationContentValue, ElicitationFormCapabilities, InitializeRequest, NewSessionRequest,
-    PromptRequest, PromptResponse, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, SelectedPermissionOutcome, SessionId, SessionNotification,
-    SessionUpdate,
+    CancelNotification, ClientCapabilities, ContentBlock, CreateElicitationRequest, CreateElicitationResponse,
+    ElicitationAcceptAction, ElicitationAction, ElicitationCapabilities, ElicitationContentValue,
+    ElicitationFormCapabilities, InitializeRequest, NewSessionRequest, PromptRequest, PromptResponse,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, SelectedPermissionOutcome,
+    SessionId, SessionNotification, SessionUpdate,
 };
 use agent_client_protocol::v1::{ConnectionTo, Responder};
-use agent_client_protocol::{
-    Agent, ByteStreams, Client, Error, on_receive_notification, on_receive_request,
-};
+use agent_client_protocol::{Agent, ByteStreams, Client, Error, on_receive_notification, on_receive_request};
 use roost_adapters::demo::agent::serve;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
@@ -55,11 +52,7 @@ pub(crate) async fn host_with_forms(test: impl AsyncFnOnce(Host)) {
     host_with(REJECTS, ClientCapabilities::new().elicitation(forms), test).await;
 }
 
-async fn host_with(
-    approver: Approver,
-    capabilities: ClientCapabilities,
-    test: impl AsyncFnOnce(Host),
-) {
+async fn host_with(approver: Approver, capabilities: ClientCapabilities, test: impl AsyncFnOnce(Host)) {
     let (here, there) = tokio::io::duplex(64 << 10);
     let (agent_reads, agent_writes) = tokio::io::split(there);
     let (host_reads, host_writes) = tokio::io::split(here);
@@ -105,28 +98,16 @@ async fn host_with(
         .connect_with(
             ByteStreams::new(host_writes.compat_write(), host_reads.compat()),
             async |agent: ConnectionTo<Agent>| {
-                let hello =
-                    InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities);
+                let hello = InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities);
                 agent.send_request(hello).block_task().await?;
                 let cwd = tempfile::tempdir().unwrap();
                 let new = NewSessionRequest::new(cwd.path());
                 let session = agent.send_request(new).block_task().await?.session_id;
-                test(Host {
-                    agent,
-                    session,
-                    cwd,
-                    updates,
-                    held,
-                    asked,
-                })
-                .await;
+                test(Host { agent, session, cwd, updates, held, asked }).await;
                 Ok(())
             },
         );
-    tokio::time::timeout(Duration::from_secs(60), talking)
-        .await
-        .expect("the test should end")
-        .unwrap();
+    tokio::time::timeout(Duration::from_secs(60), talking).await.expect("the test should end").unwrap();
     tokio::time::timeout(Duration::from_secs(60), serving)
         .await
         .expect("the agent should leave when its input ends")
@@ -141,18 +122,12 @@ pub(crate) fn picked(option: &'static str) -> RequestPermissionResponse {
 
 impl Host {
     /// Sends a prompt and returns its reply and the updates that came before it.
-    pub(crate) async fn turn(
-        &mut self,
-        text: &str,
-    ) -> (Result<PromptResponse, Error>, Vec<SessionUpdate>) {
+    pub(crate) async fn turn(&mut self, text: &str) -> (Result<PromptResponse, Error>, Vec<SessionUpdate>) {
         let reply = self.prompt(text).await;
         (reply, self.seen())
     }
 
-    pub(crate) fn prompt(
-        &self,
-        text: &str,
-    ) -> impl Future<Output = Result<PromptResponse, Error>> + use<> {
+    pub(crate) fn prompt(&self, text: &str) -> impl Future<Output = Result<PromptResponse, Error>> + use<> {
         self.prompt_blocks(vec![text.into()])
     }
 

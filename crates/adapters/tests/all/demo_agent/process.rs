@@ -19,10 +19,7 @@ struct Agent {
 async fn start() -> Agent {
     // Cargo builds the examples along with the tests and puts them next to each other.
     let tests = std::env::current_exe().unwrap();
-    let example = tests
-        .parent()
-        .unwrap()
-        .with_file_name("examples/demo_agent");
+    let example = tests.parent().unwrap().with_file_name("examples/demo_agent");
     let cwd = tempfile::tempdir().unwrap();
     let mut child = Command::new(&example)
         .stdin(Stdio::piped())
@@ -32,11 +29,7 @@ async fn start() -> Agent {
         .unwrap_or_else(|error| panic!("{}: {error}; build the examples", example.display()));
     let (stdout, stdin) = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
     let wire = Wire::open(stdout, stdin, cwd.path()).await;
-    Agent {
-        child,
-        wire,
-        _cwd: cwd,
-    }
+    Agent { child, wire, _cwd: cwd }
 }
 
 async fn ended(child: &mut Child) -> ExitStatus {

@@ -20,39 +20,29 @@ impl Wire {
         writer: impl AsyncWrite + Unpin + 'static,
         cwd: &Path,
     ) -> Self {
-        let mut wire = Self {
-            lines: BufReader::new(Box::new(reader)),
-            writer: Box::new(writer),
-            session: String::new(),
-        };
+        let mut wire =
+            Self { lines: BufReader::new(Box::new(reader)), writer: Box::new(writer), session: String::new() };
         let params = json!({ "protocolVersion": 1, "clientCapabilities": {} });
-        wire.send(json!({ "id": 0, "method": "initialize", "params": params }))
-            .await;
+        wire.send(json!({ "id": 0, "method": "initialize", "params": params })).await;
         wire.json().await;
         let params = json!({ "cwd": cwd, "mcpServers": [] });
-        wire.send(json!({ "id": 1, "method": "session/new", "params": params }))
-            .await;
+        wire.send(json!({ "id": 1, "method": "session/new", "params": params })).await;
         let opened = wire.json().await;
         wire.session = opened["result"]["sessionId"].as_str().unwrap().to_owned();
         let commands = wire.json().await;
-        assert_eq!(
-            commands["params"]["update"]["sessionUpdate"],
-            "available_commands_update"
-        );
+        assert_eq!(commands["params"]["update"]["sessionUpdate"], "available_commands_update");
         wire
     }
 
     pub(super) async fn prompt(&mut self, text: &str) {
         let prompt = json!([{ "type": "text", "text": text }]);
         let params = json!({ "sessionId": self.session, "prompt": prompt });
-        self.send(json!({ "id": 2, "method": "session/prompt", "params": params }))
-            .await;
+        self.send(json!({ "id": 2, "method": "session/prompt", "params": params })).await;
     }
 
     pub(super) async fn cancel(&mut self) {
         let params = json!({ "sessionId": self.session });
-        self.send(json!({ "method": "session/cancel", "params": params }))
-            .await;
+        self.send(json!({ "method": "session/cancel", "params": params })).await;
     }
 
     /// The next line with its newline; empty at the end.

@@ -18,20 +18,13 @@ const CRASHED: i32 = 101;
 
 pub(super) async fn fail(turn: &Turn) -> Result<(), Interrupt> {
     turn.say("This turn is going to fail.").await?;
-    let error = Error::new(
-        ErrorCode::INTERNAL_ERROR,
-        "the demo agent failed because the prompt asked for it",
-    );
-    Err(Interrupt::Failed(
-        error.data(json!({ "keyword": "fail", "retryable": false })),
-    ))
+    let error = Error::new(ErrorCode::INTERNAL_ERROR, "the demo agent failed because the prompt asked for it");
+    Err(Interrupt::Failed(error.data(json!({ "keyword": "fail", "retryable": false }))))
 }
 
 pub(super) async fn crash(turn: &Turn) -> Result<(), Interrupt> {
     turn.say("I am about to crash.").await?;
-    let call = turn
-        .tool_call("A tool that never ends", ToolKind::Execute)
-        .raw_input(json!({}));
+    let call = turn.tool_call("A tool that never ends", ToolKind::Execute).raw_input(json!({}));
     turn.announce("demo.crash", call).await?.start().await?;
     turn.demo.output.flush().await?;
     eprintln!("the demo agent crashes because the prompt asked for it");
@@ -53,8 +46,7 @@ pub(super) async fn orphan(turn: &Turn) -> Result<(), Interrupt> {
         .output()
         .await?;
     let pid = String::from_utf8_lossy(&shell.stdout);
-    turn.say(format!("I left process {} behind.", pid.trim()))
-        .await
+    turn.say(format!("I left process {} behind.", pid.trim())).await
 }
 
 pub(super) async fn noise(turn: &Turn) -> Result<(), Interrupt> {
@@ -68,10 +60,7 @@ pub(super) async fn noise(turn: &Turn) -> Result<(), Interrupt> {
         b"invalid UTF-8: \xff\xfe\xc3(\n".to_vec(),
         b"{\"level\":\"info\",\"message\":\"JSON, but not JSON-RPC\"}\n".to_vec(),
         b"42\n\n".to_vec(),
-        update(
-            session,
-            json!({ "sessionUpdate": "demo_unknown_kind", "value": 1 }),
-        )?,
+        update(session, json!({ "sessionUpdate": "demo_unknown_kind", "value": 1 }))?,
         update(
             "no-such-session",
             json!({

@@ -6,9 +6,9 @@ use std::sync::atomic;
 use std::time::Duration;
 
 use agent_client_protocol::v1::schema::{
-    CreateElicitationRequest, ElicitationAction, ElicitationContentValue, ElicitationFormMode,
-    ElicitationSchema, ElicitationSessionScope, EnumOption, Plan, PlanEntry, PlanEntryPriority,
-    PlanEntryStatus, SessionUpdate, StringPropertySchema,
+    CreateElicitationRequest, ElicitationAction, ElicitationContentValue, ElicitationFormMode, ElicitationSchema,
+    ElicitationSessionScope, EnumOption, Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, SessionUpdate,
+    StringPropertySchema,
 };
 use tokio::time::Instant;
 
@@ -65,10 +65,7 @@ pub(super) async fn slow(turn: &Turn, time: Duration) -> Result<(), Interrupt> {
 pub(super) async fn resume(turn: &Turn) -> Result<(), Interrupt> {
     let (here, restored) = (turn.seen.prompts, turn.seen.restored);
     let all = here + restored;
-    turn.say(format!(
-        "Prompts in this session: {all} ({here} here, {restored} restored from a transcript)."
-    ))
-    .await
+    turn.say(format!("Prompts in this session: {all} ({here} here, {restored} restored from a transcript).")).await
 }
 
 pub(super) async fn ask(turn: &Turn) -> Result<(), Interrupt> {
@@ -76,28 +73,21 @@ pub(super) async fn ask(turn: &Turn) -> Result<(), Interrupt> {
         let text = "I would ask you something, but your client cannot show a form.";
         return turn.say(text).await;
     }
-    let bird = StringPropertySchema::new()
-        .title("Your favourite bird".to_owned())
-        .one_of(vec![
-            EnumOption::new("owl", "Owl"),
-            EnumOption::new("robin", "Robin"),
-            EnumOption::new("rooster", "Rooster"),
-        ]);
+    let bird = StringPropertySchema::new().title("Your favourite bird".to_owned()).one_of(vec![
+        EnumOption::new("owl", "Owl"),
+        EnumOption::new("robin", "Robin"),
+        EnumOption::new("rooster", "Rooster"),
+    ]);
     let reason = StringPropertySchema::new().title("Why?".to_owned());
-    let form = ElicitationSchema::new()
-        .property("bird", bird, true)
-        .property("reason", reason, false);
+    let form = ElicitationSchema::new().property("bird", bird, true).property("reason", reason, false);
     let scope = ElicitationSessionScope::new(turn.session.id.clone());
-    let question = CreateElicitationRequest::new(
-        ElicitationFormMode::new(scope, form),
-        "Which bird should sit on the roost?",
-    );
+    let question =
+        CreateElicitationRequest::new(ElicitationFormMode::new(scope, form), "Which bird should sit on the roost?");
     let answer = turn.client.send_request(question).block_task().await;
     match answer.map_err(Interrupt::Failed)?.action {
         ElicitationAction::Accept(accepted) => {
             let answers = accepted.content.unwrap_or_default();
-            turn.say(format!("You answered: {}.", listed(&answers)))
-                .await
+            turn.say(format!("You answered: {}.", listed(&answers))).await
         }
         ElicitationAction::Decline => turn.say("You declined to answer.").await,
         _ => turn.say("You dismissed the question.").await,

@@ -36,11 +36,7 @@ pub(super) async fn edit(turn: &Turn, name: &str) -> Result<(), Interrupt> {
 }
 
 /// Writes a file in the session's directory through a tool call that needs approval.
-pub(super) async fn write_file(
-    turn: &Turn,
-    name: &str,
-    text: &'static str,
-) -> Result<Written, Interrupt> {
+pub(super) async fn write_file(turn: &Turn, name: &str, text: &'static str) -> Result<Written, Interrupt> {
     let path = turn.session.cwd.join(name);
     let old_text = blocking({
         let path = path.clone();
@@ -61,8 +57,7 @@ pub(super) async fn write_file(
     match blocking(move || std::fs::write(path, text)).await {
         Ok(()) => {
             let bytes = text.len();
-            call.complete(diff, json!({ "bytesWritten": bytes }))
-                .await?;
+            call.complete(diff, json!({ "bytesWritten": bytes })).await?;
             Ok(Written::Done)
         }
         Err(error) => {
@@ -75,17 +70,14 @@ pub(super) async fn write_file(
 pub(super) async fn parallel(turn: &Turn, calls: usize) -> Result<(), Interrupt> {
     let mut announced = Vec::with_capacity(calls);
     for number in 1..=calls {
-        let call = turn
-            .tool_call(format!("Count to {number}"), ToolKind::Execute)
-            .raw_input(json!({ "to": number }));
+        let call = turn.tool_call(format!("Count to {number}"), ToolKind::Execute).raw_input(json!({ "to": number }));
         announced.push(turn.announce("demo.count", call).await?);
     }
     let counting = announced.into_iter().zip(1..);
     let counted = try_join_all(counting.map(|(call, to)| count(turn, call, to))).await?;
     let run = counted.iter().filter(|counted| **counted).count();
     let refused = calls - run;
-    turn.say(format!("{run} tool calls ran, {refused} were not allowed."))
-        .await
+    turn.say(format!("{run} tool calls ran, {refused} were not allowed.")).await
 }
 
 /// Counts if it may; tells whether it did.
@@ -100,21 +92,16 @@ async fn count(turn: &Turn, call: OpenCall<'_>, to: u64) -> Result<bool, Interru
     call.show("1").await?;
     turn.pause(10 * ((to + 1) % 3)).await;
     let numbers: Vec<String> = (1..=to).map(|number| number.to_string()).collect();
-    call.complete(numbers.join(" "), json!({ "counted": to }))
-        .await?;
+    call.complete(numbers.join(" "), json!({ "counted": to })).await?;
     Ok(true)
 }
 
 pub(super) async fn out(turn: &Turn, lines: usize) -> Result<(), Interrupt> {
-    let call = turn
-        .tool_call(format!("Print {lines} lines"), ToolKind::Execute)
-        .raw_input(json!({ "lines": lines }));
+    let call = turn.tool_call(format!("Print {lines} lines"), ToolKind::Execute).raw_input(json!({ "lines": lines }));
     let call = turn.announce("demo.print", call).await?;
     if let Permission::Refused = call.permission().await? {
         call.fail(REFUSED).await?;
-        return turn
-            .say("You did not allow it, so nothing was printed.")
-            .await;
+        return turn.say("You did not allow it, so nothing was printed.").await;
     }
     call.start().await?;
     // Every update replaces the one before, so the whole text is sent only once, at the end.
@@ -122,8 +109,7 @@ pub(super) async fn out(turn: &Turn, lines: usize) -> Result<(), Interrupt> {
         call.show(printed(PREVIEW_LINES)).await?;
     }
     let text = printed(lines);
-    call.complete(text.clone(), json!({ "stdout": text, "exitCode": 0 }))
-        .await?;
+    call.complete(text.clone(), json!({ "stdout": text, "exitCode": 0 })).await?;
     turn.say(format!("The tool printed {lines} lines.")).await
 }
 
@@ -147,15 +133,12 @@ pub(super) async fn unasked(turn: &Turn) -> Result<(), Interrupt> {
     match blocking(move || names_in(cwd)).await {
         Ok(names) => {
             let found = names.len();
-            call.complete(names.join("\n"), json!({ "names": names }))
-                .await?;
-            turn.say(format!("The working directory has {found} entries."))
-                .await
+            call.complete(names.join("\n"), json!({ "names": names })).await?;
+            turn.say(format!("The working directory has {found} entries.")).await
         }
         Err(error) => {
             call.fail(&error.to_string()).await?;
-            turn.say(format!("The working directory cannot be read: {error}."))
-                .await
+            turn.say(format!("The working directory cannot be read: {error}.")).await
         }
     }
 }
@@ -168,8 +151,6 @@ fn names_in(directory: PathBuf) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> io::Result<T> {
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
     tokio::task::spawn_blocking(work).await?
 }
