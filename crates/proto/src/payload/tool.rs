@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::content::ArtifactRef;
+use crate::json::present;
 use crate::tool::{
     PolicyResult, PolicySource, ToolCallIdentity, ToolExecutedBy, ToolExecutionEnv, ToolPolicySnapshot,
     ToolSandboxSummary,
@@ -163,7 +164,7 @@ payload! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         result_ref: Option<ArtifactRef>,
         /// A small result, or the start of a big one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         result_preview: Option<Value>,
         /// It failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -146,6 +146,7 @@ pub struct RuntimeCapabilities {
     /// The runtime works with nobody at the terminal.
     pub supports_non_interactive: bool,
     /// Most tool calls open at once in a task; at least 1.
+    #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_outstanding_tool_calls: Option<u32>,
     /// How its user logs in.
