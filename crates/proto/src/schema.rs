@@ -1,4 +1,6 @@
 //! The JSON Schemas of the wire types, generated and committed under `schemas/`.
+//!
+//! They say what is accepted: an optional field may also be `null`, which is read as absent.
 
 use schemars::{JsonSchema, Schema, schema_for};
 
