@@ -18,8 +18,7 @@ pub(crate) fn rows(events: u64) -> Outcome<f64> {
 }
 
 fn rate(durable: &Path, events: u64, consumer: &[&str]) -> Outcome<f64> {
-    let mut flood =
-        Command::new(durable).args(["flood", &events.to_string()]).stdout(Stdio::piped()).spawn()?;
+    let mut flood = Command::new(durable).args(["flood", &events.to_string()]).stdout(Stdio::piped()).spawn()?;
     let pipe = flood.stdout.take().ok_or("no pipe")?;
     let output = Command::new(durable).args(consumer).stdin(pipe).stderr(Stdio::piped()).output()?;
     flood.wait()?;

@@ -6,10 +6,10 @@ use roost_log::{Filter, Follower, Start, StreamId};
 use roost_proto::event::EventBody;
 use roost_proto::ids::SessionId;
 
+use crate::Outcome;
 use crate::agent::BareAgent;
 use crate::figure::{Table, Target, median};
 use crate::stage::Stage;
-use crate::Outcome;
 
 const WARM: usize = 200;
 const COLD: usize = 30;

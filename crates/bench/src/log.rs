@@ -11,8 +11,8 @@ use roost_proto::runtime::RuntimeName;
 use roost_proto::time::Timestamp;
 use tempfile::TempDir;
 
-use crate::figure::{Table, Target, median};
 use crate::Outcome;
+use crate::figure::{Table, Target, median};
 
 const EVENTS: u64 = 200_000;
 const BATCH: u64 = 64;
@@ -103,4 +103,3 @@ fn count(log: Arc<dyn Log>, events: u64) -> tokio::task::JoinHandle<Outcome> {
         Ok(())
     })
 }
-

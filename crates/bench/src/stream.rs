@@ -63,9 +63,7 @@ async fn flood(pause: Option<Duration>) -> Outcome<(follow::Seen, Duration)> {
 
     let start = Instant::now();
     let first = follow::until_end(stage.log.clone(), &session, after, None);
-    let sleeper = pause.map(|length| {
-        follow::until_end(stage.log.clone(), &session, after, Some((EVENTS / 2, length)))
-    });
+    let sleeper = pause.map(|length| follow::until_end(stage.log.clone(), &session, after, Some((EVENTS / 2, length))));
     stage.prompt(&session, FLOOD).await?;
     let seen = tokio::task::spawn_blocking(move || -> Outcome<_> {
         let first = follow::join(first)?;

@@ -53,7 +53,7 @@ struct Permission {
     options: Vec<acp::PermissionOption>,
 }
 
-struct Turn {
+pub(super) struct Turn {
     prompt: u64,
     request: RequestId,
     started: Instant,
@@ -61,8 +61,25 @@ struct Turn {
     drafts: mpsc::Sender<Vec<Draft>>,
     permissions: HashMap<ToolCallId, Vec<Permission>>,
     questions: HashMap<QuestionId, (RpcId, Form)>,
-    cancelled: bool,
+    pub(super) cancelled: bool,
     ended: bool,
+}
+
+impl Turn {
+    /// A turn that begins with this prompt.
+    pub(super) fn new(prompt: u64, request: RequestId, started: Instant, drafts: mpsc::Sender<Vec<Draft>>) -> Self {
+        Self {
+            prompt,
+            request,
+            started,
+            mapper: Mapper::default(),
+            drafts,
+            permissions: HashMap::new(),
+            questions: HashMap::new(),
+            cancelled: false,
+            ended: false,
+        }
+    }
 }
 
 /// The pump's own state.
@@ -226,17 +243,7 @@ impl Pump {
         let (request_id, method) = (request.clone(), "session/prompt".to_owned());
         self.outbox = first;
         self.outbox.push(Fact::RequestStarted(RuntimeRequestStartedPayload { request_id, method }).into());
-        self.turn = Some(Turn {
-            prompt,
-            request,
-            started: Instant::now(),
-            mapper: Mapper::default(),
-            drafts,
-            permissions: HashMap::new(),
-            questions: HashMap::new(),
-            cancelled: false,
-            ended: false,
-        });
+        self.turn = Some(Turn::new(prompt, request, Instant::now(), drafts));
         Ok(())
     }
 
@@ -310,16 +317,17 @@ impl Pump {
 }
 
 /// Reads lines into the outbox; the parts of the pump that reading touches.
-struct Reader<'a> {
-    writer: &'a mpsc::Sender<Vec<u8>>,
-    calls: &'a mut HashMap<u64, Reply<CallResult>>,
-    native: &'a Option<String>,
-    turn: &'a mut Option<Turn>,
-    outbox: &'a mut Vec<Draft>,
+pub(super) struct Reader<'a> {
+    pub(super) writer: &'a mpsc::Sender<Vec<u8>>,
+    pub(super) calls: &'a mut HashMap<u64, Reply<CallResult>>,
+    pub(super) native: &'a Option<String>,
+    pub(super) turn: &'a mut Option<Turn>,
+    pub(super) outbox: &'a mut Vec<Draft>,
 }
 
 impl Reader<'_> {
-    fn line(&mut self, line: Line<'_>) {
+    /// Takes one line.
+    pub(super) fn line(&mut self, line: Line<'_>) {
         if let Line::TooLong { bytes } = line {
             return self.noise(format!("a line of {bytes} bytes was skipped; the longest allowed has 64 MiB"));
         }
