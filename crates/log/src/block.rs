@@ -54,7 +54,7 @@ impl Block {
     }
 
     pub(crate) fn last_seq(&self) -> Seq {
-        self.first_seq + self.ends.len() as Seq - 1
+        (self.first_seq + self.ends.len() as Seq).saturating_sub(1)
     }
 
     pub(crate) fn types(&self) -> TypeMask {
