@@ -1,5 +1,6 @@
 //! Retention: the only thing that removes events, and only whole prefixes of streams.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -135,14 +136,14 @@ impl Steps for Retain {
 impl Candidate {
     /// Deletes the block and adds its events to the stream's snapshot.
     fn remove(&self, db: &Connection, snapshots: &mut HashMap<i64, Summary>) -> Result<()> {
-        if !snapshots.contains_key(&self.stream) {
-            snapshots.insert(self.stream, snapshot(db, self.stream)?);
-        }
+        let summary = match snapshots.entry(self.stream) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(snapshot(db, self.stream)?),
+        };
         let sql = format!("SELECT {BLOCK} FROM blocks b JOIN streams s ON s.id = b.stream WHERE b.id = ?1");
-        match (db.prepare_cached(&sql)?.query_row([self.id], block), snapshots.get_mut(&self.stream)) {
-            (Ok(block), Some(summary)) => summary.add_block(&block),
-            (Err(error), _) => tracing::warn!(%error, block = self.id, "Retention removes a block that cannot be read"),
-            (Ok(_), None) => {}
+        match db.prepare_cached(&sql)?.query_row([self.id], block) {
+            Ok(block) => summary.add_block(&block),
+            Err(error) => tracing::warn!(%error, block = self.id, "Retention removes a block that cannot be read"),
         }
         db.prepare_cached("DELETE FROM blocks WHERE id = ?1")?.execute([self.id])?;
         db.prepare_cached("UPDATE streams SET resume_at = ?2, removed_to = ?3 WHERE id = ?1")?.execute(params![
