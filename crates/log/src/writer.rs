@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::block::{Block, BlockBuilder, Room};
+use crate::codec::Packer;
 use crate::cursor::BlockId;
 use crate::error::{Error, Result};
 use crate::job::Job;
@@ -214,11 +215,13 @@ impl Writer {
             }
         }
         let mut insert = db.prepare_cached(
-            "INSERT INTO blocks(id, stream, first_seq, last_seq, types, time_ms, bytes, body)
-             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO blocks(id, stream, first_seq, last_seq, types, time_ms, bytes, codec, body)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?;
+        let mut packer = Packer::default();
         for block in &group.blocks {
             let row = self.streams.get(block.stream()).map(|stream| stream.row);
+            let (codec, body) = packer.pack(block.text());
             let time = block.event(block.len() - 1)?.time.as_millis();
             insert.execute(params![
                 block.id(),
@@ -228,7 +231,8 @@ impl Writer {
                 block.types().0 as i64,
                 time,
                 block.text().len() as i64,
-                block.text().as_bytes(),
+                codec,
+                body,
             ])?;
         }
         drop(insert);
