@@ -64,7 +64,7 @@ mod stream;
 mod tables;
 mod writer;
 
-pub use block::{Batch, Block, Entry};
+pub use block::{Batch, Entry};
 pub use check::{Rebuilt, Report, check, rebuild};
 pub use compact::Compacted;
 pub use cursor::{Cursor, Start};

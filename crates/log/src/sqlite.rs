@@ -117,7 +117,12 @@ impl SqliteLog {
         let compacted_to = Arc::default();
         let writer = WriterHandle { queue, closing, thread, compacted_to, _lock: lock.clone() };
         let readers = Arc::new(Readers::new(path));
-        let inner = Inner { readers, news: News::Told(news, ring), health: healthy, writer: Some(writer) };
+        let inner = Inner {
+            readers,
+            news: News::Told { published: news, ring, health: healthy.clone() },
+            health: healthy,
+            writer: Some(writer),
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -165,12 +170,9 @@ impl SqliteLog {
         self.inner.writer.as_ref().ok_or(Error::ReadOnly)
     }
 
-    /// Says why the writer is gone, where it says so.
+    /// Says why the writer is gone, if it is.
     fn explain(&self, error: Error) -> Error {
-        match (&error, &*self.inner.health.borrow()) {
-            (Error::Closed, Health::Failed { reason }) => Error::Failed { reason: reason.clone() },
-            _ => error,
-        }
+        if matches!(error, Error::Closed) { self.inner.health.borrow().end() } else { error }
     }
 }
 

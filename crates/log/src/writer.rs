@@ -1,6 +1,7 @@
 //! The one thread that writes: it numbers events, commits them in groups, then publishes them.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
@@ -271,7 +272,7 @@ impl Writer {
                     }
                     return Ok(done);
                 }
-                error => return error,
+                failed => return failed.map_err(|error| error.at(Path::new(self.db.path().unwrap_or_default()))),
             }
         }
     }

@@ -137,6 +137,30 @@ async fn a_full_disk_delays_appends_and_loses_none() {
     }
 }
 
+#[tokio::test]
+async fn a_log_that_cannot_be_written_says_so_to_everyone() {
+    let home = Home::new();
+    store(&home.log, "s", deltas("s", 1)).await;
+    let mut follower = home.log.follow(Filter::all(), Start::Now).await.unwrap();
+    let other = rusqlite::Connection::open(home.path().join("roost.db")).unwrap();
+    other.execute_batch("DROP TABLE blocks").unwrap();
+    let stream = StreamId::from("s");
+    let receipt = home.log.append(&stream, deltas("s", 1)).await.unwrap();
+    assert!(matches!(receipt.await, Err(Error::Store(_))));
+    assert!(matches!(next(&mut follower).await, Err(Error::Failed { .. })));
+    assert!(matches!(home.log.append(&stream, deltas("s", 1)).await, Err(Error::Failed { .. })));
+    assert!(matches!(*home.log.health().borrow(), Health::Failed { .. }));
+}
+
+#[tokio::test]
+async fn an_event_that_is_too_big_is_refused_and_costs_no_number() {
+    let home = Home::new();
+    let huge = delta("s", &"x".repeat(130 << 20));
+    let refused = home.log.append(&StreamId::from("s"), vec![huge]).await;
+    assert!(matches!(refused, Err(Error::TooBig { .. })));
+    assert_eq!(store(&home.log, "s", vec![delta("s", &"y".repeat(64 << 20))]).await, Appended { first: 1, last: 1 });
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_on_a_full_disk_can_be_closed() {
     let pages = Arc::new(AtomicU32::new(16));
