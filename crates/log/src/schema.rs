@@ -64,7 +64,7 @@ const BUSY: Duration = Duration::from_secs(5);
 /// Bytes to which the write-ahead log is cut after a burst.
 const WAL_BYTES: i64 = 16 << 20;
 /// Pages in the write-ahead log after which they move to the database.
-const CHECKPOINT_PAGES: i64 = 2000;
+const CHECKPOINT_PAGES: i64 = 1000;
 
 /// The database of a state directory.
 pub(crate) fn database(state: &Path) -> PathBuf {
