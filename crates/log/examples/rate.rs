@@ -1,4 +1,5 @@
-//! How many events a second the log takes and a follower sees: `cargo run --release -p roost-log --example rate`.
+//! How many events a second the log takes and a follower sees: `cargo run --release -p roost-log --example rate`,
+//! or with `-- STREAMS BATCH` for one case only.
 
 use std::time::Instant;
 
@@ -13,7 +14,12 @@ const EVENTS: usize = 1_000_000;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    for (streams, batch) in [(1, 64), (1, 1), (10, 64), (100, 64), (100, 1)] {
+    let args: Vec<usize> = std::env::args().skip(1).map(|arg| arg.parse()).collect::<Result<_, _>>()?;
+    let cases = match args[..] {
+        [streams, batch] => vec![(streams, batch)],
+        _ => vec![(1, 64), (1, 1), (10, 64), (100, 64), (100, 1)],
+    };
+    for (streams, batch) in cases {
         let dir = tempfile::tempdir()?;
         let log = SqliteLog::open(&StateLock::acquire(dir.path(), "rate")?, LogOptions::default())?;
         let mut follower = log.follow(Filter::all(), Start::Now).await?;

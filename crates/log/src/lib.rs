@@ -43,11 +43,13 @@
 //! * **A full disk is waited out.** The group stays in memory and is tried again; [`Health::Stalled`] says so.
 
 mod block;
-// mod check;
+mod check;
+mod compact;
 mod cursor;
 mod error;
 mod filter;
 mod follower;
+mod job;
 mod lock;
 mod log;
 mod queue;
@@ -61,12 +63,13 @@ mod tables;
 mod writer;
 
 pub use block::{Batch, Block, Entry};
-// pub use check::{Rebuilt, Report, check, rebuild};
+pub use check::{Rebuilt, Report, check, rebuild};
+pub use compact::Compacted;
 pub use cursor::{Cursor, Start};
 pub use error::{Error, Result};
 pub use filter::Filter;
 pub use lock::{Holder, StateLock};
 pub use log::{Appended, BoxFuture, Follow, Follower, Health, Log, Page, Receipt};
-// pub use retention::{Retained, Retention};
+pub use retention::{Retained, Retention};
 pub use sqlite::{LogOptions, SqliteLog, Synchronous};
 pub use stream::{Seq, StreamId};

@@ -7,8 +7,8 @@ use roost_proto::event::{EventBody, NewEvent, NormalizedEvent};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::error::{Error, Result};
+use crate::job::Job;
 use crate::log::{Appended, Receipt};
-use crate::retention::Job;
 use crate::stream::StreamId;
 
 /// Batches that wait at most.

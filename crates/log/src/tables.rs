@@ -22,11 +22,11 @@ pub(crate) struct Summary {
 
 impl Summary {
     /// Adds a block's events.
-    pub(crate) fn add_block(&mut self, block: &Block) -> Result<()> {
-        for index in 0..block.len() {
-            self.add(block.stream(), block.event(index)?);
+    pub(crate) fn add_block(&mut self, block: &Block) {
+        // One that cannot be read adds nothing; `check` tells of it.
+        for event in (0..block.len()).flat_map(|index| block.event(index)) {
+            self.add(block.stream(), event);
         }
-        Ok(())
     }
 
     /// Adds one event.

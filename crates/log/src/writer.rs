@@ -12,12 +12,12 @@ use roost_proto::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::block::{Block, BlockBuilder};
+use crate::block::{Block, BlockBuilder, Room};
 use crate::cursor::BlockId;
 use crate::error::{Error, Result};
+use crate::job::Job;
 use crate::log::{Appended, Health};
 use crate::queue::{Append, Command};
-use crate::retention::Job;
 use crate::ring::Ring;
 use crate::stream::{Seq, StreamId};
 use crate::tables::{Summary, from_json};
@@ -61,6 +61,8 @@ struct Stream {
     summary_changed: bool,
     /// Takes this group's events.
     open: Option<BlockBuilder>,
+    /// What its last block held; the next one is likely to be like it.
+    room: Room,
     touched: bool,
 }
 
@@ -185,7 +187,7 @@ impl Writer {
             }
             stream
                 .open
-                .get_or_insert_with(|| BlockBuilder::new(name.clone(), event.seq))
+                .get_or_insert_with(|| BlockBuilder::new(name.clone(), event.seq, stream.room))
                 .push(event)
                 .map_err(|error| Error::Failed { reason: error.to_string().into() })?;
         }
@@ -290,7 +292,15 @@ impl Writer {
 
 impl Stream {
     fn new(row: i64) -> Self {
-        Self { row, last_seq: 0, summary: Summary::default(), summary_changed: false, open: None, touched: false }
+        Self {
+            row,
+            last_seq: 0,
+            summary: Summary::default(),
+            summary_changed: false,
+            open: None,
+            room: Room::default(),
+            touched: false,
+        }
     }
 
     fn load(db: &Connection, name: &StreamId) -> Result<Option<Self>> {
@@ -305,7 +315,9 @@ impl Stream {
 
     fn seal(&mut self, next_block: &mut BlockId, blocks: &mut Vec<Arc<Block>>) {
         if let Some(open) = self.open.take() {
-            blocks.push(Arc::new(open.seal(*next_block)));
+            let block = open.seal(*next_block);
+            self.room = block.room();
+            blocks.push(Arc::new(block));
             *next_block += 1;
         }
     }
