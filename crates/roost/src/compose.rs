@@ -10,14 +10,18 @@ use std::time::Duration;
 
 use roost_adapters::acp::{AcpAdapter, AgentCommand};
 use roost_engine::{Engine, Environments, Runtimes, WhenFull};
-use roost_log::{Log, LogOptions, SqliteLog, StateLock, Synchronous};
+use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
 use roost_process::{Environment, Holder, Isolation, Ladder};
 use roost_proto::registry::RuntimeStatus;
 use roost_proto::runtime::RuntimeName;
+use roost_proto::time::Timestamp;
 
 use crate::config::{self, Config};
 use crate::error::Error;
 use crate::place::State;
+
+/// How long old events may keep a command from ending; the next one goes on with them.
+const RETENTION_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The engine and its log in this process.
 pub(crate) struct Roost {
@@ -26,6 +30,7 @@ pub(crate) struct Roost {
     /// Tells what happens.
     pub(crate) log: Arc<dyn Log>,
     store: SqliteLog,
+    retention: Retention,
 }
 
 impl Roost {
@@ -39,12 +44,16 @@ impl Roost {
         let store = blocking(move || Ok(SqliteLog::open(&lock, options)?)).await?;
         let log: Arc<dyn Log> = Arc::new(store.clone());
         let engine = Engine::start(log.clone(), runtimes(state, config)?, engine_config(state, config)).await?;
-        Ok(Self { engine, log, store })
+        Ok(Self { engine, log, store, retention: retention(config) })
     }
 
     /// Ends everything that runs and gives the state directory back.
     pub(crate) async fn close(self) {
         self.engine.shutdown("roost ended").await;
+        let retained = tokio::time::timeout(RETENTION_PATIENCE, self.store.retain(self.retention, Timestamp::now()));
+        if let Ok(Err(error)) = retained.await {
+            tracing::warn!(%error, "Old events could not be removed.");
+        }
         self.store.close().await;
     }
 }
@@ -118,6 +127,14 @@ fn engine_config(state: &State, config: &Config) -> roost_engine::Config {
         when_full: config.sessions.when_full.into(),
         idle_timeout: Duration::from_secs(60 * u64::from(config.sessions.idle_timeout_minutes)),
         ..roost_engine::Config::new(environments, state.run())
+    }
+}
+
+fn retention(config: &Config) -> Retention {
+    let usual = Retention::default();
+    Retention {
+        max_age: config.log.retention_days.map_or(usual.max_age, |days| Duration::from_hours(24 * u64::from(days))),
+        max_bytes: config.log.retention_gb.map_or(usual.max_bytes, |gb| 1_000_000_000 * u64::from(gb)),
     }
 }
 

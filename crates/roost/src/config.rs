@@ -36,11 +36,7 @@ pub(crate) struct Sessions {
 
 impl Default for Sessions {
     fn default() -> Self {
-        Self {
-            max: NonZeroUsize::MIN.saturating_add(31),
-            when_full: WhenFull::default(),
-            idle_timeout_minutes: 30,
-        }
+        Self { max: NonZeroUsize::MIN.saturating_add(31), when_full: WhenFull::default(), idle_timeout_minutes: 30 }
     }
 }
 
@@ -116,8 +112,7 @@ pub(crate) enum Error {
 impl Config {
     /// The configuration in this file.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| Error::Unreadable { path: path.into(), source })?;
+        let text = std::fs::read_to_string(path).map_err(|source| Error::Unreadable { path: path.into(), source })?;
         Self::parse(&text).map_err(|message| Error::Invalid { path: path.into(), message })
     }
 

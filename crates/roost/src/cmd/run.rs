@@ -115,9 +115,7 @@ async fn session(args: &Args, roost: &Roost, no_prompt: bool) -> Result<(Session
     let log = &*roost.log;
     let existing = match &args.session {
         Some(id) => Some(find::session(log, id).await?),
-        None if args.r#continue => {
-            Some(find::latest(log, &compose::working_directory(args.cwd.as_deref())?).await?)
-        }
+        None if args.r#continue => Some(find::latest(log, &compose::working_directory(args.cwd.as_deref())?).await?),
         None => None,
     };
     if let Some(record) = existing {
