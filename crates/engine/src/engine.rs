@@ -1,11 +1,12 @@
 //! The engine: finds or revives the actor of a session and passes commands on.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use roost_log::Log;
+use roost_process::Isolation;
 use roost_proto::event::{NewEvent, RuntimeRef, Trace};
 use roost_proto::ids::SessionId;
 use roost_proto::mode::{Mode, PermissionMode};
@@ -46,6 +47,8 @@ pub struct Config {
     pub environments: Environments,
     /// Where the records of running processes are.
     pub records: PathBuf,
+    /// How far single runtimes are kept apart, by their ids, where that is not as for all.
+    pub isolation: BTreeMap<String, Isolation>,
     /// Most runtimes alive at once.
     pub max_sessions: usize,
     /// What happens to one too many.
@@ -62,6 +65,7 @@ impl Config {
         Self {
             environments,
             records,
+            isolation: BTreeMap::new(),
             max_sessions: 32,
             when_full: WhenFull::Queue,
             idle_timeout: Duration::from_secs(30 * 60),

@@ -16,7 +16,7 @@ pub struct Environments {
     pub base: Environment,
     /// Where namespaces keep their folders.
     pub namespaces: PathBuf,
-    /// How far runtimes are kept apart from the user's own home.
+    /// How far runtimes are kept apart from the user's own home, unless one of them is configured otherwise.
     pub isolation: Isolation,
 }
 
@@ -24,6 +24,7 @@ impl Environments {
     /// The environment of one session, and what must be removed at its end.
     pub(crate) async fn of(
         &self,
+        isolation: Isolation,
         session: &SessionId,
         namespace: &str,
         cwd: &str,
@@ -31,9 +32,9 @@ impl Environments {
         let mut variables = self.base.clone();
         let place = Namespace(namespace.to_owned());
         let ephemeral =
-            roost_process::isolate(self.isolation, &self.namespaces, &place, session.as_str(), &mut variables).await?;
+            roost_process::isolate(isolation, &self.namespaces, &place, session.as_str(), &mut variables).await?;
         let folder = |name: &str| variables.get(name).map(|path| path.to_string_lossy().into_owned());
-        let isolation = (self.isolation != Isolation::Shared).then(|| RuntimeIsolation {
+        let isolation = (isolation != Isolation::Shared).then(|| RuntimeIsolation {
             mode: RuntimeIsolationMode::Subprocess,
             home_dir: folder("HOME"),
             xdg_config_home: folder("XDG_CONFIG_HOME"),

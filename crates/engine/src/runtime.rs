@@ -107,7 +107,9 @@ async fn launch(
     let Some(slot) = slot.taken().await else {
         return Err(TaskError::new(FailureCode::Cancelled, "Roost is shutting down"));
     };
-    let environment = shared.config.environments.of(&profile.id, &profile.namespace, &profile.cwd).await;
+    let environments = &shared.config.environments;
+    let isolation = shared.config.isolation.get(profile.adapter.name().id()).copied().unwrap_or(environments.isolation);
+    let environment = environments.of(isolation, &profile.id, &profile.namespace, &profile.cwd).await;
     let (env, ephemeral) = environment.map_err(|error| TaskError::new(FailureCode::SpawnFailed, error.to_string()))?;
     let open = OpenSession {
         session_id: profile.id.clone(),

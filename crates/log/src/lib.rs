@@ -73,5 +73,6 @@ pub use filter::Filter;
 pub use lock::{Holder, StateLock};
 pub use log::{Appended, BoxFuture, Follow, Follower, Health, Log, Page, Receipt};
 pub use retention::{Retained, Retention};
+pub use schema::tables_version;
 pub use sqlite::{LogOptions, SqliteLog, Synchronous};
 pub use stream::{Seq, StreamId};

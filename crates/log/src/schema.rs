@@ -110,6 +110,13 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
     open().map_err(|error: Error| error.at(path))
 }
 
+/// The version of a state directory's tables. Blocks the thread.
+pub fn tables_version(state: &Path) -> Result<u32> {
+    let path = database(state);
+    let db = open_reader(&path)?;
+    version(&db, &path)
+}
+
 fn version(db: &Connection, path: &Path) -> Result<u32> {
     let found = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if found > VERSION {

@@ -68,6 +68,12 @@ impl Cgroup {
     }
 }
 
+/// Whether runs get a cgroup of their own here; blocks for a moment, as it makes one to find out.
+pub fn cgroup_available() -> bool {
+    let made = Cgroup::create(&RunId::fresh());
+    made.inspect(Cgroup::remove).is_some()
+}
+
 fn directory_name(run: &RunId) -> String {
     format!("roost-{run}")
 }

@@ -23,6 +23,7 @@ mod stderr;
 mod stdin;
 pub mod tree;
 
+pub use cgroup::cgroup_available;
 pub use control::Exit;
 pub use env::Environment;
 pub use error::Error;

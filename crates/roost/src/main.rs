@@ -1,5 +1,20 @@
 //! Roost: one daemon that hosts coding agents.
 
+mod ago;
+mod cli;
+mod cmd;
+mod compose;
+mod config;
+mod error;
+mod exit;
+mod find;
+mod interrupt;
+mod place;
+mod printer;
+mod render;
+mod style;
+mod table;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -8,6 +23,6 @@ fn main() -> ExitCode {
         // Both run as children many times a day: they start before anything else is set up.
         Some("hold") => roost_process::hold::main(args),
         Some("demo-agent") => roost_adapters::demo::agent::main(),
-        _ => ExitCode::FAILURE,
+        _ => cli::main(),
     }
 }

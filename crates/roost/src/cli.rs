@@ -1,0 +1,121 @@
+//! The command line: what can be said, and the way to the command that does it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+use crate::cmd;
+use crate::config::Config;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::place::{self, State};
+
+/// Threads for async work; what waits for disks and readers has its own.
+const WORKERS: usize = 2;
+
+const EXAMPLES: &str = "\
+Examples:
+  roost run                                a tour by the demo agent
+  roost run --permission-mode yolo edit    let the agent write a file
+  roost sessions                           what has been run
+  roost log 0199                           what happened in a session";
+
+/// Hosts coding agents and keeps one durable record of everything they do.
+#[derive(Parser)]
+#[command(name = "roost", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Args)]
+struct Global {
+    /// Where everything is kept [default: $XDG_STATE_HOME/roost]
+    #[arg(long, value_name = "DIR", env = "ROOST_STATE", hide_env_values = true, global = true)]
+    state: Option<PathBuf>,
+    /// The configuration [default: $XDG_CONFIG_HOME/roost/roost.toml]
+    #[arg(long, value_name = "FILE", env = "ROOST_CONFIG", hide_env_values = true, global = true)]
+    config: Option<PathBuf>,
+    /// Show more; twice for even more
+    #[arg(short, long, action = ArgAction::Count, global = true)]
+    verbose: u8,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(cmd::run::Args),
+    Log(cmd::log::Args),
+    Sessions(cmd::sessions::Args),
+    Runtimes(cmd::runtimes::Args),
+    Check(cmd::check::Args),
+    Doctor(cmd::doctor::Args),
+    Completions(cmd::completions::Args),
+}
+
+/// What every command gets.
+pub(crate) struct Context {
+    /// Where everything is kept.
+    pub(crate) state: State,
+    /// How everything is set up.
+    pub(crate) config: Config,
+    /// Show more.
+    pub(crate) verbose: bool,
+}
+
+/// Reads the command line and does what it says.
+pub(crate) fn main() -> ExitCode {
+    // Clap ends the process with 0 for help and 2 for a mistake.
+    let Cli { global, command } = Cli::parse();
+    listen_to_tracing(global.verbose);
+    let exit = match Context::new(global).and_then(|context| run(command, &context)) {
+        Ok(exit) => exit,
+        Err(error) => {
+            let exit = error.exit();
+            if exit != Exit::Completed {
+                eprintln!("roost: {error}");
+            }
+            exit
+        }
+    };
+    exit.into()
+}
+
+impl Context {
+    fn new(global: Global) -> Result<Self, Error> {
+        let config = match global.config.as_deref() {
+            Some(named) => Config::read(named)?,
+            None => Config::read_if_there(&place::config_file()?)?,
+        };
+        Ok(Self { state: State::choose(global.state)?, config, verbose: global.verbose > 0 })
+    }
+}
+
+fn run(command: Command, context: &Context) -> Result<Exit, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .thread_name("roost")
+        .enable_all()
+        .build()
+        .map_err(Error::Start)?;
+    runtime.block_on(async {
+        match command {
+            Command::Run(args) => cmd::run::run(args, context).await,
+            Command::Log(args) => cmd::log::run(args, context).await,
+            Command::Sessions(args) => cmd::sessions::run(args, context).await,
+            Command::Runtimes(args) => cmd::runtimes::run(args, context).await,
+            Command::Check(args) => cmd::check::run(args, context).await,
+            Command::Doctor(args) => cmd::doctor::run(args, context).await,
+            Command::Completions(args) => cmd::completions::run(&args),
+        }
+    })
+}
+
+fn listen_to_tracing(verbose: u8) {
+    let level = ["warn", "info", "debug"][usize::from(verbose.min(2))];
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+}

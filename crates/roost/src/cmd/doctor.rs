@@ -1,0 +1,188 @@
+//! `roost doctor`: whether everything that Roost needs is there, and what to do where it is not.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use roost_engine::adapter::Availability;
+use roost_process::{Launch, RunId};
+use roost_proto::registry::RuntimeStatus;
+use serde::Serialize;
+
+use crate::cli::Context;
+use crate::cmd::runtimes;
+use crate::compose;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::style::Style;
+
+const EXAMPLES: &str = "\
+Examples:
+  roost doctor           look at everything
+  roost doctor --json    one line of JSON for each thing
+
+Ends with 1 if something does not work.";
+
+/// Look whether everything that Roost needs is there
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Print each finding as one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Ok,
+    Warn,
+    Fail,
+}
+
+/// What was looked at and found.
+#[derive(Serialize)]
+struct Finding {
+    what: String,
+    verdict: Verdict,
+    found: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<String>,
+}
+
+impl Finding {
+    fn ok(what: &str, found: impl Into<String>) -> Self {
+        Self { what: what.into(), verdict: Verdict::Ok, found: found.into(), advice: None }
+    }
+
+    fn warn(what: &str, found: impl Into<String>, advice: &str) -> Self {
+        Self { what: what.into(), verdict: Verdict::Warn, found: found.into(), advice: Some(advice.into()) }
+    }
+
+    fn fail(what: &str, found: impl Into<String>, advice: &str) -> Self {
+        Self { verdict: Verdict::Fail, ..Self::warn(what, found, advice) }
+    }
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
+    let mut findings = vec![configuration(context)];
+    findings.extend(state(context).await);
+    let dir = context.state.dir().to_owned();
+    findings.push(compose::blocking(move || Ok(database(&dir))).await?);
+    findings.push(compose::blocking(|| Ok(cgroup())).await?);
+    findings.push(holder(context).await);
+    findings.extend(agents(context).await?);
+    print(&mut io::stdout().lock(), &findings, args.json).map_err(Error::Output)?;
+    let failed = findings.iter().any(|finding| finding.verdict == Verdict::Fail);
+    Ok(if failed { Exit::Failed } else { Exit::Completed })
+}
+
+/// It was read before the command began, so it can be read.
+fn configuration(context: &Context) -> Finding {
+    let yolo = if context.config.policy.allow_yolo { "every client" } else { "this command line only" };
+    Finding::ok("configuration", format!("readable; permission mode yolo for {yolo}"))
+}
+
+async fn state(context: &Context) -> [Finding; 2] {
+    let dir = context.state.dir().display().to_string();
+    let (directory, lock) = match compose::lock(&context.state, "roost doctor").await {
+        Ok(_) => (Finding::ok("state directory", &*dir), Finding::ok("state lock", "free")),
+        Err(Error::Held { held }) => {
+            let advice = "wait for it before you run something in this directory; reading works";
+            (Finding::ok("state directory", &*dir), Finding::warn("state lock", held.to_string(), advice))
+        }
+        Err(error) => (
+            Finding::fail("state directory", error.to_string(), "make it writable, or name another with --state"),
+            Finding::warn("state lock", "not looked at", "see to the state directory first"),
+        ),
+    };
+    [directory, lock]
+}
+
+fn database(state: &Path) -> Finding {
+    match roost_log::tables_version(state) {
+        Ok(version) => {
+            let files = std::fs::read_dir(state).into_iter().flatten().flatten();
+            let ours = files.filter(|file| file.file_name().to_string_lossy().starts_with("roost.db"));
+            let bytes: u64 = ours.filter_map(|file| Some(file.metadata().ok()?.len())).sum();
+            Finding::ok("database", format!("version {version}, {:.1} MB", bytes as f64 / 1e6))
+        }
+        Err(roost_log::Error::NotFound { .. }) => Finding::ok("database", "none yet; the first `roost run` makes it"),
+        Err(error @ roost_log::Error::Newer { .. }) => Finding::fail("database", error.to_string(), "upgrade Roost"),
+        Err(error) => Finding::fail("database", error.to_string(), "run `roost check`"),
+    }
+}
+
+fn cgroup() -> Finding {
+    match roost_process::cgroup_available() {
+        true => Finding::ok("cgroup v2", "writable: agents are ended as a group"),
+        false => Finding::warn(
+            "cgroup v2",
+            "not writable here: agents are ended by what they descend from and by their environment",
+            "nothing to do for normal use; a systemd user session makes it writable",
+        ),
+    }
+}
+
+/// Starts this very binary under a holder and waits until nothing of it is left.
+async fn holder(context: &Context) -> Finding {
+    let advice = "check that the binary may be executed, and the process limits (ulimit -u, ulimit -n)";
+    let started = async {
+        let roost = std::env::current_exe().map_err(|error| error.to_string())?;
+        let launch = Launch {
+            run: RunId::fresh(),
+            label: "doctor".into(),
+            program: roost.clone().into(),
+            args: vec!["--version".into()],
+            cwd: "/".into(),
+            env: compose::environment(),
+            stderr_lines: None,
+        };
+        let running = compose::holder(&roost, &context.state).spawn(launch).await.map_err(|error| error.to_string())?;
+        Ok::<_, String>(running.control.gone().await)
+    };
+    match started.await {
+        Ok(exit) if exit.success() => Finding::ok("holder", "starts and ends programs"),
+        Ok(exit) => Finding::fail("holder", format!("the program that it started ended with {exit}"), advice),
+        Err(error) => Finding::fail("holder", error, advice),
+    }
+}
+
+async fn agents(context: &Context) -> Result<Vec<Finding>, Error> {
+    let env = runtimes::environment()?;
+    let registered = compose::runtimes(&context.state, &context.config)?;
+    let mut findings = Vec::new();
+    for entry in registered.iter() {
+        let what = format!("runtime {}", entry.adapter.name().id());
+        findings.push(match (entry.status, entry.adapter.availability(&env).await) {
+            (RuntimeStatus::Disabled, _) => Finding::ok(&what, "disabled in roost.toml"),
+            (_, Availability::Installed { version: None }) => Finding::ok(&what, "installed"),
+            (_, Availability::Installed { version: Some(version) }) => {
+                Finding::ok(&what, format!("installed, version {version}"))
+            }
+            (_, Availability::Missing { reason }) => {
+                Finding::warn(&what, reason, "install it, or correct its command in roost.toml")
+            }
+        });
+    }
+    Ok(findings)
+}
+
+fn print(out: &mut impl Write, findings: &[Finding], json: bool) -> io::Result<()> {
+    let style = Style::of(&io::stdout());
+    for finding in findings {
+        if json {
+            writeln!(out, "{}", serde_json::to_string(finding)?)?;
+            continue;
+        }
+        let verdict = match finding.verdict {
+            Verdict::Ok => style.green("ok  "),
+            Verdict::Warn => style.yellow("warn"),
+            Verdict::Fail => style.red("fail"),
+        };
+        writeln!(out, "{verdict}  {}: {}", finding.what, finding.found)?;
+        if let Some(advice) = &finding.advice {
+            writeln!(out, "      {}", style.dim(advice))?;
+        }
+    }
+    Ok(())
+}

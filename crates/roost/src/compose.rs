@@ -1,0 +1,175 @@
+//! The composition root: builds the parts from the configuration and wires them.
+//!
+//! Commands get two interfaces and nothing else: the engine's commands and the log to follow. A daemon of its own
+//! only has to offer the same pair from afar.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use roost_adapters::acp::{AcpAdapter, AgentCommand};
+use roost_engine::{Engine, Environments, Runtimes, WhenFull};
+use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
+use roost_process::{Environment, Holder, Isolation, Ladder};
+use roost_proto::registry::RuntimeStatus;
+use roost_proto::runtime::RuntimeName;
+use roost_proto::time::Timestamp;
+
+use crate::config::{self, Config};
+use crate::error::Error;
+use crate::place::State;
+
+/// How long old events may keep a command from ending; the next one goes on with them.
+const RETENTION_PATIENCE: Duration = Duration::from_secs(1);
+
+/// The engine and its log in this process.
+pub(crate) struct Roost {
+    /// Takes commands.
+    pub(crate) engine: Engine,
+    /// Tells what happens.
+    pub(crate) log: Arc<dyn Log>,
+    store: SqliteLog,
+    retention: Retention,
+}
+
+impl Roost {
+    /// Takes the state directory, puts in order what a crash left in it, and is ready for commands.
+    pub(crate) async fn open(state: &State, config: &Config, command: &str) -> Result<Self, Error> {
+        Self::start(lock(state, command).await?, state, config).await
+    }
+
+    async fn start(lock: StateLock, state: &State, config: &Config) -> Result<Self, Error> {
+        let options = LogOptions { synchronous: config.log.synchronous.into(), ..LogOptions::default() };
+        let store = blocking(move || Ok(SqliteLog::open(&lock, options)?)).await?;
+        let log: Arc<dyn Log> = Arc::new(store.clone());
+        let engine = Engine::start(log.clone(), runtimes(state, config)?, engine_config(state, config)).await?;
+        Ok(Self { engine, log, store, retention: retention(config) })
+    }
+
+    /// Ends everything that runs and gives the state directory back.
+    pub(crate) async fn close(self) {
+        self.engine.shutdown("roost ended").await;
+        let retained = tokio::time::timeout(RETENTION_PATIENCE, self.store.retain(self.retention, Timestamp::now()));
+        if let Ok(Err(error)) = retained.await {
+            tracing::warn!(%error, "Old events could not be removed.");
+        }
+        self.store.close().await;
+    }
+}
+
+/// The log for a command that only reads. Whoever comes first after a crash puts in order what it left; while another
+/// process holds the state directory, it is as that one has written it.
+pub(crate) async fn reader(state: &State, config: &Config, command: &str) -> Result<Arc<dyn Log>, Error> {
+    let dir = state.dir().to_owned();
+    let log = blocking(move || Ok(SqliteLog::open_read_only(&dir)?)).await?;
+    match lock(state, command).await {
+        // Given back at once, so that following a log never keeps others from running something.
+        Ok(lock) => Roost::start(lock, state, config).await?.close().await,
+        Err(Error::Held { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(Arc::new(log))
+}
+
+/// The right to write the state directory.
+pub(crate) async fn lock(state: &State, command: &str) -> Result<StateLock, Error> {
+    let (dir, command) = (state.dir().to_owned(), command.to_owned());
+    blocking(move || match StateLock::acquire(&dir, &command) {
+        Err(held @ roost_log::Error::Held { .. }) => Err(Error::Held { held }),
+        answer => Ok(answer?),
+    })
+    .await
+}
+
+/// The runtimes that are configured, and the demo.
+pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error> {
+    let roost = std::env::current_exe().map_err(Error::Start)?;
+    let holder = Arc::new(holder(&roost, state));
+    let mut runtimes = Runtimes::default();
+    let demo = config.runtimes.get("demo").map_or(RuntimeStatus::Active, |demo| demo.status);
+    runtimes.register(Arc::new(roost_adapters::demo::adapter(&roost, holder.clone())), demo);
+    for (id, runtime) in &config.runtimes {
+        let Some(program) = &runtime.command else { continue };
+        let command = AgentCommand {
+            program: program.into(),
+            args: runtime.args.iter().map(Into::into).collect(),
+            env: runtime.env.clone().into_iter().collect(),
+        };
+        let display_name = runtime.display_name.as_deref().unwrap_or(id);
+        let adapter = AcpAdapter::new(RuntimeName::from_id(id), display_name, command, holder.clone());
+        runtimes.register(Arc::new(adapter), runtime.status);
+    }
+    if let Some(default) = &config.default_runtime {
+        runtimes.set_default(default);
+    }
+    Ok(runtimes)
+}
+
+/// Starts runtimes under this very binary.
+pub(crate) fn holder(roost: &Path, state: &State) -> Holder {
+    Holder { program: roost.into(), args: vec!["hold".into()], records: state.run(), ladder: Ladder::default() }
+}
+
+/// The part of our environment that runtimes may see.
+pub(crate) fn environment() -> Environment {
+    Environment::allowed_from(std::env::vars_os())
+}
+
+fn engine_config(state: &State, config: &Config) -> roost_engine::Config {
+    let environments =
+        Environments { base: environment(), namespaces: state.namespaces(), isolation: Isolation::default() };
+    let isolation: BTreeMap<_, _> =
+        config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.isolation?))).collect();
+    roost_engine::Config {
+        isolation,
+        max_sessions: config.sessions.max.get(),
+        when_full: config.sessions.when_full.into(),
+        idle_timeout: Duration::from_secs(60 * u64::from(config.sessions.idle_timeout_minutes)),
+        ..roost_engine::Config::new(environments, state.run())
+    }
+}
+
+fn retention(config: &Config) -> Retention {
+    let usual = Retention::default();
+    Retention {
+        max_age: config.log.retention_days.map_or(usual.max_age, |days| Duration::from_hours(24 * u64::from(days))),
+        max_bytes: config.log.retention_gb.map_or(usual.max_bytes, |gb| 1_000_000_000 * u64::from(gb)),
+    }
+}
+
+/// Does something that waits for the disk where it holds up nobody.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| Error::Start(error.into()))?
+}
+
+impl From<config::WhenFull> for WhenFull {
+    fn from(when_full: config::WhenFull) -> Self {
+        match when_full {
+            config::WhenFull::Queue => Self::Queue,
+            config::WhenFull::Reject => Self::Reject,
+        }
+    }
+}
+
+impl From<config::Synchronous> for Synchronous {
+    fn from(synchronous: config::Synchronous) -> Self {
+        match synchronous {
+            config::Synchronous::Normal => Self::Normal,
+            config::Synchronous::Full => Self::Full,
+        }
+    }
+}
+
+/// The directory that a command works in: absolute, with every link followed, so that it is found again.
+pub(crate) fn working_directory(named: Option<&Path>) -> Result<PathBuf, Error> {
+    let dir = match named {
+        Some(dir) => std::path::absolute(dir),
+        None => std::env::current_dir(),
+    }
+    .map_err(Error::NoCwd)?;
+    // One that is not there is the engine's to refuse.
+    Ok(dir.canonicalize().unwrap_or(dir))
+}

@@ -1,0 +1,139 @@
+//! Tool calls in short lines: what was asked for, what was decided, a little of the output, how it ended.
+
+use std::collections::HashMap;
+
+use roost_proto::event::EventBody;
+use roost_proto::ids::ToolCallId;
+use roost_proto::payload::{ToolCallCompletedPayload, ToolCallDeniedPayload, ToolCallRequestedPayload};
+use roost_proto::tool::PolicyResult;
+use serde_json::Value;
+
+use crate::render::shown;
+use crate::style::Style;
+
+/// Lines of output shown of one call.
+const PREVIEW_LINES: usize = 5;
+/// Characters shown of one line.
+const PREVIEW_CHARS: usize = 200;
+
+/// The calls of a task that have been asked for.
+#[derive(Default)]
+pub(super) struct Tools(HashMap<ToolCallId, Call>);
+
+#[derive(Default)]
+struct Call {
+    title: String,
+    /// The rules that allowed it.
+    rules: Vec<String>,
+    lines: usize,
+    /// Output after the last line end.
+    rest: String,
+}
+
+impl Tools {
+    /// The lines of an event, if it is about a tool call.
+    pub(super) fn lines(&mut self, style: Style, body: &EventBody) -> String {
+        match body {
+            EventBody::ToolCallRequested(requested) => self.requested(style, requested),
+            EventBody::ToolCallPolicyEvaluated(word) => {
+                if word.result == PolicyResult::Allow {
+                    self.call(&word.identity.tool_call_id).rules.extend(word.rule.clone());
+                }
+                String::new()
+            }
+            EventBody::ToolCallApproved(approved) => {
+                let rules = self.call(&approved.identity.tool_call_id).rules.join(", ");
+                let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", shown(&rules)) };
+                format!("  {}\n", style.dim(format!("approved{by}")))
+            }
+            EventBody::ToolCallDenied(denied) => Self::denied(style, denied),
+            EventBody::ToolOutputDelta(output) => self.call(&output.identity.tool_call_id).output(style, &output.delta),
+            EventBody::ToolOutputCompleted(output) => {
+                let call = self.call(&output.identity.tool_call_id);
+                if call.lines > 0 {
+                    return String::new();
+                }
+                let both = [&output.stdout, &output.stderr];
+                both.into_iter().flatten().map(|text| call.output(style, text)).collect()
+            }
+            EventBody::ToolCallCompleted(completed) => self.completed(style, completed),
+            _ => String::new(),
+        }
+    }
+
+    fn requested(&mut self, style: Style, requested: &ToolCallRequestedPayload) -> String {
+        let call = self.call(&requested.identity.tool_call_id);
+        call.title = match &requested.title {
+            Some(title) if *title != requested.name => format!("{title} ({})", requested.name),
+            _ => requested.name.clone(),
+        };
+        format!("{} {}\n", style.yellow("→"), style.bold(preview(&call.title)))
+    }
+
+    fn denied(style: Style, denied: &ToolCallDeniedPayload) -> String {
+        let rules = denied.policy_snapshot.sources.iter().filter(|source| source.result != PolicyResult::Allow);
+        let rules: Vec<_> = rules.filter_map(|source| source.rule.as_deref()).collect();
+        let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", shown(&rules.join(", "))) };
+        format!("  {}{}: {}\n", style.red("denied"), style.dim(by), shown(&denied.reason))
+    }
+
+    fn completed(&mut self, style: Style, completed: &ToolCallCompletedPayload) -> String {
+        let mut call = self.0.remove(&completed.identity.tool_call_id).unwrap_or_default();
+        let mut text = call.flush(style);
+        if call.lines > PREVIEW_LINES {
+            text.push_str(&format!("  {}\n", style.dim(format!("… {} more lines", call.lines - PREVIEW_LINES))));
+        }
+        let failed = completed.is_error == Some(true);
+        let sign = if failed { style.red("✗") } else { style.green("✓") };
+        let title = if call.title.is_empty() { &completed.name } else { &call.title };
+        let result = match &completed.result_preview {
+            Some(result) if failed => format!(": {}", preview(&words(result))),
+            _ => String::new(),
+        };
+        text.push_str(&format!("{sign} {}{result}\n", preview(title)));
+        text
+    }
+
+    fn call(&mut self, id: &ToolCallId) -> &mut Call {
+        self.0.entry(id.clone()).or_default()
+    }
+}
+
+impl Call {
+    /// The lines that became whole with this piece of output, as far as they are shown.
+    fn output(&mut self, style: Style, piece: &str) -> String {
+        self.rest.push_str(piece);
+        let Some(end) = self.rest.rfind('\n') else { return String::new() };
+        let rest = self.rest.split_off(end + 1);
+        let whole = std::mem::replace(&mut self.rest, rest);
+        whole.lines().map(|line| self.line(style, line)).collect()
+    }
+
+    fn flush(&mut self, style: Style) -> String {
+        let rest = std::mem::take(&mut self.rest);
+        if rest.is_empty() { String::new() } else { self.line(style, &rest) }
+    }
+
+    fn line(&mut self, style: Style, line: &str) -> String {
+        self.lines += 1;
+        if self.lines > PREVIEW_LINES {
+            String::new()
+        } else {
+            format!("  {}\n", style.dim(format!("│ {}", preview(line))))
+        }
+    }
+}
+
+/// What a failed call says: its text where there is one, else its JSON.
+fn words(result: &Value) -> String {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let nested = || result.pointer("/0/content/text").or_else(|| result.get("error")).and_then(text);
+    text(result).or_else(nested).unwrap_or_else(|| result.to_string())
+}
+
+fn preview(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let cut: String = line.chars().take(PREVIEW_CHARS).collect();
+    let more = if cut.len() < text.trim_end().len() { "…" } else { "" };
+    format!("{}{more}", shown(&cut))
+}

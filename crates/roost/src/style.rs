@@ -1,0 +1,66 @@
+//! Colours, where they help and nobody objects.
+
+use std::fmt;
+use std::io::IsTerminal;
+
+/// Whether to paint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    colours: bool,
+}
+
+impl Style {
+    /// Without colours.
+    #[cfg(test)]
+    pub(crate) const PLAIN: Self = Self { colours: false };
+
+    /// Colours on a terminal, unless `NO_COLOR` is set.
+    pub(crate) fn of(stream: &impl IsTerminal) -> Self {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { colours: stream.is_terminal() && !refused && !dumb }
+    }
+
+    pub(crate) fn dim<T>(self, text: T) -> Painted<T> {
+        self.paint("2", text)
+    }
+
+    pub(crate) fn bold<T>(self, text: T) -> Painted<T> {
+        self.paint("1", text)
+    }
+
+    pub(crate) fn red<T>(self, text: T) -> Painted<T> {
+        self.paint("31", text)
+    }
+
+    pub(crate) fn green<T>(self, text: T) -> Painted<T> {
+        self.paint("32", text)
+    }
+
+    pub(crate) fn yellow<T>(self, text: T) -> Painted<T> {
+        self.paint("33", text)
+    }
+
+    fn paint<T>(self, code: &'static str, text: T) -> Painted<T> {
+        Painted { code: self.colours.then_some(code), text }
+    }
+}
+
+/// A text with its colour.
+pub(crate) struct Painted<T> {
+    code: Option<&'static str>,
+    text: T,
+}
+
+impl<T: fmt::Display> fmt::Display for Painted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.code {
+            Some(code) => {
+                write!(f, "\x1b[{code}m")?;
+                self.text.fmt(f)?;
+                f.write_str("\x1b[0m")
+            }
+            None => self.text.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Rows in columns that are as wide as they have to be.
+
+use std::io::{self, Write};
+
+use crate::render::shown;
+use crate::style::Style;
+
+/// Writes the rows under their heads.
+pub(crate) fn write<const N: usize>(
+    out: &mut impl Write,
+    style: Style,
+    heads: [&str; N],
+    rows: &[[String; N]],
+) -> io::Result<()> {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([heads[column].len()]).max().unwrap_or(0)
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    let line = |cells: [&str; N]| {
+        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{:width$}", shown(cell)));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    writeln!(out, "{}", style.dim(line(heads)))?;
+    rows.iter().try_for_each(|row| writeln!(out, "{}", line(row.each_ref().map(String::as_str))))
+}
