@@ -49,7 +49,7 @@ const V1: &str = "
         record TEXT NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX sessions_by_update ON sessions(updated_ms);
-    CREATE INDEX sessions_with_task ON sessions(open_task) WHERE open_task IS NOT NULL;
+    CREATE INDEX sessions_with_task ON sessions(updated_ms) WHERE open_task IS NOT NULL;
 
     CREATE TABLE aliases(
         alias TEXT NOT NULL,
