@@ -1,7 +1,8 @@
 //! How the text of a block is stored: plain, or compressed.
 //!
-//! Big blocks are compressed when they are written: that costs less time than writing and checkpointing their bytes,
-//! and far less where the disk is busy. Small ones wait until they are cold.
+//! Big blocks are compressed when they are written: that takes about as much CPU as writing and checkpointing their plain
+//! bytes, and the disk has less to do (`examples/rate`: 7 to 28 % more events a second). Small ones wait until they
+//! are cold.
 
 use std::borrow::Cow;
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::sqlite::Synchronous;
 
 /// What leads from version n to n + 1, from an empty file on. Steps are only ever added.
-const STEPS: [&str; 1] = [V1];
+const STEPS: [&str; 2] = [V1, V2];
 
 const VERSION: u32 = STEPS.len() as u32;
 
@@ -49,14 +49,18 @@ const V1: &str = "
         record TEXT NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX sessions_by_update ON sessions(updated_ms);
-    CREATE INDEX sessions_unclosed ON sessions(updated_ms) WHERE status IN ('active', 'ending');
-    CREATE INDEX sessions_with_task ON sessions(open_task) WHERE open_task IS NOT NULL;
+    CREATE INDEX sessions_with_task ON sessions(updated_ms) WHERE open_task IS NOT NULL;
 
     CREATE TABLE aliases(
         alias TEXT NOT NULL,
         session_id TEXT NOT NULL,
         PRIMARY KEY(alias, session_id)
     ) WITHOUT ROWID;
+";
+
+/// A restart looks at the sessions that were not closed, and at no others.
+const V2: &str = "
+    CREATE INDEX sessions_unclosed ON sessions(updated_ms) WHERE status IN ('active', 'ending');
 ";
 
 /// How long a connection waits for another process's transaction.
