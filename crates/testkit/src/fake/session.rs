@@ -53,11 +53,13 @@ pub(super) fn pair(native: RuntimeSessionId) -> (EngineSession, FakeSession) {
 }
 
 impl FakeSession {
-    /// The next task, started.
+    /// The next task, started, and the engine listening to it.
     pub async fn task(&mut self) -> FakeTask {
         let starting = self.starting().await;
         let (task, running) = task::pair(Some(starting.input));
         let _ = starting.answer.send(Ok(running));
+        task.say_all([]).await;
+        task.heard().await;
         task
     }
 

@@ -81,6 +81,11 @@ impl FakeTask {
         let _ = soon("the engine takes what the runtime says", self.drafts.send(batch)).await;
     }
 
+    /// Waits until the engine has taken everything that was said, or listens no more.
+    pub async fn heard(&self) {
+        let _ = soon("the engine hears the runtime", self.drafts.reserve_many(DRAFT_QUEUE)).await;
+    }
+
     /// Ends the task like this.
     pub async fn end(&self, end: TaskEnd) {
         self.say(Fact::Ended(end)).await;
