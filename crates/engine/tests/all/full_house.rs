@@ -72,13 +72,13 @@ async fn every_one_that_waits_gets_a_place_as_busy_ones_become_idle() {
         host.begin(&session, text).await;
     }
     assert!(host.runtimes().is_idle());
-    let mut texts = Vec::new();
+    let mut running = Vec::new();
     for (mut runtime, agent) in busy {
         agent.finish().await;
         assert!(runtime.gone().await);
-        let (_runtime, agent) = host.runtimes().task().await;
-        texts.push(agent.prompt());
+        running.push(host.runtimes().task().await);
     }
+    let mut texts: Vec<_> = running.iter().map(|(_, agent)| agent.prompt()).collect();
     texts.sort();
     assert_eq!(texts, ["c", "d"]);
     host.stop().await;
