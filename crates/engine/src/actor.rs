@@ -1,12 +1,13 @@
 //! A session as an actor: one loop, one event at a time, everything it decides written to the log first.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use roost_log::Receipt;
 use roost_policy::Approver;
-use roost_proto::event::{EventBody, NewEvent};
-use roost_proto::failure::FailureCode;
+use roost_proto::event::{EventBody, NewEvent, RuntimeRef};
+use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{PromptId, RuntimeSessionId, TaskId};
 use roost_proto::mode::{Mode, PermissionMode};
 use roost_proto::payload::{
@@ -14,18 +15,18 @@ use roost_proto::payload::{
     TaskStartedPayload,
 };
 use roost_proto::runtime::InteractionMode;
-use roost_proto::session::{QueuedPrompt, SessionStatus, SessionStep, TaskOutcome};
+use roost_proto::session::{QueuedPrompt, SessionRecord, SessionStatus, SessionStep, TaskOutcome};
 use roost_proto::time::Timestamp;
-use roost_proto::tool::PolicyDecision;
-use tokio::sync::{mpsc, oneshot};
+use roost_proto::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
-use crate::command::{Accepted, Command, Prompt};
+use crate::command::{Accepted, Command, Prompt, Reply};
 use crate::engine::Shared;
 use crate::error::Error;
 use crate::ledger::{Asked, Ledger, Next};
-use crate::runtime::{self, Job, Opened, Profile, Runtime};
+use crate::runtime::{self, Job, Opened, Opening, Profile, Runtime};
 use crate::scribe::Scribe;
 use crate::task::{Linger, Lingered, Phase, Stop, Task, TaskEvent, at};
 
@@ -58,39 +59,72 @@ enum Flow {
     End,
 }
 
-/// One live session.
-pub(crate) struct Actor {
-    pub(crate) shared: Arc<Shared>,
+/// What an actor begins with.
+pub(crate) struct Origin {
     pub(crate) profile: Profile,
-    pub(crate) inbox: mpsc::Receiver<Command>,
-    pub(crate) scribe: Scribe,
-    pub(crate) status: SessionStatus,
-    pub(crate) mode: Mode,
-    pub(crate) native: Option<RuntimeSessionId>,
-    pub(crate) queue: Vec<QueuedPrompt>,
+    pub(crate) record: SessionRecord,
     pub(crate) runtime: Option<Runtime>,
     pub(crate) task: Option<Task>,
-    pub(crate) linger: Option<Linger>,
-    pub(crate) idle_since: Instant,
+}
+
+/// One live session.
+pub(crate) struct Actor {
+    shared: Arc<Shared>,
+    profile: Profile,
+    inbox: mpsc::Receiver<Command>,
+    scribe: Scribe,
+    status: SessionStatus,
+    mode: Mode,
+    native: Option<RuntimeSessionId>,
+    queue: Vec<QueuedPrompt>,
+    /// The modes that queued prompts bring along.
+    queued_modes: HashMap<PromptId, Mode>,
+    runtime: Option<Runtime>,
+    task: Option<Task>,
+    linger: Option<Linger>,
+    idle_since: Instant,
 }
 
 impl Actor {
-    /// Runs until the session is closed or the log fails.
-    pub(crate) async fn run(mut self) {
-        loop {
+    pub(crate) fn new(shared: Arc<Shared>, origin: Origin, inbox: mpsc::Receiver<Command>) -> Self {
+        let Origin { profile, record, runtime, task } = origin;
+        let mut name = RuntimeRef::new(record.runtime);
+        name.runtime_session_id.clone_from(&record.runtime_session_id);
+        let mut scribe = Scribe::new(shared.log.clone(), &profile.id, name);
+        scribe.set_task(task.as_ref().map(|task| task.id.clone()));
+        Self {
+            shared,
+            profile,
+            inbox,
+            scribe,
+            status: record.status,
+            mode: record.mode,
+            native: record.runtime_session_id,
+            queue: record.queue,
+            queued_modes: HashMap::new(),
+            runtime,
+            task,
+            linger: None,
+            idle_since: Instant::now(),
+        }
+    }
+
+    /// Runs until the session is closed or the log fails; the runtime is gone and every command answered afterwards.
+    pub(crate) async fn run(mut self) -> Result<(), Error> {
+        let ended = loop {
             let event = self.next().await;
             match self.handle(event).await {
                 Ok(Flow::Continue) => {}
-                Ok(Flow::End) => break,
-                Err(error) => {
-                    tracing::error!(session = %self.profile.id, %error, "The session ends because it cannot be recorded.");
-                    break;
-                }
+                Ok(Flow::End) => break Ok(()),
+                Err(error) => break Err(error),
             }
+        };
+        self.discard_runtime().await;
+        self.inbox.close();
+        while let Some(command) = self.inbox.recv().await {
+            command.give_back();
         }
-        if let Some(runtime) = self.runtime.take() {
-            runtime.close().await;
-        }
+        ended
     }
 
     async fn next(&mut self) -> Event {
@@ -114,13 +148,12 @@ impl Actor {
         match event {
             Event::Command(Command::Prompt { prompt, reply }) => {
                 // Nobody waits for the answer any more: the prompt counts all the same.
-                let _ = reply.send(self.prompt(prompt).await);
+                let _ = reply.send(Some(self.prompt(prompt).await));
                 Ok(Flow::Continue)
             }
             Event::Command(Command::Stop { reason, reply }) => self.stop(reason, reply).await,
             Event::Command(Command::Close { reason, reply }) => {
-                self.close(&reason).await?;
-                let _ = reply.send(());
+                let _ = reply.send(Some(self.close(&reason).await));
                 Ok(Flow::End)
             }
             Event::Abandoned => {
@@ -131,7 +164,9 @@ impl Actor {
             Event::Task(TaskEvent::Drafts(Some(drafts))) => self.take(drafts).await,
             Event::Task(TaskEvent::Drafts(None)) => {
                 let end = TaskEnd::failed(FailureCode::Internal, "the runtime's adapter ended without a result");
-                self.end(end).await
+                self.finish(end).await?;
+                self.discard_runtime().await;
+                self.settle().await
             }
             Event::Task(TaskEvent::StopDue) => self.stop_due().await,
             Event::Linger(lingered) => self.lingered(lingered).await,
@@ -140,8 +175,7 @@ impl Actor {
             Event::Wanted => self.release("its place was needed for another session").await,
             Event::Stalled => {
                 self.cut();
-                let message = "the disk is full, so the task's events could not be kept; free some space and try again";
-                self.end(TaskEnd::failed(FailureCode::StorageFull, message)).await
+                self.end(TaskEnd::Failed(Box::new(storage_full()))).await
             }
         }
     }
@@ -150,7 +184,6 @@ impl Actor {
         if self.scribe.is_stalled() {
             return Err(Error::DiskFull);
         }
-        self.mode = prompt.mode.unwrap_or(self.mode);
         if self.task.is_some() || self.linger.is_some() {
             if self.queue.len() >= MAX_QUEUE {
                 return Err(Error::QueueFull { session: self.profile.id.clone(), max: MAX_QUEUE });
@@ -158,20 +191,27 @@ impl Actor {
             let prompt_id = PromptId::new();
             let queued = QueuedPrompt { prompt_id: prompt_id.clone(), message: prompt.message, held: false };
             self.queue.push(queued);
+            self.queued_modes.extend(prompt.mode.map(|mode| (prompt_id.clone(), mode)));
             let queue = Some(self.queue.clone());
             self.write(vec![SessionUpdatedPayload { queue, ..Default::default() }.into()]).await?.await?;
             return Ok(Accepted::Queued(prompt_id));
         }
         let queued = QueuedPrompt { prompt_id: PromptId::new(), message: prompt.message, held: false };
-        self.begin(queued, Vec::new()).await.map(Accepted::Started)
+        self.begin(queued, prompt.mode, Vec::new()).await.map(Accepted::Started)
     }
 
     /// Starts a task; `before` is written together with its first event.
-    async fn begin(&mut self, prompt: QueuedPrompt, mut before: Vec<EventBody>) -> Result<TaskId, Error> {
+    async fn begin(
+        &mut self,
+        prompt: QueuedPrompt,
+        mode: Option<Mode>,
+        mut before: Vec<EventBody>,
+    ) -> Result<TaskId, Error> {
         let slot = match self.runtime {
             Some(_) => None,
             None => Some(self.shared.slots.claim()?),
         };
+        self.mode = mode.unwrap_or(self.mode);
         let task_id = TaskId::new();
         if let Ok(status) = self.status.after(SessionStep::Prompt) {
             self.status = status;
@@ -194,7 +234,7 @@ impl Actor {
                 runtime::open(self.shared.clone(), slot, self.profile.clone(), self.native.clone(), job)
             }
             // Without a runtime a slot was claimed above.
-            (None, None) => Box::pin(std::future::pending()),
+            (None, None) => Opening::failed(TaskError::new(FailureCode::Internal, "no place for a runtime")),
         };
         let (mode, ledger) = (self.mode, Ledger::new(self.mode));
         self.task = Some(Task { id: task_id.clone(), mode, ledger, phase: Phase::Opening(opening), stop: None });
@@ -228,8 +268,9 @@ impl Actor {
         let mut bodies = Vec::new();
         for Draft { fact, raw } in drafts {
             let Some(task) = &mut self.task else { return Ok(Flow::Continue) };
-            if let Fact::Session(update) = &fact {
-                self.native = update.runtime_session_id.clone().or(self.native.take());
+            if let Fact::Session(SessionUpdatedPayload { runtime_session_id: Some(native), .. }) = &fact {
+                self.native = Some(native.clone());
+                self.scribe.runtime.runtime_session_id.clone_from(&self.native);
             }
             let next = task.ledger.enter(fact, &mut bodies);
             let mut raw = raw;
@@ -255,15 +296,18 @@ impl Actor {
         let Some(task) = &mut self.task else { return Ok(()) };
         let told = match asked {
             Asked::Tool(call) => {
+                let (words, reason) = match task.stop {
+                    None => (roost_policy::evaluate(task.mode, Approver::Nobody), NOBODY),
+                    Some(_) => (vec![stopping()], "the task is being stopped"),
+                };
                 if task.ledger.decision(&call).is_none() {
-                    let words = roost_policy::evaluate(task.mode, Approver::Nobody);
-                    let events = task.ledger.decide(&call, words, NOBODY);
+                    let events = task.ledger.decide(&call, words, reason);
                     self.write(events).await?.await?;
                 }
                 let Some(Task { ledger, phase: Phase::Running(running), .. }) = &self.task else { return Ok(()) };
                 match ledger.decision(&call) {
                     Some(PolicyDecision::Allow) => within(running.control.send_tool_approved(&call)).await,
-                    Some(PolicyDecision::Deny) => within(running.control.send_tool_denied(&call, NOBODY)).await,
+                    Some(PolicyDecision::Deny) => within(running.control.send_tool_denied(&call, reason)).await,
                     None => Ok(()),
                 }
             }
@@ -283,13 +327,9 @@ impl Actor {
         Ok(())
     }
 
-    async fn stop(
-        &mut self,
-        reason: String,
-        reply: oneshot::Sender<Result<TaskOutcome, Error>>,
-    ) -> Result<Flow, Error> {
+    async fn stop(&mut self, reason: String, reply: Reply<TaskOutcome>) -> Result<Flow, Error> {
         let Some(task) = &mut self.task else {
-            let _ = reply.send(Err(Error::NothingToStop(self.profile.id.clone())));
+            let _ = reply.send(Some(Err(Error::NothingToStop(self.profile.id.clone()))));
             return Ok(Flow::Continue);
         };
         if let Some(stop) = &mut task.stop {
@@ -300,13 +340,12 @@ impl Actor {
         task.stop = Some(Stop { reason: reason.clone(), deadline, replies: vec![reply] });
         match &task.phase {
             Phase::Running(running) => {
-                if let Err(error) = within(running.control.stop()).await {
-                    tracing::debug!(session = %self.profile.id, %error, "The runtime could not be asked to stop.");
+                if !matches!(tokio::time::timeout_at(deadline, running.control.stop()).await, Ok(Ok(()))) {
+                    tracing::debug!(session = %self.profile.id, "The runtime could not be asked to stop.");
                 }
                 Ok(Flow::Continue)
             }
-            // Dropping what is being opened ends whatever of it exists already.
-            Phase::Opening(_) => self.end(TaskEnd::Stopped(reason)).await,
+            Phase::Opening(_) | Phase::Opened => self.end(TaskEnd::Stopped(reason)).await,
         }
     }
 
@@ -324,18 +363,20 @@ impl Actor {
     }
 
     async fn lingered(&mut self, lingered: Lingered) -> Result<Flow, Error> {
-        let quiet = match lingered {
-            Lingered::Said(Some(drafts)) => drafts.iter().any(|draft| matches!(draft.fact, Fact::Ended(_))),
-            Lingered::Said(None) => true,
-            Lingered::Due => {
-                if let Some(runtime) = self.runtime.take() {
-                    runtime.close().await;
-                }
-                true
-            }
+        let ended = |draft: &Draft| match &draft.fact {
+            Fact::Ended(end) => Some(has_exited(end)),
+            _ => None,
         };
-        if !quiet {
-            return Ok(Flow::Continue);
+        let useless = match lingered {
+            Lingered::Said(Some(drafts)) => match drafts.iter().find_map(ended) {
+                Some(has_exited) => has_exited,
+                None => return Ok(Flow::Continue),
+            },
+            // Neither a broken adapter nor a runtime that does not listen gets another task.
+            Lingered::Said(None) | Lingered::Due => true,
+        };
+        if useless {
+            self.discard_runtime().await;
         }
         self.linger = None;
         self.idle_since = Instant::now();
@@ -351,12 +392,12 @@ impl Actor {
     /// Writes the end of the task and tells whoever waits for it.
     async fn finish(&mut self, end: TaskEnd) -> Result<(), Error> {
         let Some(mut task) = self.task.take() else { return Ok(()) };
+        let has_exited = has_exited(&end);
         let end = match (&task.stop, end) {
             // Whatever a runtime makes of a stop, it was a stop; only a task that was finished already is not.
             (Some(stop), TaskEnd::Stopped(_) | TaskEnd::Failed(_)) => TaskEnd::Stopped(stop.reason.clone()),
             (_, end) => end,
         };
-        let runtime_is_dead = matches!(&end, TaskEnd::Failed(error) if error.code == FailureCode::RuntimeExited);
         let outcome = match &end {
             TaskEnd::Completed(_) => TaskOutcome::Completed,
             TaskEnd::Stopped(_) => TaskOutcome::Stopped,
@@ -367,10 +408,15 @@ impl Actor {
         self.idle_since = Instant::now();
         tracing::debug!(session = %self.profile.id, task = %task.id, ?outcome, "A task ended.");
         for reply in task.stop.into_iter().flat_map(|stop| stop.replies) {
-            let _ = reply.send(Ok(outcome));
+            let _ = reply.send(Some(Ok(outcome)));
         }
-        if runtime_is_dead && let Some(runtime) = self.runtime.take() {
-            runtime.close().await;
+        if let Phase::Opening(opening) = task.phase {
+            // A runtime that was interrupted while it took a task gets no other.
+            self.runtime = opening.give_up().await;
+            self.discard_runtime().await;
+        }
+        if has_exited {
+            self.discard_runtime().await;
         }
         Ok(())
     }
@@ -380,13 +426,17 @@ impl Actor {
         if self.linger.is_some() {
             return Ok(Flow::Continue);
         }
-        if self.queue.first().is_some_and(|prompt| !prompt.held) {
-            let prompt = self.queue.remove(0);
+        if let Some(at) = self.queue.iter().position(|prompt| !prompt.held) {
+            let prompt = self.queue.remove(at);
+            let mode = self.queued_modes.get(&prompt.prompt_id).copied();
             let queue = Some(self.queue.clone());
             let update = SessionUpdatedPayload { queue, ..Default::default() };
-            match self.begin(prompt.clone(), vec![update.into()]).await {
-                Ok(_) => return Ok(Flow::Continue),
-                Err(Error::TooManySessions { .. }) => self.queue.insert(0, prompt),
+            match self.begin(prompt.clone(), mode, vec![update.into()]).await {
+                Ok(_) => {
+                    self.queued_modes.remove(&prompt.prompt_id);
+                    return Ok(Flow::Continue);
+                }
+                Err(Error::TooManySessions { .. }) => self.queue.insert(at, prompt),
                 Err(error) => return Err(error),
             }
         }
@@ -420,9 +470,7 @@ impl Actor {
             self.write(vec![SessionUpdatedPayload { status, reason, queue, ..Default::default() }.into()]).await?;
         }
         self.linger = None;
-        if let Some(runtime) = self.runtime.take() {
-            runtime.close().await;
-        }
+        self.discard_runtime().await;
         if let Ok(status) = self.status.after(SessionStep::Gone) {
             self.status = status;
             self.write(vec![SessionClosedPayload { reason: reason.into() }.into()]).await?.await?;
@@ -430,11 +478,18 @@ impl Actor {
         Ok(())
     }
 
-    /// Ends the runtime at once, without asking it.
+    /// Ends the runtime in order.
+    async fn discard_runtime(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.close().await;
+        }
+    }
+
+    /// Ends the runtime at once, without asking it; the task fails as soon as that can be written.
     fn cut(&mut self) {
         self.runtime = None;
         if let Some(task) = &mut self.task {
-            task.phase = Phase::Opening(Box::pin(std::future::pending()));
+            task.phase = Phase::Opening(Opening::failed(storage_full()));
         }
     }
 
@@ -456,6 +511,21 @@ impl Actor {
         }
         taken.await
     }
+}
+
+fn has_exited(end: &TaskEnd) -> bool {
+    matches!(end, TaskEnd::Failed(error) if error.code == FailureCode::RuntimeExited)
+}
+
+fn storage_full() -> TaskError {
+    let message = "the disk is full, so the task's events could not be kept; free some space and try again";
+    TaskError::new(FailureCode::StorageFull, message)
+}
+
+/// The policy's word on a tool that is asked for after the task was asked to stop.
+fn stopping() -> ToolPolicyEvaluation {
+    let rule = Some("task_stopping".into());
+    ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule }
 }
 
 async fn within(told: impl Future<Output = Result<(), AdapterError>>) -> Result<(), AdapterError> {

@@ -95,7 +95,10 @@ impl Ledger {
             Fact::Usage(usage) => events.push(usage.into()),
             Fact::Plan(plan) => events.push(plan.into()),
             Fact::Notice(notice) => events.push(notice.into()),
-            Fact::Session(update) => events.push(update.into()),
+            // State, mode and queue are the engine's; a runtime that could set them could allow itself everything.
+            Fact::Session(update) => {
+                events.push(SessionUpdatedPayload { status: None, mode: None, queue: None, ..update }.into());
+            }
             Fact::ToolRequested(request) => self.request(request, events),
             Fact::ToolAsks(call) => return self.ask(call, events),
             Fact::ToolStarted(call) => {

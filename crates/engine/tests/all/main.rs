@@ -1,0 +1,12 @@
+//! The engine at its boundary: commands in, a real log out, a scripted runtime behind it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "clippy knows test functions, but not their helpers")]
+
+mod conversation;
+mod deciding;
+mod ending;
+mod failing;
+mod full_house;
+mod recovering;
+mod resuming;
+mod stopping;
