@@ -43,6 +43,7 @@
 //! * **A removed prefix is an answer.** A position behind it gets [`Error::Truncated`], never a silent gap.
 //! * **A full disk is waited out.** The group stays in memory and is tried again; [`Health::Stalled`] says so.
 
+mod asks;
 mod block;
 mod check;
 mod codec;

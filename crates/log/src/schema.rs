@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::sqlite::Synchronous;
 
 /// What leads from version n to n + 1, from an empty file on. Steps are only ever added.
-const STEPS: [&str; 2] = [V1, V2];
+const STEPS: [&str; 3] = [V1, V2, V3];
 
 const VERSION: u32 = STEPS.len() as u32;
 
@@ -61,6 +61,23 @@ const V1: &str = "
 /// A restart looks at the sessions that were not closed, and at no others.
 const V2: &str = "
     CREATE INDEX sessions_unclosed ON sessions(updated_ms) WHERE status IN ('active', 'ending');
+";
+
+/// What waits for a person, and what persons said for longer than once.
+const V3: &str = "
+    CREATE TABLE pending(
+        id TEXT PRIMARY KEY,                    -- of the tool call or the question
+        session_id TEXT NOT NULL,
+        asked_ms INTEGER NOT NULL,
+        record TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX pending_by_session ON pending(session_id, asked_ms);
+
+    CREATE TABLE remembered(
+        subject TEXT PRIMARY KEY,               -- what the rule is about, whatever it says about it
+        made_ms INTEGER NOT NULL,
+        rule TEXT NOT NULL
+    ) WITHOUT ROWID;
 ";
 
 /// How long a connection waits for another process's transaction.

@@ -7,6 +7,7 @@ use roost_proto::session::SessionRecord;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
+use crate::asks::Asks;
 use crate::block::Block;
 use crate::error::Result;
 use crate::stream::StreamId;
@@ -18,6 +19,9 @@ pub(crate) struct Summary {
     pub(crate) record: Option<SessionRecord>,
     /// Every id that runtimes gave the session.
     pub(crate) aliases: BTreeSet<String>,
+    /// What waits in it and what is remembered of it.
+    #[serde(default)]
+    pub(crate) asks: Asks,
 }
 
 impl Summary {
@@ -32,7 +36,11 @@ impl Summary {
     /// Adds one event.
     pub(crate) fn add(&mut self, stream: &StreamId, event: &NormalizedEvent) {
         // A stream that does not bear its session's name is not the session's own.
-        if !SessionRecord::concerns(&event.body) || event.trace.session_id.as_str() != stream.as_str() {
+        if event.trace.session_id.as_str() != stream.as_str() {
+            return;
+        }
+        self.asks.add(event);
+        if !SessionRecord::concerns(&event.body) {
             return;
         }
         self.record = SessionRecord::after(self.record.take(), event);

@@ -13,6 +13,7 @@ use roost_proto::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::asks::AskChange;
 use crate::block::{Block, BlockBuilder, Room};
 use crate::codec::Packer;
 use crate::cursor::BlockId;
@@ -73,6 +74,7 @@ struct Stream {
 struct Group {
     blocks: Vec<Arc<Block>>,
     touched: Vec<StreamId>,
+    asks: Vec<AskChange>,
     replies: Vec<(oneshot::Sender<Result<Appended>>, Result<Appended>)>,
 }
 
@@ -183,6 +185,9 @@ impl Writer {
             }
             stream.last_seq += 1;
             event.seq = stream.last_seq;
+            if event.trace.session_id.as_str() == name.as_str() {
+                group.asks.extend(AskChange::of(&event));
+            }
             if SessionRecord::concerns(&event.body) {
                 stream.summary.add(&name, &event);
                 stream.summary_changed = true;
@@ -215,6 +220,7 @@ impl Writer {
                 stream.summary.store(&db, stream.row)?;
             }
         }
+        group.asks.iter().try_for_each(|change| change.store(&db))?;
         let mut insert = db.prepare_cached(
             "INSERT INTO blocks(id, stream, first_seq, last_seq, types, time_ms, bytes, codec, body)
              VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",

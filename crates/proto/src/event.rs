@@ -114,6 +114,8 @@ event_table! {
     QuestionResolved(QuestionResolvedPayload) = "question.resolved",
     PlanUpdated(PlanUpdatedPayload) = "plan.updated",
     RuntimeNotice(RuntimeNoticePayload) = "runtime.notice",
+    ApprovalRequested(ApprovalRequestedPayload) = "approval.requested",
+    ApprovalResolved(ApprovalResolvedPayload) = "approval.resolved",
 }
 
 /// Lets the schema accept what [`EventBody::Other`] accepts, so that a client's validator does not refuse a newer event.

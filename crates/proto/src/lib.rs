@@ -37,6 +37,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+pub mod approval;
 pub mod canonical;
 pub mod content;
 pub mod event;
@@ -44,6 +45,7 @@ pub mod failure;
 pub mod ids;
 mod json;
 pub mod mode;
+pub mod pattern;
 pub mod payload;
 pub mod registry;
 pub mod runtime;

@@ -4,7 +4,7 @@
 
 use schemars::{JsonSchema, Schema, schema_for};
 
-use crate::{content, event, failure, payload, registry, runtime, session, tool};
+use crate::{approval, content, event, failure, pattern, payload, registry, runtime, session, tool};
 
 /// Every published schema with its file name.
 pub fn all() -> Vec<(&'static str, Schema)> {
@@ -27,5 +27,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         entry::<failure::TaskError>("task_error"),
         entry::<session::SessionRecord>("session_record"),
         entry::<registry::RuntimeRegistry>("runtime_registry"),
+        entry::<approval::Pending>("pending"),
+        entry::<pattern::RememberedRule>("remembered_rule"),
     ]
 }

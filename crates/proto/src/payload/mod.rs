@@ -10,6 +10,7 @@ macro_rules! payload {
     };
 }
 
+mod approval;
 mod model;
 mod plan;
 mod question;
@@ -18,6 +19,7 @@ mod session;
 mod task;
 mod tool;
 
+pub use approval::*;
 pub use model::*;
 pub use plan::*;
 pub use question::*;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{ClientId, QuestionId, ToolCallId};
+use crate::approval::Answerer;
+use crate::ids::{QuestionId, ToolCallId};
 
 payload! {
     /// One choice of a question.
@@ -78,7 +79,7 @@ payload! {
         answers: BTreeMap<String, Vec<String>>,
         /// Who answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        answered_by: Option<ClientId>,
+        answered_by: Option<Answerer>,
         /// Why it was not answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,

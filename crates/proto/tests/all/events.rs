@@ -117,6 +117,8 @@ fn events_without_optional_fields_are_read_and_written_without_them() {
         ("question.resolved", json!({ "question_id": "q", "outcome": "cancelled" })),
         ("plan.updated", json!({ "entries": [] })),
         ("runtime.notice", json!({ "level": "info", "source": "engine", "message": "" })),
+        ("approval.requested", call(json!({ "name": "shell", "input": {} }))),
+        ("approval.resolved", call(json!({ "decision": "deny", "end": "expired", "scope": "once" }))),
     ];
     let names: Vec<_> = cases.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, NormalizedEventType::ALL.iter().map(|known| known.as_str()).collect::<Vec<_>>());

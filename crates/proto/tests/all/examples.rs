@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use roost_proto::approval::{Answerer, ApprovalEnd, ApprovalScope};
 use roost_proto::content::{ArtifactRef, AssistantContentBlock, TranscriptMessage};
 use roost_proto::event::{EventBody, NormalizedEvent, RuntimeRef, Trace};
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::RequestId;
 use roost_proto::mode::{Mode, PermissionMode};
+use roost_proto::pattern::{CallPattern, RememberedRule};
 use roost_proto::payload::*;
 use roost_proto::runtime::{InteractionMode, RuntimeName};
 use roost_proto::session::{QueuedPrompt, SessionStatus};
+use roost_proto::time::Timestamp;
 use roost_proto::tool::{
     PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolExecutedBy, ToolExecutionEnv,
     ToolPolicyEvaluation, ToolPolicySnapshot, ToolSandboxSummary,
@@ -235,7 +238,7 @@ fn additions() -> Vec<EventBody> {
             question_id: "q_1".into(),
             outcome: QuestionOutcome::Answered,
             answers: BTreeMap::from([("count".into(), vec!["10".into()])]),
-            answered_by: Some("phone".into()),
+            answered_by: Some(answerer()),
             reason: Some("first answer wins".into()),
         }
         .into(),
@@ -253,7 +256,45 @@ fn additions() -> Vec<EventBody> {
             message: "deprecated option".into(),
         }
         .into(),
+        ApprovalRequestedPayload {
+            identity: identity(),
+            name: "shell".into(),
+            title: Some("git status".into()),
+            kind: Some(ToolKind::Execute),
+            input: json!({ "command": "git status" }),
+            input_ref: Some(artifact("tool_input.json")),
+            rule: Some("permission_mode:ask".into()),
+            offer: Some(git_status()),
+            expires_at: Some(Timestamp::from_millis(1_763_197_900_000)),
+        }
+        .into(),
+        ApprovalResolvedPayload {
+            identity: identity(),
+            decision: PolicyDecision::Allow,
+            end: ApprovalEnd::Answered,
+            scope: ApprovalScope::Workspace,
+            reason: Some("it only reads".into()),
+            answered_by: Some(answerer()),
+            remembered: Some(RememberedRule {
+                scope: ApprovalScope::Workspace,
+                decision: PolicyDecision::Allow,
+                runtime: RuntimeName::CodexSdk,
+                tool: "shell".into(),
+                pattern: git_status(),
+                session_id: Some("s1".into()),
+                workspace: Some("/home/ada/engine".into()),
+            }),
+        }
+        .into(),
     ]
+}
+
+fn git_status() -> CallPattern {
+    CallPattern::Command { argv: vec!["git".into(), "status".into()], open: true }
+}
+
+fn answerer() -> Answerer {
+    Answerer { client_id: Some("phone".into()), user_id: Some("ada".into()), from: Some("web".into()) }
 }
 
 fn identity() -> ToolCallIdentity {
