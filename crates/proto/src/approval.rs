@@ -60,7 +60,7 @@ pub enum ApprovalEnd {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PendingAsk {
     /// A tool call.
-    Approval(ApprovalRequestedPayload),
+    Approval(Box<ApprovalRequestedPayload>),
     /// A question.
     Question(QuestionAskedPayload),
 }
@@ -110,7 +110,7 @@ impl PendingChange {
             }))
         };
         match &event.body {
-            EventBody::ApprovalRequested(asked) => Some(opened(PendingAsk::Approval(asked.clone()))),
+            EventBody::ApprovalRequested(asked) => Some(opened(PendingAsk::Approval(Box::new(asked.clone())))),
             EventBody::QuestionAsked(asked) => Some(opened(PendingAsk::Question(asked.clone()))),
             EventBody::ApprovalResolved(resolved) => {
                 Some(Self::Closed(resolved.identity.tool_call_id.as_str().to_owned()))

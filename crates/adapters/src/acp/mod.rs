@@ -28,6 +28,7 @@ use roost_process::Holder;
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{AuthModel, AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 
+pub(crate) use connection::REASON_META;
 pub use launch::AgentCommand;
 use session::{About, Agent};
 

@@ -15,6 +15,7 @@ struct Tool {
     fields: acp::ToolCallUpdateFields,
     /// The identity, once the call has been reported.
     identity: Option<ToolCallIdentity>,
+    running: bool,
     done: bool,
     /// The output that was passed on already.
     shown: String,
@@ -37,9 +38,11 @@ impl Tools {
             Some(acp::ToolCallStatus::Failed) => Self::complete(&native, tool, true, drafts),
             // Some agents say "in progress" and then ask: the call runs only when it is allowed or shows output.
             Some(acp::ToolCallStatus::InProgress) => {
+                tool.running = true;
                 Self::report(&native, tool, drafts);
                 Self::show_output(tool, drafts);
             }
+            _ if tool.running => Self::show_output(tool, drafts),
             // A pending call may still get its input, and what it shows is a preview, not output.
             _ => {}
         }
@@ -63,6 +66,7 @@ impl Tools {
         let tool = self.known.entry(native.to_owned()).or_insert_with(|| Tool {
             fields: acp::ToolCallUpdateFields::default(),
             identity: None,
+            running: false,
             done: false,
             shown: String::new(),
         });
