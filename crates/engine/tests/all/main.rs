@@ -7,6 +7,8 @@ mod deciding;
 mod ending;
 mod failing;
 mod full_house;
+mod ledger;
+mod ledger_model;
 mod recovering;
 mod resuming;
 mod stopping;
