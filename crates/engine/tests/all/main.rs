@@ -9,6 +9,7 @@ mod failing;
 mod full_house;
 mod ledger;
 mod ledger_model;
+mod model;
 mod recovering;
 mod resuming;
 mod stopping;
