@@ -16,7 +16,7 @@ pub(crate) const MAX_EVENTS: usize = 256;
 const FULL_BYTES: usize = 256 << 10;
 
 /// Consecutive events of one stream, with their NDJSON as stored.
-pub struct Block {
+pub(crate) struct Block {
     id: BlockId,
     stream: StreamId,
     first_seq: Seq,
@@ -54,7 +54,7 @@ impl Block {
     }
 
     pub(crate) fn last_seq(&self) -> Seq {
-        self.first_seq + self.ends.len() as Seq - 1
+        (self.first_seq + self.ends.len() as Seq).saturating_sub(1)
     }
 
     pub(crate) fn types(&self) -> TypeMask {
@@ -67,6 +67,10 @@ impl Block {
 
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    pub(crate) fn room(&self) -> Room {
+        Room { events: self.len(), bytes: self.text.len() }
     }
 
     /// Roughly the memory it takes: each text is there as JSON and as a value.
@@ -101,6 +105,13 @@ impl fmt::Debug for Block {
     }
 }
 
+/// How much a block holds, or is expected to hold.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Room {
+    events: usize,
+    bytes: usize,
+}
+
 /// A block that still takes events.
 pub(crate) struct BlockBuilder {
     stream: StreamId,
@@ -112,8 +123,16 @@ pub(crate) struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    pub(crate) fn new(stream: StreamId, first_seq: Seq) -> Self {
-        Self { stream, first_seq, types: TypeMask::default(), text: Vec::new(), ends: Vec::new(), events: Vec::new() }
+    /// An empty block with room that is cheaper to have at once than to grow into.
+    pub(crate) fn new(stream: StreamId, first_seq: Seq, room: Room) -> Self {
+        Self {
+            stream,
+            first_seq,
+            types: TypeMask::default(),
+            text: Vec::with_capacity(room.bytes),
+            ends: Vec::with_capacity(room.events),
+            events: Vec::with_capacity(room.events),
+        }
     }
 
     pub(crate) fn is_full(&self) -> bool {

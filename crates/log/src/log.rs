@@ -112,3 +112,13 @@ pub enum Health {
         reason: Arc<str>,
     },
 }
+
+impl Health {
+    /// What to tell somebody who finds the writer gone.
+    pub(crate) fn end(&self) -> Error {
+        match self {
+            Self::Failed { reason } => Error::Failed { reason: reason.clone() },
+            Self::Ok | Self::Stalled { .. } => Error::Closed,
+        }
+    }
+}

@@ -50,7 +50,7 @@ const V1: &str = "
     ) WITHOUT ROWID;
     CREATE INDEX sessions_by_update ON sessions(updated_ms);
     CREATE INDEX sessions_unclosed ON sessions(updated_ms) WHERE status IN ('active', 'ending');
-    CREATE INDEX sessions_with_task ON sessions(open_task) WHERE open_task IS NOT NULL;
+    CREATE INDEX sessions_with_task ON sessions(updated_ms) WHERE open_task IS NOT NULL;
 
     CREATE TABLE aliases(
         alias TEXT NOT NULL,
@@ -64,7 +64,7 @@ const BUSY: Duration = Duration::from_secs(5);
 /// Bytes to which the write-ahead log is cut after a burst.
 const WAL_BYTES: i64 = 16 << 20;
 /// Pages in the write-ahead log after which they move to the database.
-const CHECKPOINT_PAGES: i64 = 2000;
+const CHECKPOINT_PAGES: i64 = 1000;
 
 /// The database of a state directory.
 pub(crate) fn database(state: &Path) -> PathBuf {

@@ -1,22 +1,26 @@
 //! The log on one SQLite file: opening, closing, and the way to each part.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use roost_proto::event::NewEvent;
 use roost_proto::session::SessionRecord;
+use roost_proto::time::Timestamp;
 use tokio::sync::watch;
 
+use crate::compact::{Compact, Compacted};
 use crate::cursor::Start;
 use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::follower::{News, SqliteFollower};
+use crate::job::{Job, Steps};
 use crate::lock::StateLock;
 use crate::log::{BoxFuture, Follower, Health, Log, Page, Receipt};
-use crate::queue::Queue;
+use crate::queue::{Command, Queue};
 use crate::reader::{Readers, page};
+use crate::retention::{Retain, Retained, Retention};
 use crate::ring::Ring;
 use crate::schema::{database, open_reader, open_writer};
 use crate::stream::{Seq, StreamId};
@@ -82,6 +86,8 @@ struct WriterHandle {
     queue: Queue,
     closing: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// The last block that compaction looked at.
+    compacted_to: Arc<AtomicI64>,
     /// Held as long as anything may be written.
     _lock: StateLock,
 }
@@ -108,9 +114,15 @@ impl SqliteLog {
         let thread =
             Builder::new().name("roost-log-writer".into()).spawn(move || writer.run()).map_err(Error::io(&path))?;
         let thread = Mutex::new(Some(thread));
-        let writer = WriterHandle { queue, closing, thread, _lock: lock.clone() };
+        let compacted_to = Arc::default();
+        let writer = WriterHandle { queue, closing, thread, compacted_to, _lock: lock.clone() };
         let readers = Arc::new(Readers::new(path));
-        let inner = Inner { readers, news: News::Told(news, ring), health: healthy, writer: Some(writer) };
+        let inner = Inner {
+            readers,
+            news: News::Told { published: news, ring, health: healthy.clone() },
+            health: healthy,
+            writer: Some(writer),
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -128,25 +140,39 @@ impl SqliteLog {
     pub async fn close(&self) {
         let inner = self.inner.clone();
         let close = move || {
+            // The connection that is closed last moves the write-ahead log into the database, if it may write.
+            inner.readers.close();
             if let Some(writer) = &inner.writer {
                 writer.close();
             }
-            inner.readers.close();
         };
         // It only fails when the runtime shuts down, and then dropping the log does the same.
         let _ = tokio::task::spawn_blocking(close).await;
+    }
+
+    /// Removes what the rules do not keep, between appends; events of running tasks stay.
+    pub async fn retain(&self, rules: Retention, now: Timestamp) -> Result<Retained> {
+        self.run(Retain::new(rules, now)).await
+    }
+
+    /// Compresses blocks whose last event is older than this, between appends.
+    pub async fn compact(&self, older_than: Timestamp) -> Result<Compacted> {
+        self.run(Compact::new(older_than, self.writer()?.compacted_to.clone())).await
+    }
+
+    async fn run<S: Steps + 'static>(&self, steps: S) -> Result<S::Outcome> {
+        let (job, answer) = Job::new(steps);
+        self.writer()?.queue.send(Command::Job(job)).await.map_err(|error| self.explain(error))?;
+        answer.await.unwrap_or_else(|_| Err(self.explain(Error::Closed)))
     }
 
     fn writer(&self) -> Result<&WriterHandle> {
         self.inner.writer.as_ref().ok_or(Error::ReadOnly)
     }
 
-    /// Says why the writer is gone, where it says so.
+    /// Says why the writer is gone, if it is.
     fn explain(&self, error: Error) -> Error {
-        match (&error, &*self.inner.health.borrow()) {
-            (Error::Closed, Health::Failed { reason }) => Error::Failed { reason: reason.clone() },
-            _ => error,
-        }
+        if matches!(error, Error::Closed) { self.inner.health.borrow().end() } else { error }
     }
 }
 

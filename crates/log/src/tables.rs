@@ -22,11 +22,11 @@ pub(crate) struct Summary {
 
 impl Summary {
     /// Adds a block's events.
-    pub(crate) fn add_block(&mut self, block: &Block) -> Result<()> {
-        for index in 0..block.len() {
-            self.add(block.stream(), block.event(index)?);
+    pub(crate) fn add_block(&mut self, block: &Block) {
+        // One that cannot be read adds nothing; `check` tells of it.
+        for event in (0..block.len()).flat_map(|index| block.event(index)) {
+            self.add(block.stream(), event);
         }
-        Ok(())
     }
 
     /// Adds one event.
@@ -107,8 +107,10 @@ pub(crate) fn sessions(db: &Connection, limit: usize) -> Result<Vec<SessionRecor
 
 /// The sessions whose task has not ended.
 pub(crate) fn open_tasks(db: &Connection) -> Result<Vec<SessionRecord>> {
-    let mut select =
-        db.prepare_cached("SELECT record FROM sessions WHERE open_task IS NOT NULL ORDER BY updated_ms")?;
+    // Every start asks this: it must not cost more where there are many sessions.
+    let mut select = db.prepare_cached(
+        "SELECT record FROM sessions INDEXED BY sessions_with_task WHERE open_task IS NOT NULL ORDER BY updated_ms",
+    )?;
     let found = select.query_map([], |row| from_json(row, 0))?.collect::<rusqlite::Result<_>>()?;
     Ok(found)
 }

@@ -1,6 +1,7 @@
 //! The one thread that writes: it numbers events, commits them in groups, then publishes them.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
@@ -12,12 +13,13 @@ use roost_proto::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::block::{Block, BlockBuilder};
+use crate::block::{Block, BlockBuilder, Room};
+use crate::codec::Packer;
 use crate::cursor::BlockId;
 use crate::error::{Error, Result};
+use crate::job::Job;
 use crate::log::{Appended, Health};
 use crate::queue::{Append, Command};
-use crate::retention::Job;
 use crate::ring::Ring;
 use crate::stream::{Seq, StreamId};
 use crate::tables::{Summary, from_json};
@@ -61,6 +63,8 @@ struct Stream {
     summary_changed: bool,
     /// Takes this group's events.
     open: Option<BlockBuilder>,
+    /// What its last block held; the next one is likely to be like it.
+    room: Room,
     touched: bool,
 }
 
@@ -185,7 +189,7 @@ impl Writer {
             }
             stream
                 .open
-                .get_or_insert_with(|| BlockBuilder::new(name.clone(), event.seq))
+                .get_or_insert_with(|| BlockBuilder::new(name.clone(), event.seq, stream.room))
                 .push(event)
                 .map_err(|error| Error::Failed { reason: error.to_string().into() })?;
         }
@@ -212,11 +216,13 @@ impl Writer {
             }
         }
         let mut insert = db.prepare_cached(
-            "INSERT INTO blocks(id, stream, first_seq, last_seq, types, time_ms, bytes, body)
-             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO blocks(id, stream, first_seq, last_seq, types, time_ms, bytes, codec, body)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?;
+        let mut packer = Packer::default();
         for block in &group.blocks {
             let row = self.streams.get(block.stream()).map(|stream| stream.row);
+            let (codec, body) = packer.pack(block.text());
             let time = block.event(block.len() - 1)?.time.as_millis();
             insert.execute(params![
                 block.id(),
@@ -226,7 +232,8 @@ impl Writer {
                 block.types().0 as i64,
                 time,
                 block.text().len() as i64,
-                block.text().as_bytes(),
+                codec,
+                body,
             ])?;
         }
         drop(insert);
@@ -265,7 +272,7 @@ impl Writer {
                     }
                     return Ok(done);
                 }
-                error => return error,
+                failed => return failed.map_err(|error| error.at(Path::new(self.db.path().unwrap_or_default()))),
             }
         }
     }
@@ -290,7 +297,15 @@ impl Writer {
 
 impl Stream {
     fn new(row: i64) -> Self {
-        Self { row, last_seq: 0, summary: Summary::default(), summary_changed: false, open: None, touched: false }
+        Self {
+            row,
+            last_seq: 0,
+            summary: Summary::default(),
+            summary_changed: false,
+            open: None,
+            room: Room::default(),
+            touched: false,
+        }
     }
 
     fn load(db: &Connection, name: &StreamId) -> Result<Option<Self>> {
@@ -305,7 +320,9 @@ impl Stream {
 
     fn seal(&mut self, next_block: &mut BlockId, blocks: &mut Vec<Arc<Block>>) {
         if let Some(open) = self.open.take() {
-            blocks.push(Arc::new(open.seal(*next_block)));
+            let block = open.seal(*next_block);
+            self.room = block.room();
+            blocks.push(Arc::new(block));
             *next_block += 1;
         }
     }

@@ -1,0 +1,304 @@
+//! Checking the database against itself, and making the derived rows anew from the events.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use roost_proto::session::SessionRecord;
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+
+use crate::block::Block;
+use crate::cursor::BlockId;
+use crate::error::{Error, Result};
+use crate::filter::TypeMask;
+use crate::lock::StateLock;
+use crate::reader::{BLOCK, block, seq};
+use crate::retention::snapshot;
+use crate::schema::{database, open_reader, open_writer};
+use crate::sqlite::Synchronous;
+use crate::stream::Seq;
+use crate::tables::{Summary, from_json};
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Streams looked at.
+    pub streams: u64,
+    /// Blocks looked at.
+    pub blocks: u64,
+    /// Events looked at.
+    pub events: u64,
+    /// What is wrong, in words for people; empty when all is well.
+    pub problems: Vec<String>,
+}
+
+/// What a rebuild did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// Problems that are gone.
+    pub mended: Vec<String>,
+    /// Problems that are still there: events that cannot be had back.
+    pub remaining: Vec<String>,
+}
+
+/// Reads the whole database of a state directory, in use or not, and tells what is wrong with it. Blocks the thread.
+pub fn check(state: &Path) -> Result<Report> {
+    let path = database(state);
+    let run = || inspect(&open_reader(&path)?).map_err(|error| error.at(&path));
+    match run() {
+        Err(Error::Corrupt { reason, .. }) => {
+            let problem = format!("{} is too damaged to be read ({reason}); move it aside", path.display());
+            Ok(Report { problems: vec![problem], ..Report::default() })
+        }
+        found => found,
+    }
+}
+
+/// Makes everything that derives from events anew; no log may be open on the directory. Blocks the thread.
+pub fn rebuild(lock: &StateLock) -> Result<Rebuilt> {
+    let path = database(lock.dir());
+    let db = open_writer(&path, Synchronous::Full)?;
+    let run = || {
+        let before = inspect(&db)?.problems;
+        remake(&db)?;
+        let remaining = inspect(&db)?.problems;
+        let mended = before.into_iter().filter(|problem| !remaining.contains(problem)).collect();
+        Ok(Rebuilt { mended, remaining })
+    };
+    run().map_err(|error: Error| error.at(&path))
+}
+
+fn inspect(db: &Connection) -> Result<Report> {
+    let db = db.unchecked_transaction()?;
+    let mut report = Report::default();
+    let mut integrity = db.prepare("PRAGMA integrity_check")?;
+    for line in integrity.query_map([], |row| row.get::<_, String>(0))? {
+        let line = line?;
+        if line != "ok" {
+            report.problems.push(format!("SQLite: {line}"));
+        }
+    }
+    let mut sums = Vec::new();
+    for stream in streams(&db)? {
+        let replay = Replay::of(&db, &stream)?;
+        report.streams += 1;
+        report.blocks += replay.blocks;
+        report.events += replay.events;
+        report.problems.extend(replay.problems);
+        sums.push((stream.id, replay.summary));
+    }
+    let strays: u64 =
+        db.query_row("SELECT count(*) FROM blocks WHERE stream NOT IN (SELECT id FROM streams)", [], |row| {
+            seq(row, 0)
+        })?;
+    if strays > 0 {
+        report.problems.push(format!("{strays} blocks belong to no stream"));
+    }
+    compare(&Derived::expected(&sums), &Derived::stored(&db)?, &mut report.problems);
+    Ok(report)
+}
+
+fn remake(db: &Connection) -> Result<()> {
+    let db = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
+    db.execute_batch("DELETE FROM sessions; DELETE FROM aliases;")?;
+    for stream in streams(&db)? {
+        let replay = Replay::of(&db, &stream)?;
+        replay.summary.store(&db, stream.id)?;
+        db.prepare_cached("UPDATE streams SET last_seq = ?2 WHERE id = ?1")?
+            .execute(params![stream.id, replay.last_seq as i64])?;
+        for Labels { id, types, last_seq, bytes } in replay.wrong_labels {
+            db.prepare_cached("UPDATE blocks SET types = ?2, last_seq = ?3, bytes = ?4 WHERE id = ?1")?
+                .execute(params![id, types.0 as i64, last_seq as i64, bytes])?;
+        }
+    }
+    Ok(db.commit()?)
+}
+
+struct StreamRow {
+    id: i64,
+    name: String,
+    last_seq: Seq,
+    resume_at: Seq,
+}
+
+fn streams(db: &Connection) -> Result<Vec<StreamRow>> {
+    let mut select = db.prepare("SELECT id, name, last_seq, resume_at FROM streams ORDER BY id")?;
+    let rows = select.query_map([], |row| {
+        Ok(StreamRow { id: row.get(0)?, name: row.get(1)?, last_seq: seq(row, 2)?, resume_at: seq(row, 3)? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What the row of a block says about its content.
+#[derive(Clone, Copy, PartialEq)]
+struct Labels {
+    id: BlockId,
+    types: TypeMask,
+    last_seq: Seq,
+    bytes: i64,
+}
+
+/// A stream read from its first stored event to its last.
+#[derive(Default)]
+struct Replay {
+    blocks: u64,
+    events: u64,
+    last_seq: Seq,
+    summary: Summary,
+    /// What the rows of mislabelled blocks should say.
+    wrong_labels: Vec<Labels>,
+    problems: Vec<String>,
+}
+
+impl Replay {
+    fn of(db: &Connection, stream: &StreamRow) -> Result<Self> {
+        let mut replay = Self { last_seq: stream.resume_at - 1, ..Self::default() };
+        match snapshot(db, stream.id) {
+            Ok(summary) => replay.summary = summary,
+            Err(error) => replay.problem(stream, format!("its snapshot cannot be read ({error})")),
+        }
+        let mut select = db.prepare_cached(&format!(
+            "SELECT {BLOCK}, b.last_seq FROM blocks b JOIN streams s ON s.id = b.stream WHERE b.stream = ?1
+             ORDER BY b.first_seq"
+        ))?;
+        let mut rows = select.query([stream.id])?;
+        while let Some(row) = rows.next()? {
+            let (id, first_seq, types) = (row.get(0)?, seq(row, 2)?, TypeMask(row.get::<_, i64>(3)? as u64));
+            let said = Labels { id, types, last_seq: seq(row, 7)?, bytes: row.get(4)? };
+            replay.blocks += 1;
+            replay.follow_on(stream, first_seq);
+            match block(row) {
+                Ok(block) => replay.add(stream, &block, said),
+                Err(error) => {
+                    replay.problem(stream, format!("events {first_seq} to {} cannot be read ({error})", said.last_seq));
+                    replay.last_seq = said.last_seq;
+                }
+            }
+        }
+        if replay.last_seq != stream.last_seq {
+            let (found, said) = (replay.last_seq, stream.last_seq);
+            replay.problem(stream, format!("its last event is {found}, but it is said to be {said}"));
+        }
+        Ok(replay)
+    }
+
+    fn problem(&mut self, stream: &StreamRow, what: String) {
+        self.problems.push(format!("stream {}: {what}", stream.name));
+    }
+
+    fn follow_on(&mut self, stream: &StreamRow, first_seq: Seq) {
+        let expected = self.last_seq + 1;
+        if first_seq > expected {
+            self.problem(stream, format!("events {expected} to {} are missing", first_seq - 1));
+        } else if first_seq < expected {
+            self.problem(stream, format!("events {first_seq} to {} are there twice", expected - 1));
+        }
+    }
+
+    fn add(&mut self, stream: &StreamRow, block: &Block, said: Labels) {
+        let mut types = TypeMask::default();
+        for index in 0..block.len() {
+            let seq = block.first_seq() + index as Seq;
+            match block.event(index) {
+                Ok(event) if event.seq == seq => types.add(TypeMask::of(&event.body)),
+                Ok(event) => self.problem(stream, format!("event {seq} says that it is event {}", event.seq)),
+                Err(error) => self.problem(stream, error.to_string()),
+            }
+        }
+        // A type that became known after it was stored keeps the label that it was stored under.
+        if said.types.meets(TypeMask::OTHER) {
+            types = TypeMask(types.0 | said.types.0);
+        }
+        let found = Labels { id: said.id, types, last_seq: block.last_seq(), bytes: block.text().len() as i64 };
+        if found != said {
+            let (first, last) = (block.first_seq(), block.last_seq());
+            self.problem(stream, format!("block {} does not say what it holds (events {first} to {last})", said.id));
+            self.wrong_labels.push(found);
+        }
+        self.events += block.len() as u64;
+        self.last_seq = block.last_seq();
+        self.summary.add_block(block);
+    }
+}
+
+/// The derived rows in a form that can be compared.
+#[derive(PartialEq)]
+struct Derived {
+    sessions: BTreeMap<String, SessionRow>,
+    aliases: BTreeSet<(String, String)>,
+}
+
+#[derive(Debug, PartialEq)]
+struct SessionRow {
+    stream: i64,
+    status: String,
+    runtime: String,
+    cwd: String,
+    updated_ms: i64,
+    open_task: Option<String>,
+    /// `None` where it cannot be read.
+    record: Option<SessionRecord>,
+}
+
+impl Derived {
+    fn expected(sums: &[(i64, Summary)]) -> Self {
+        let mut derived = Self { sessions: BTreeMap::new(), aliases: BTreeSet::new() };
+        for (stream, summary) in sums {
+            let Some(record) = &summary.record else { continue };
+            let id = record.session_id.to_string();
+            derived.aliases.extend(summary.aliases.iter().map(|alias| (alias.clone(), id.clone())));
+            let row = SessionRow {
+                stream: *stream,
+                status: record.status.to_string(),
+                runtime: record.runtime.wire().into(),
+                cwd: record.cwd.clone(),
+                updated_ms: record.updated_at.as_millis(),
+                open_task: record.open_task.as_ref().map(|task| task.task_id.to_string()),
+                record: Some(record.clone()),
+            };
+            derived.sessions.insert(id, row);
+        }
+        derived
+    }
+
+    fn stored(db: &Connection) -> Result<Self> {
+        let mut sessions =
+            db.prepare("SELECT session_id, stream, status, runtime, cwd, updated_ms, open_task, record FROM sessions")?;
+        let sessions = sessions.query_map([], |row| {
+            let found = SessionRow {
+                stream: row.get(1)?,
+                status: row.get(2)?,
+                runtime: row.get(3)?,
+                cwd: row.get(4)?,
+                updated_ms: row.get(5)?,
+                open_task: row.get(6)?,
+                record: from_json(row, 7).ok(),
+            };
+            Ok((row.get(0)?, found))
+        })?;
+        let sessions = sessions.collect::<rusqlite::Result<_>>()?;
+        let mut aliases = db.prepare("SELECT alias, session_id FROM aliases")?;
+        let aliases = aliases.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+        Ok(Self { sessions, aliases })
+    }
+}
+
+fn compare(expected: &Derived, stored: &Derived, problems: &mut Vec<String>) {
+    for (id, row) in &expected.sessions {
+        match stored.sessions.get(id) {
+            None => problems.push(format!("session {id}: it is missing from the directory")),
+            Some(found) if found != row => {
+                problems.push(format!("session {id}: the directory differs from what its events say"));
+            }
+            Some(_) => {}
+        }
+    }
+    for id in stored.sessions.keys().filter(|id| !expected.sessions.contains_key(*id)) {
+        problems.push(format!("session {id}: it is in the directory, but no event made it"));
+    }
+    for (alias, id) in expected.aliases.difference(&stored.aliases) {
+        problems.push(format!("session {id}: its other name {alias} is missing"));
+    }
+    for (alias, id) in stored.aliases.difference(&expected.aliases) {
+        problems.push(format!("session {id}: no event gave it the other name {alias}"));
+    }
+}
