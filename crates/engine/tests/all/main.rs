@@ -6,6 +6,7 @@ mod conversation;
 mod deciding;
 mod ending;
 mod failing;
+mod full_disk;
 mod full_house;
 mod ledger;
 mod ledger_model;
