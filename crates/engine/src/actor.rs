@@ -1,45 +1,34 @@
 //! A session as an actor: one loop, one event at a time, everything it decides written to the log first.
 
+mod ending;
+mod listening;
+
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use roost_log::Receipt;
-use roost_policy::Approver;
 use roost_proto::event::{EventBody, NewEvent, RuntimeRef};
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{PromptId, RuntimeSessionId, TaskId};
 use roost_proto::mode::{Mode, PermissionMode};
-use roost_proto::payload::{
-    NoticeLevel, NoticeSource, QuestionOutcome, RuntimeNoticePayload, SessionClosedPayload, SessionUpdatedPayload,
-    TaskStartedPayload,
-};
+use roost_proto::payload::{SessionUpdatedPayload, TaskStartedPayload};
 use roost_proto::runtime::InteractionMode;
-use roost_proto::session::{QueuedPrompt, SessionRecord, SessionStatus, SessionStep, TaskOutcome};
+use roost_proto::session::{QueuedPrompt, SessionRecord, SessionStatus, SessionStep};
 use roost_proto::time::Timestamp;
-use roost_proto::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
-use crate::command::{Accepted, Command, Prompt, Reply};
+use crate::adapter::TaskEnd;
+use crate::command::{Accepted, Command, Prompt};
 use crate::engine::Shared;
 use crate::error::Error;
-use crate::ledger::{Asked, Ledger, Next};
+use crate::ledger::Ledger;
 use crate::runtime::{self, Job, Opened, Opening, Profile, Runtime};
 use crate::scribe::Scribe;
-use crate::task::{Linger, Lingered, Phase, Stop, Task, TaskEvent, at};
+use crate::task::{Linger, Lingered, Phase, Task, TaskEvent, at};
 
-/// How long a runtime has to confirm a stop before the task is recorded as stopped without it.
-const STOP_GRACE: Duration = Duration::from_millis(200);
-/// How long it has after that before its process is ended.
-const LINGER: Duration = Duration::from_secs(2);
-/// How long a runtime has to take a message; one that does not read its input must not hold up the session.
-const CONTROL_PATIENCE: Duration = Duration::from_secs(1);
 /// Most prompts that wait in one session.
-pub(crate) const MAX_QUEUE: usize = 100;
-/// What is said to an agent whose tool call nobody could approve.
-const NOBODY: &str = "nobody is there to approve it";
+const MAX_QUEUE: usize = 100;
 
 /// Everything that can happen to a session.
 enum Event {
@@ -130,6 +119,8 @@ impl Actor {
     async fn next(&mut self) -> Event {
         let idle = self.task.is_none() && self.linger.is_none();
         let open = idle && self.runtime.is_some();
+        // While a task is being started its runtime is elsewhere; one that lingers has its own end.
+        let alive = open || self.task.as_ref().is_some_and(|task| task.exit_deadline.is_none());
         let expires = idle.then(|| self.idle_since + self.shared.config.idle_timeout);
         tokio::select! {
             // Commands first: a stop must be heard in the middle of a flood.
@@ -138,7 +129,7 @@ impl Actor {
             () = self.scribe.stalled(), if self.task.is_some() => Event::Stalled,
             event = async { match &mut self.task { Some(task) => task.next().await, None => std::future::pending().await } } => Event::Task(event),
             event = async { match &mut self.linger { Some(linger) => linger.next().await, None => std::future::pending().await } } => Event::Linger(event),
-            () = async { match &mut self.runtime { Some(runtime) => runtime.session.exited().await, None => std::future::pending().await } }, if open => Event::Exited,
+            () = async { match &mut self.runtime { Some(runtime) => runtime.session.exited().await, None => std::future::pending().await } }, if alive => Event::Exited,
             () = self.shared.slots.wanted(), if open => Event::Wanted,
             () = at(expires) => Event::Expired,
         }
@@ -168,14 +159,17 @@ impl Actor {
                 self.discard_runtime().await;
                 self.settle().await
             }
+            Event::Task(TaskEvent::ExitDue) => {
+                self.end(TaskEnd::failed(FailureCode::RuntimeExited, "the runtime exited without a result")).await
+            }
             Event::Task(TaskEvent::StopDue) => self.stop_due().await,
             Event::Linger(lingered) => self.lingered(lingered).await,
-            Event::Exited => self.release("the runtime exited").await,
+            Event::Exited => self.exited().await,
             Event::Expired => self.release("no task for a while").await,
             Event::Wanted => self.release("its place was needed for another session").await,
             Event::Stalled => {
                 self.cut();
-                self.end(TaskEnd::Failed(Box::new(storage_full()))).await
+                self.end(TaskEnd::Failed(Box::new(ending::storage_full()))).await
             }
         }
     }
@@ -237,7 +231,15 @@ impl Actor {
             (None, None) => Opening::failed(TaskError::new(FailureCode::Internal, "no place for a runtime")),
         };
         let (mode, ledger) = (self.mode, Ledger::new(self.mode));
-        self.task = Some(Task { id: task_id.clone(), mode, ledger, phase: Phase::Opening(opening), stop: None });
+        self.task = Some(Task {
+            id: task_id.clone(),
+            mode,
+            ledger,
+            phase: Phase::Opening(opening),
+            stop: None,
+            exit_deadline: None,
+            deaf: false,
+        });
         Ok(task_id)
     }
 
@@ -261,238 +263,6 @@ impl Actor {
         Ok(Flow::Continue)
     }
 
-    /// Writes what the runtime did; the hot path.
-    async fn take(&mut self, drafts: Vec<Draft>) -> Result<Flow, Error> {
-        let now = Timestamp::now();
-        let mut events = Vec::with_capacity(drafts.len());
-        let mut bodies = Vec::new();
-        for Draft { fact, raw } in drafts {
-            let Some(task) = &mut self.task else { return Ok(Flow::Continue) };
-            if let Fact::Session(SessionUpdatedPayload { runtime_session_id: Some(native), .. }) = &fact {
-                self.native = Some(native.clone());
-                self.scribe.runtime.runtime_session_id.clone_from(&self.native);
-            }
-            let next = task.ledger.enter(fact, &mut bodies);
-            let mut raw = raw;
-            events.extend(bodies.drain(..).map(|body| self.scribe.stamp(now, body, raw.take())));
-            match next {
-                Next::Nothing => {}
-                Next::Decide(asked) => {
-                    self.hand_over(std::mem::take(&mut events)).await?;
-                    self.decide(asked).await?;
-                }
-                Next::End(end) => {
-                    self.hand_over(events).await?;
-                    return self.end(end).await;
-                }
-            }
-        }
-        self.hand_over(events).await?;
-        Ok(Flow::Continue)
-    }
-
-    /// Decides what the runtime waits for, writes the decision, and only then tells the runtime.
-    async fn decide(&mut self, asked: Asked) -> Result<(), Error> {
-        let Some(task) = &mut self.task else { return Ok(()) };
-        let told = match asked {
-            Asked::Tool(call) => {
-                let (words, reason) = match task.stop {
-                    None => (roost_policy::evaluate(task.mode, Approver::Nobody), NOBODY),
-                    Some(_) => (vec![stopping()], "the task is being stopped"),
-                };
-                if task.ledger.decision(&call).is_none() {
-                    let events = task.ledger.decide(&call, words, reason);
-                    self.write(events).await?.await?;
-                }
-                let Some(Task { ledger, phase: Phase::Running(running), .. }) = &self.task else { return Ok(()) };
-                match ledger.decision(&call) {
-                    Some(PolicyDecision::Allow) => within(running.control.send_tool_approved(&call)).await,
-                    Some(PolicyDecision::Deny) => within(running.control.send_tool_denied(&call, reason)).await,
-                    None => Ok(()),
-                }
-            }
-            Asked::Question(question) => {
-                let resolved =
-                    task.ledger.resolve(&question, QuestionOutcome::Declined, Some(roost_policy::NO_APPROVER));
-                self.write(resolved.into_iter().collect()).await?.await?;
-                let Some(Task { phase: Phase::Running(running), .. }) = &self.task else { return Ok(()) };
-                within(running.control.send_answer(&question, Answer::Declined)).await
-            }
-        };
-        if let Err(error) = told {
-            let message = format!("the runtime did not take a decision: {error}");
-            let notice = RuntimeNoticePayload { level: NoticeLevel::Warning, source: NoticeSource::Engine, message };
-            self.write(vec![notice.into()]).await?;
-        }
-        Ok(())
-    }
-
-    async fn stop(&mut self, reason: String, reply: Reply<TaskOutcome>) -> Result<Flow, Error> {
-        let Some(task) = &mut self.task else {
-            let _ = reply.send(Some(Err(Error::NothingToStop(self.profile.id.clone()))));
-            return Ok(Flow::Continue);
-        };
-        if let Some(stop) = &mut task.stop {
-            stop.replies.push(reply);
-            return Ok(Flow::Continue);
-        }
-        let deadline = Instant::now() + STOP_GRACE;
-        task.stop = Some(Stop { reason: reason.clone(), deadline, replies: vec![reply] });
-        match &task.phase {
-            Phase::Running(running) => {
-                if !matches!(tokio::time::timeout_at(deadline, running.control.stop()).await, Ok(Ok(()))) {
-                    tracing::debug!(session = %self.profile.id, "The runtime could not be asked to stop.");
-                }
-                Ok(Flow::Continue)
-            }
-            Phase::Opening(_) | Phase::Opened => self.end(TaskEnd::Stopped(reason)).await,
-        }
-    }
-
-    /// The runtime did not confirm the stop in time: the task is over, the runtime lingers.
-    async fn stop_due(&mut self) -> Result<Flow, Error> {
-        let Some(task) = &mut self.task else { return Ok(Flow::Continue) };
-        let reason = task.stop.as_ref().map(|stop| stop.reason.clone()).unwrap_or_default();
-        let (nothing, drafts) = mpsc::channel(1);
-        drop(nothing);
-        if let Phase::Running(running) = &mut task.phase {
-            let drafts = std::mem::replace(&mut running.drafts, drafts);
-            self.linger = Some(Linger { drafts, deadline: Instant::now() + LINGER });
-        }
-        self.end(TaskEnd::Stopped(reason)).await
-    }
-
-    async fn lingered(&mut self, lingered: Lingered) -> Result<Flow, Error> {
-        let ended = |draft: &Draft| match &draft.fact {
-            Fact::Ended(end) => Some(has_exited(end)),
-            _ => None,
-        };
-        let useless = match lingered {
-            Lingered::Said(Some(drafts)) => match drafts.iter().find_map(ended) {
-                Some(has_exited) => has_exited,
-                None => return Ok(Flow::Continue),
-            },
-            // Neither a broken adapter nor a runtime that does not listen gets another task.
-            Lingered::Said(None) | Lingered::Due => true,
-        };
-        if useless {
-            self.discard_runtime().await;
-        }
-        self.linger = None;
-        self.idle_since = Instant::now();
-        self.settle().await
-    }
-
-    /// Ends the task and goes on to whatever is next.
-    async fn end(&mut self, end: TaskEnd) -> Result<Flow, Error> {
-        self.finish(end).await?;
-        self.settle().await
-    }
-
-    /// Writes the end of the task and tells whoever waits for it.
-    async fn finish(&mut self, end: TaskEnd) -> Result<(), Error> {
-        let Some(mut task) = self.task.take() else { return Ok(()) };
-        let has_exited = has_exited(&end);
-        let end = match (&task.stop, end) {
-            // Whatever a runtime makes of a stop, it was a stop; only a task that was finished already is not.
-            (Some(stop), TaskEnd::Stopped(_) | TaskEnd::Failed(_)) => TaskEnd::Stopped(stop.reason.clone()),
-            (_, end) => end,
-        };
-        let outcome = match &end {
-            TaskEnd::Completed(_) => TaskOutcome::Completed,
-            TaskEnd::Stopped(_) => TaskOutcome::Stopped,
-            TaskEnd::Failed(_) => TaskOutcome::Failed,
-        };
-        self.write(task.ledger.close(end)).await?.await?;
-        self.scribe.set_task(None);
-        self.idle_since = Instant::now();
-        tracing::debug!(session = %self.profile.id, task = %task.id, ?outcome, "A task ended.");
-        for reply in task.stop.into_iter().flat_map(|stop| stop.replies) {
-            let _ = reply.send(Some(Ok(outcome)));
-        }
-        if let Phase::Opening(opening) = task.phase {
-            // A runtime that was interrupted while it took a task gets no other.
-            self.runtime = opening.give_up().await;
-            self.discard_runtime().await;
-        }
-        if has_exited {
-            self.discard_runtime().await;
-        }
-        Ok(())
-    }
-
-    /// Starts what is next in the queue; a session without a runtime and without work is closed.
-    async fn settle(&mut self) -> Result<Flow, Error> {
-        if self.linger.is_some() {
-            return Ok(Flow::Continue);
-        }
-        if let Some(at) = self.queue.iter().position(|prompt| !prompt.held) {
-            let prompt = self.queue.remove(at);
-            let mode = self.queued_modes.get(&prompt.prompt_id).copied();
-            let queue = Some(self.queue.clone());
-            let update = SessionUpdatedPayload { queue, ..Default::default() };
-            match self.begin(prompt.clone(), mode, vec![update.into()]).await {
-                Ok(_) => {
-                    self.queued_modes.remove(&prompt.prompt_id);
-                    return Ok(Flow::Continue);
-                }
-                Err(Error::TooManySessions { .. }) => self.queue.insert(at, prompt),
-                Err(error) => return Err(error),
-            }
-        }
-        match self.runtime {
-            Some(_) => Ok(Flow::Continue),
-            None => self.release("the runtime is gone").await,
-        }
-    }
-
-    /// Lets the runtime go and closes the session; the next prompt opens it again.
-    async fn release(&mut self, reason: &str) -> Result<Flow, Error> {
-        self.close(reason).await?;
-        Ok(Flow::End)
-    }
-
-    async fn close(&mut self, reason: &str) -> Result<(), Error> {
-        self.inbox.close();
-        if self.status == SessionStatus::Created {
-            return Ok(());
-        }
-        if let Some(Task { phase: Phase::Running(running), .. }) = &self.task {
-            // Best effort: the process is ended below in any case.
-            let _ = within(running.control.stop()).await;
-        }
-        self.finish(TaskEnd::Stopped(reason.into())).await?;
-        if let Ok(status) = self.status.after(SessionStep::End) {
-            self.status = status;
-            self.queue.iter_mut().for_each(|prompt| prompt.held = true);
-            let queue = (!self.queue.is_empty()).then(|| self.queue.clone());
-            let (status, reason) = (Some(status), Some(reason.to_owned()));
-            self.write(vec![SessionUpdatedPayload { status, reason, queue, ..Default::default() }.into()]).await?;
-        }
-        self.linger = None;
-        self.discard_runtime().await;
-        if let Ok(status) = self.status.after(SessionStep::Gone) {
-            self.status = status;
-            self.write(vec![SessionClosedPayload { reason: reason.into() }.into()]).await?.await?;
-        }
-        Ok(())
-    }
-
-    /// Ends the runtime in order.
-    async fn discard_runtime(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.close().await;
-        }
-    }
-
-    /// Ends the runtime at once, without asking it; the task fails as soon as that can be written.
-    fn cut(&mut self) {
-        self.runtime = None;
-        if let Some(task) = &mut self.task {
-            task.phase = Phase::Opening(Opening::failed(storage_full()));
-        }
-    }
-
     async fn write(&mut self, bodies: Vec<EventBody>) -> Result<Receipt, Error> {
         let now = Timestamp::now();
         let events = bodies.into_iter().map(|body| self.scribe.stamp(now, body, None)).collect();
@@ -510,27 +280,5 @@ impl Actor {
             () = &mut stalled => self.cut(),
         }
         taken.await
-    }
-}
-
-fn has_exited(end: &TaskEnd) -> bool {
-    matches!(end, TaskEnd::Failed(error) if error.code == FailureCode::RuntimeExited)
-}
-
-fn storage_full() -> TaskError {
-    let message = "the disk is full, so the task's events could not be kept; free some space and try again";
-    TaskError::new(FailureCode::StorageFull, message)
-}
-
-/// The policy's word on a tool that is asked for after the task was asked to stop.
-fn stopping() -> ToolPolicyEvaluation {
-    let rule = Some("task_stopping".into());
-    ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule }
-}
-
-async fn within(told: impl Future<Output = Result<(), AdapterError>>) -> Result<(), AdapterError> {
-    match tokio::time::timeout(CONTROL_PATIENCE, told).await {
-        Ok(answer) => answer,
-        Err(_) => Err(AdapterError::Runtime { message: "the runtime does not read its input".into(), raw: None }),
     }
 }

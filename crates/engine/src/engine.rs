@@ -244,6 +244,8 @@ impl Engine {
             ledger,
             phase: Phase::Running(running),
             stop: None,
+            exit_deadline: None,
+            deaf: false,
         });
         let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt()));
         let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?);

@@ -36,6 +36,10 @@ pub(crate) struct Task {
     pub(crate) ledger: Ledger,
     pub(crate) phase: Phase,
     pub(crate) stop: Option<Stop>,
+    /// The runtime has exited; when its adapter must have told the task's end.
+    pub(crate) exit_deadline: Option<Instant>,
+    /// It did not take the last message.
+    pub(crate) deaf: bool,
 }
 
 /// What a running task makes happen.
@@ -43,6 +47,7 @@ pub(crate) enum TaskEvent {
     Opened(Opened),
     Drafts(Option<Vec<Draft>>),
     StopDue,
+    ExitDue,
 }
 
 impl Task {
@@ -53,6 +58,7 @@ impl Task {
             biased;
             () = at(deadline) => TaskEvent::StopDue,
             event = progress(&mut self.phase) => event,
+            () = at(self.exit_deadline) => TaskEvent::ExitDue,
         }
     }
 }

@@ -71,3 +71,15 @@ pub fn end_turn() -> Fact {
 pub fn exited() -> Fact {
     Fact::Ended(TaskEnd::failed(FailureCode::RuntimeExited, "the fake exited"))
 }
+
+/// Text of this length that cannot be made smaller; the same one every time.
+pub fn noise(length: usize) -> String {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let letter = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b'0' + (state >> 32) as u8 % 64)
+    };
+    std::iter::repeat_with(letter).take(length).collect()
+}

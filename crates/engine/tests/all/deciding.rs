@@ -117,3 +117,18 @@ async fn a_decision_that_the_runtime_does_not_take_is_noted_and_the_task_goes_on
     host.wait_for_end(&session, &task).await;
     host.stop().await;
 }
+
+#[tokio::test]
+async fn a_runtime_that_reads_nothing_holds_up_its_session_once_and_not_for_every_message() {
+    let mut host = Harness::start().await;
+    let session = host.session_in(Mode::Yolo).await;
+    let task = host.begin(&session, "one").await;
+    let (_runtime, agent) = host.runtimes().task().await;
+    agent.stop_reading();
+    // At a second each, these would take longer than the test may.
+    let calls: Vec<_> = (0..60).map(|at| format!("call {at}")).collect();
+    agent.say_all(calls.iter().flat_map(|call| [requested(call), asks(call)])).await;
+    agent.finish().await;
+    host.wait_for_end(&session, &task).await;
+    host.stop().await;
+}

@@ -118,3 +118,34 @@ async fn a_runtime_that_exits_between_tasks_closes_the_session_until_the_next_pr
     assert_eq!(agent.prompt(), "two");
     host.stop().await;
 }
+
+#[tokio::test]
+async fn a_runtime_that_exits_in_a_task_fails_it_even_if_its_adapter_says_nothing() {
+    let mut host = Harness::start().await;
+    let session = host.session().await;
+    let task = host.begin(&session, "one").await;
+    let (mut runtime, _agent) = host.runtimes().task().await;
+    runtime.exit();
+    let end = host.wait_for_end(&session, &task).await;
+    assert_eq!(failure(&end).code, FailureCode::RuntimeExited);
+    runtime.gone().await;
+    host.begin(&session, "two").await;
+    let (_runtime, agent) = host.runtimes().task().await;
+    assert_eq!(agent.prompt(), "two");
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn what_an_adapter_still_knows_of_a_runtime_that_exited_is_recorded() {
+    let mut host = Harness::start().await;
+    let session = host.session().await;
+    let task = host.begin(&session, "one").await;
+    let (runtime, agent) = host.runtimes().task().await;
+    runtime.exit();
+    agent.say(delta("last words")).await;
+    agent.finish().await;
+    let end = host.wait_for_end(&session, &task).await;
+    assert!(matches!(end.body, EventBody::TaskCompleted(_)), "{end:?}");
+    assert!(host.types(&session).await.contains(&"model.output.delta".to_owned()));
+    host.stop().await;
+}

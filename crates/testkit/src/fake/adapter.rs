@@ -81,6 +81,11 @@ impl FakeRuntimes {
         soon("the engine opens a runtime", self.openings.recv()).await.expect("the adapter is alive")
     }
 
+    /// The next runtime that the engine wants, however long that takes; `None` when no engine is left.
+    pub async fn next(&mut self) -> Option<Opening> {
+        self.openings.recv().await
+    }
+
     /// The next runtime that the engine wants, opened.
     pub async fn session(&mut self) -> FakeSession {
         self.opening().await.accept()

@@ -55,12 +55,18 @@ pub(super) fn pair(native: RuntimeSessionId) -> (EngineSession, FakeSession) {
 impl FakeSession {
     /// The next task, started, and the engine listening to it.
     pub async fn task(&mut self) -> FakeTask {
-        let starting = self.starting().await;
+        let task = soon("the engine starts a task", self.next_task()).await;
+        task.expect("the engine has the runtime")
+    }
+
+    /// The next task, started, however long it takes to come; `None` when the engine has let go of the runtime.
+    pub async fn next_task(&mut self) -> Option<FakeTask> {
+        let starting = self.tasks.recv().await?;
         let (task, running) = task::pair(Some(starting.input));
         let _ = starting.answer.send(Ok(running));
         task.say_all([]).await;
         task.heard().await;
-        task
+        Some(task)
     }
 
     /// Does not start the next task.
