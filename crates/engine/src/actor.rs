@@ -6,6 +6,7 @@ mod listening;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use futures::FutureExt;
 use roost_log::Receipt;
 use roost_proto::event::{EventBody, NewEvent, RuntimeRef};
 use roost_proto::failure::{FailureCode, TaskError};
@@ -201,6 +202,11 @@ impl Actor {
         mode: Option<Mode>,
         mut before: Vec<EventBody>,
     ) -> Result<TaskId, Error> {
+        if let Some(runtime) = &mut self.runtime
+            && runtime.session.exited().now_or_never().is_some()
+        {
+            self.discard_runtime().await;
+        }
         let slot = match self.runtime {
             Some(_) => None,
             None => Some(self.shared.slots.claim()?),
