@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use roost_engine::adapter::{Fact, TaskEnd};
-use roost_engine::ledger::Ledger;
+use roost_engine::ledger::{Ledger, Resolution, Terms};
 use roost_proto::event::EventBody;
 use roost_proto::failure::FailureCode;
 use roost_proto::mode::Mode;
@@ -59,9 +59,10 @@ fn take(ledger: &mut Ledger, step: &Step) -> Vec<EventBody> {
     match step {
         Step::Fact(fact) => drop(ledger.enter(Fact::clone(fact), &mut events)),
         Step::Decide(call, result) => {
-            events = ledger.decide(&call.as_str().into(), vec![word(*result)], "because");
+            events = ledger.decide(&call.as_str().into(), vec![word(*result)], "because", Terms::default());
         }
-        Step::Answer(id) => events.extend(ledger.resolve(&id.as_str().into(), QuestionOutcome::Declined, None)),
+        Step::Answer(id) => events
+            .extend(ledger.resolve(&id.as_str().into(), Resolution::unanswered(QuestionOutcome::Declined, "because"))),
     }
     events
 }
