@@ -8,7 +8,7 @@ use roost_proto::content::TranscriptMessage;
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{RuntimeSessionId, SessionId, TaskId};
 use roost_proto::mode::Mode;
-use roost_proto::runtime::{CreateSessionInput, InteractionMode, ResumeModel};
+use roost_proto::runtime::{CreateSessionInput, InteractionMode};
 use roost_proto::session::SessionRecord;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
@@ -182,8 +182,7 @@ async fn launch(
         mcp_servers: (shared.config.mcp_servers)(&profile.id),
     };
     let adapter = &profile.adapter;
-    let resumable = native.filter(|_| adapter.capabilities().resume_model == ResumeModel::Native);
-    let resumed = match resumable {
+    let resumed = match native {
         None => None,
         Some(native) => match adapter.resume_session(open.clone(), native).await {
             Err(AdapterError::UnknownSession(native)) => {

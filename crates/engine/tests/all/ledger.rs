@@ -71,12 +71,6 @@ fn a_runtime_may_leave_out_or_repeat_what_it_likes() {
             vec!["requested", "policy_evaluated", "denied"],
         ),
         (
-            "denied, run all the same",
-            PolicyResult::Deny,
-            vec![requested("a"), asks("a"), started("a"), output("a"), completed("a")],
-            vec!["requested", "policy_evaluated", "denied", "runtime.notice", "runtime.notice", "runtime.notice"],
-        ),
-        (
             "announced twice",
             PolicyResult::Allow,
             vec![requested("a"), requested("a"), completed("a")],
