@@ -33,9 +33,24 @@ pub enum Accepted {
     Queued(PromptId),
 }
 
+/// Where a command's answer goes; `None` says that the actor ended before it took the command.
+pub(crate) type Reply<T> = oneshot::Sender<Option<Result<T, Error>>>;
+
 /// A message to a session's actor.
 pub(crate) enum Command {
-    Prompt { prompt: Prompt, reply: oneshot::Sender<Result<Accepted, Error>> },
-    Stop { reason: String, reply: oneshot::Sender<Result<TaskOutcome, Error>> },
-    Close { reason: String, reply: oneshot::Sender<()> },
+    Prompt { prompt: Prompt, reply: Reply<Accepted> },
+    Stop { reason: String, reply: Reply<TaskOutcome> },
+    Close { reason: String, reply: Reply<()> },
+}
+
+impl Command {
+    /// Gives the command back: nothing of it has happened.
+    pub(crate) fn give_back(self) {
+        // Whoever waits no longer does not mind.
+        match self {
+            Self::Prompt { reply, .. } => drop(reply.send(None)),
+            Self::Stop { reply, .. } => drop(reply.send(None)),
+            Self::Close { reply, .. } => drop(reply.send(None)),
+        }
+    }
 }

@@ -1,10 +1,12 @@
 //! The engine: finds or revives the actor of a session and passes commands on.
 
 use std::collections::{BTreeMap, HashMap};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::FutureExt;
 use roost_log::Log;
 use roost_process::Isolation;
 use roost_proto::event::{NewEvent, RuntimeRef, Trace};
@@ -14,19 +16,16 @@ use roost_proto::payload::SessionCreatedPayload;
 use roost_proto::runtime::CreateSessionInput;
 use roost_proto::session::{SessionRecord, TaskOutcome};
 use roost_proto::time::Timestamp;
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Origin};
 use crate::adapter::McpServer;
-use crate::command::{Accepted, Command, Prompt};
+use crate::command::{Accepted, Command, Prompt, Reply};
 use crate::environment::Environments;
 use crate::error::Error;
 use crate::recovery::{self, Survivor};
 use crate::registry::Runtimes;
 use crate::runtime::{Profile, Runtime};
-use crate::scribe::Scribe;
 use crate::slots::{Slots, WhenFull};
 use crate::task::{Phase, Task};
 
@@ -96,9 +95,38 @@ pub struct NewSession {
     pub input: CreateSessionInput,
 }
 
+impl Shared {
+    /// The session of this id or native id.
+    pub(crate) async fn record(&self, session: &str) -> Result<SessionRecord, Error> {
+        let found = self.log.session(session).await?;
+        found.ok_or_else(|| Error::UnknownSession(session.into()))
+    }
+}
+
+/// An actor as the engine holds it.
+#[derive(Clone)]
 struct Live {
     inbox: mpsc::Sender<Command>,
-    actor: JoinHandle<()>,
+    /// Its sender goes with the actor.
+    ended: watch::Receiver<()>,
+}
+
+impl Live {
+    /// Passes a command on; `None` if the actor ended before it took it.
+    async fn tell<T>(&self, id: &SessionId, command: impl FnOnce(Reply<T>) -> Command) -> Option<Result<T, Error>> {
+        let (reply, answer) = oneshot::channel();
+        self.inbox.send(command(reply)).await.ok()?;
+        answer.await.unwrap_or_else(|_| Some(Err(Error::SessionFailed(id.clone()))))
+    }
+
+    fn is_gone(&self) -> bool {
+        self.ended.has_changed().is_err()
+    }
+
+    /// Returns when nothing of the actor is left.
+    async fn gone(mut self) {
+        while self.ended.changed().await.is_ok() {}
+    }
 }
 
 /// The engine.
@@ -107,8 +135,6 @@ pub struct Engine {
     runtimes: Runtimes,
     /// Sessions with an actor. `None` after shutdown, when no new one may start.
     live: Mutex<Option<HashMap<SessionId, Live>>>,
-    /// Held while an actor is looked up or revived, so that a session never has two.
-    reviving: tokio::sync::Mutex<()>,
 }
 
 impl Engine {
@@ -117,10 +143,9 @@ impl Engine {
         let slots = Arc::new(Slots::new(config.max_sessions, config.when_full));
         let shared = Arc::new(Shared { log, config, slots });
         let survivors = recovery::recover(&shared, &runtimes).await?;
-        let live = Mutex::new(Some(HashMap::new()));
-        let engine = Self { shared, runtimes, live, reviving: tokio::sync::Mutex::new(()) };
+        let engine = Self { shared, runtimes, live: Mutex::new(Some(HashMap::new())) };
         for survivor in survivors {
-            engine.adopt(survivor).await?;
+            engine.adopt(survivor)?;
         }
         Ok(engine)
     }
@@ -155,43 +180,51 @@ impl Engine {
         self.shared.log.append(&(&session_id).into(), vec![event]).await?.await?;
         let profile =
             Profile { id: session_id.clone(), adapter, cwd, namespace: new.credential_namespace, input: new.input };
-        let record = self.record(session_id.as_str()).await?;
-        self.spawn(profile, &record, None, None)?;
+        let record = self.shared.record(session_id.as_str()).await?;
+        let origin = Origin { profile, record, runtime: None, task: None };
+        self.spawn(self.live().as_mut(), &session_id, async { Ok(origin) })?;
         Ok(session_id)
     }
 
     /// Says something to a session, live or not.
     pub async fn prompt(&self, session: &str, prompt: Prompt) -> Result<Accepted, Error> {
-        self.command(session, |reply| Command::Prompt { prompt: prompt.clone(), reply }).await?
+        loop {
+            let record = self.shared.record(session).await?;
+            let actor = self.actor(&record)?;
+            let command = |reply| Command::Prompt { prompt: prompt.clone(), reply };
+            // An actor that ended before it took the prompt did nothing about it: its successor takes it.
+            if let Some(answer) = actor.tell(&record.session_id, command).await {
+                return answer;
+            }
+        }
     }
 
     /// Stops the running task; returns when its end is written.
     pub async fn stop(&self, session: &str, reason: &str) -> Result<TaskOutcome, Error> {
-        let record = self.record(session).await?;
-        if !self.is_live(&record.session_id) {
-            return Err(Error::NothingToStop(record.session_id));
-        }
-        self.command(session, |reply| Command::Stop { reason: reason.into(), reply }).await?
+        let id = self.shared.record(session).await?.session_id;
+        let told = match self.find(&id) {
+            Some(actor) => actor.tell(&id, |reply| Command::Stop { reason: reason.into(), reply }).await,
+            None => None,
+        };
+        told.unwrap_or(Err(Error::NothingToStop(id)))
     }
 
     /// Closes a session: its task is stopped, its runtime gone when this returns.
     pub async fn close(&self, session: &str, reason: &str) -> Result<(), Error> {
-        let record = self.record(session).await?;
-        if !self.is_live(&record.session_id) {
-            return Ok(());
-        }
-        self.command(session, |reply| Command::Close { reason: reason.into(), reply }).await
+        let id = self.shared.record(session).await?.session_id;
+        let Some(actor) = self.find(&id) else { return Ok(()) };
+        let told = actor.tell(&id, |reply| Command::Close { reason: reason.into(), reply }).await;
+        actor.gone().await;
+        told.unwrap_or(Ok(()))
     }
 
     /// Stops everything; nothing of it is left when this returns.
     pub async fn shutdown(&self, reason: &str) {
-        let _reviving = self.reviving.lock().await;
         let Some(live) = self.live().take() else { return };
-        let ends = live.into_values().map(|Live { inbox, actor }| async move {
-            let (reply, _) = oneshot::channel();
-            let _ = inbox.send(Command::Close { reason: reason.into(), reply }).await;
-            drop(inbox);
-            let _ = actor.await;
+        let ends = live.into_iter().map(|(id, actor)| async move {
+            // Whether or not it could say so in the log, it is gone afterwards.
+            let _ = actor.tell(&id, |reply| Command::Close { reason: reason.into(), reply }).await;
+            actor.gone().await;
         });
         let all = async {
             futures::future::join_all(ends).await;
@@ -203,117 +236,93 @@ impl Engine {
     }
 
     /// Gives a session whose runtime went on without us an actor that goes on with its task.
-    async fn adopt(&self, survivor: Survivor) -> Result<(), Error> {
+    fn adopt(&self, survivor: Survivor) -> Result<(), Error> {
         let Survivor { record, reattached, ledger } = survivor;
-        let Some(slot) = self.shared.slots.claim()?.taken().await else { return Err(Error::ShuttingDown) };
         let task = reattached.task.zip(ledger).zip(record.open_task.clone()).map(|((running, ledger), open)| Task {
             id: open.task_id,
             mode: record.mode,
             ledger,
             phase: Phase::Running(running),
             stop: None,
+            exit_deadline: None,
+            deaf: false,
         });
-        let runtime = Runtime::adopted(reattached.session, slot);
-        self.spawn(self.profile(&record)?, &record, Some(runtime), task)?;
+        let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt()));
+        let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?);
+        let id = record.session_id.clone();
+        let origin = Origin { profile, record, runtime, task };
+        self.spawn(self.live().as_mut(), &id, async { Ok(origin) })?;
         Ok(())
     }
 
-    /// The session of this id or native id.
-    async fn record(&self, session: &str) -> Result<SessionRecord, Error> {
-        let found = self.shared.log.session(session).await?;
-        found.ok_or_else(|| Error::UnknownSession(session.into()))
+    /// A session's actor, if it has one.
+    fn find(&self, id: &SessionId) -> Option<Live> {
+        self.live().as_ref().and_then(|live| live.get(id).cloned())
     }
 
-    async fn command<T>(&self, session: &str, command: impl Fn(oneshot::Sender<T>) -> Command) -> Result<T, Error> {
-        let record = self.record(session).await?;
-        loop {
-            let inbox = self.actor(&record.session_id).await?;
-            let (reply, answer) = oneshot::channel();
-            if inbox.send(command(reply)).await.is_ok()
-                && let Ok(answer) = answer.await
-            {
-                return Ok(answer);
-            }
-            // The actor ended before it took the command, so nothing of it has happened yet.
-        }
-    }
-
-    /// The inbox of a session's actor, which is revived from the log if it has ended.
-    async fn actor(&self, id: &SessionId) -> Result<mpsc::Sender<Command>, Error> {
-        let _reviving = self.reviving.lock().await;
-        let ended = {
-            let mut live = self.live();
-            let live = live.as_mut().ok_or(Error::ShuttingDown)?;
-            match live.get(id) {
-                Some(found) if !found.inbox.is_closed() => return Ok(found.inbox.clone()),
-                _ => live.remove(id),
-            }
+    /// A session's actor. One that has ended gets a successor, which begins when nothing of it is left.
+    fn actor(&self, record: &SessionRecord) -> Result<Live, Error> {
+        let mut live = self.live();
+        let id = record.session_id.clone();
+        let ended = match live.as_ref().and_then(|live| live.get(&id)) {
+            Some(found) if !found.inbox.is_closed() => return Ok(found.clone()),
+            ended => ended.cloned(),
         };
-        if let Some(ended) = ended {
-            // Its last events must be written before a successor writes any.
-            let _ = ended.actor.await;
-        }
-        let record = self.record(id.as_str()).await?;
-        self.spawn(self.profile(&record)?, &record, None, None)
-    }
-
-    fn profile(&self, record: &SessionRecord) -> Result<Profile, Error> {
-        let input = CreateSessionInput {
-            title: record.title.clone(),
-            model: record.model.clone(),
-            permission_mode: Some(record.mode.into()),
-            runtime_config: None,
+        let adapter = self.runtimes.usable_by_name(&record.runtime)?;
+        let shared = self.shared.clone();
+        let origin = async move {
+            if let Some(ended) = ended {
+                ended.gone().await;
+            }
+            // Only now does the log hold everything that the successor must know.
+            let record = shared.record(id.as_str()).await?;
+            Ok(Origin { profile: Profile::of(&record, adapter), record, runtime: None, task: None })
         };
-        Ok(Profile {
-            id: record.session_id.clone(),
-            adapter: self.runtimes.usable_by_name(&record.runtime)?,
-            cwd: record.cwd.clone(),
-            namespace: record.credential_namespace.clone(),
-            input,
-        })
+        self.spawn(live.as_mut(), &record.session_id, origin)
     }
 
     fn spawn(
         &self,
-        profile: Profile,
-        record: &SessionRecord,
-        open: Option<Runtime>,
-        task: Option<Task>,
-    ) -> Result<mpsc::Sender<Command>, Error> {
+        live: Option<&mut HashMap<SessionId, Live>>,
+        id: &SessionId,
+        origin: impl Future<Output = Result<Origin, Error>> + Send + 'static,
+    ) -> Result<Live, Error> {
+        let live = live.ok_or(Error::ShuttingDown)?;
         let (inbox, commands) = mpsc::channel(INBOX);
-        let mut runtime = RuntimeRef::new(record.runtime.clone());
-        runtime.runtime_session_id.clone_from(&record.runtime_session_id);
-        let id = profile.id.clone();
-        let mut scribe = Scribe::new(self.shared.log.clone(), &id, runtime);
-        scribe.set_task(task.as_ref().map(|task| task.id.clone()));
-        let actor = Actor {
-            shared: self.shared.clone(),
-            scribe,
-            profile,
-            inbox: commands,
-            status: record.status,
-            mode: record.mode,
-            native: record.runtime_session_id.clone(),
-            queue: record.queue.clone(),
-            runtime: open,
-            task,
-            linger: None,
-            idle_since: Instant::now(),
-        };
-        let mut live = self.live();
-        let live = live.as_mut().ok_or(Error::ShuttingDown)?;
-        live.retain(|_, other| !other.actor.is_finished());
-        live.insert(id, Live { inbox: inbox.clone(), actor: tokio::spawn(actor.run()) });
-        Ok(inbox)
-    }
-
-    fn is_live(&self, id: &SessionId) -> bool {
-        self.live().as_ref().is_some_and(|live| live.get(id).is_some_and(|found| !found.inbox.is_closed()))
+        let (alive, ended) = watch::channel(());
+        let life = life(self.shared.clone(), id.clone(), origin, commands);
+        tokio::spawn(async move {
+            life.await;
+            drop(alive);
+        });
+        live.retain(|_, other| !other.is_gone());
+        let actor = Live { inbox, ended };
+        live.insert(id.clone(), actor.clone());
+        Ok(actor)
     }
 
     fn live(&self) -> MutexGuard<'_, Option<HashMap<SessionId, Live>>> {
         // The map is whole between any two statements, so a panic elsewhere cannot have left it broken.
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An actor from its beginning to its end. One that fails leaves no open task, as far as the log lets it.
+async fn life(
+    shared: Arc<Shared>,
+    id: SessionId,
+    origin: impl Future<Output = Result<Origin, Error>>,
+    commands: mpsc::Receiver<Command>,
+) {
+    let run = async { Actor::new(shared.clone(), origin.await?, commands).run().await };
+    let failure = match AssertUnwindSafe(run).catch_unwind().await {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "it panicked".to_owned(),
+    };
+    tracing::error!(session = %id, error = failure, "A session failed.");
+    if let Err(error) = recovery::close_failed(&shared, &id).await {
+        tracing::error!(session = %id, %error, "The failed session could not be closed; the next start does it.");
     }
 }
 

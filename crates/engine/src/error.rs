@@ -46,6 +46,9 @@ pub enum Error {
     /// Nothing runs that could be stopped.
     #[error("session {0} has no running task")]
     NothingToStop(SessionId),
+    /// The session's actor failed while it carried out a command.
+    #[error("session {0} failed while it was told something; look at its log, then try again")]
+    SessionFailed(SessionId),
     /// Nothing can be written to the log at the moment.
     #[error("the disk is full, so nothing can be recorded; free some space and try again")]
     DiskFull,

@@ -64,15 +64,18 @@ pub enum Next {
 pub struct Ledger {
     mode: Mode,
     calls: HashMap<ToolCallId, Call>,
-    order: Vec<ToolCallId>,
-    questions: Vec<QuestionId>,
+    /// The calls that are neither denied nor completed, in the order of their announcement.
+    open: Vec<ToolCallId>,
+    /// The calls that the runtime waits to hear about.
     asked: HashSet<ToolCallId>,
+    /// Every question, and whether it is resolved.
+    questions: Vec<(QuestionId, bool)>,
 }
 
 impl Ledger {
     /// Empty books for a task in this mode.
     pub fn new(mode: Mode) -> Self {
-        Self { mode, calls: HashMap::new(), order: Vec::new(), questions: Vec::new(), asked: HashSet::new() }
+        Self { mode, calls: HashMap::new(), open: Vec::new(), asked: HashSet::new(), questions: Vec::new() }
     }
 
     /// Books as they stood after these events of the task.
@@ -95,7 +98,10 @@ impl Ledger {
             Fact::Usage(usage) => events.push(usage.into()),
             Fact::Plan(plan) => events.push(plan.into()),
             Fact::Notice(notice) => events.push(notice.into()),
-            Fact::Session(update) => events.push(update.into()),
+            // State, mode and queue are the engine's; a runtime that could set them could allow itself everything.
+            Fact::Session(update) => {
+                events.push(SessionUpdatedPayload { status: None, mode: None, queue: None, ..update }.into());
+            }
             Fact::ToolRequested(request) => self.request(request, events),
             Fact::ToolAsks(call) => return self.ask(call, events),
             Fact::ToolStarted(call) => {
@@ -114,8 +120,12 @@ impl Ledger {
             Fact::ToolCompleted(outcome) => self.complete(outcome, events),
             Fact::Question(question) => {
                 let id = question.question_id.clone();
-                self.questions.push(id.clone());
-                events.push(question.into());
+                if self.questions.iter().any(|(known, _)| *known == id) {
+                    events.push(odd(format!("question {id} was asked twice; it is answered again")));
+                } else {
+                    self.questions.push((id.clone(), false));
+                    events.push(question.into());
+                }
                 return Next::Decide(Asked::Question(id));
             }
             Fact::QuestionWithdrawn(id) => {
@@ -143,8 +153,8 @@ impl Ledger {
                 events.push(ToolCallApprovedPayload { identity: call.identity.clone() }.into());
             }
             Some(PolicyResult::Deny) => {
-                call.state = CallState::Denied;
                 events.push(denied(call, mode, reason));
+                self.reach(id, CallState::Denied);
             }
             Some(PolicyResult::Ask) | None => {}
         }
@@ -153,8 +163,9 @@ impl Ledger {
 
     /// Records what came of an open question.
     pub fn resolve(&mut self, id: &QuestionId, outcome: QuestionOutcome, reason: Option<&str>) -> Option<EventBody> {
-        let at = self.questions.iter().position(|open| open == id)?;
-        let question_id = self.questions.remove(at);
+        let (question_id, resolved) = self.questions.iter_mut().find(|(known, resolved)| known == id && !resolved)?;
+        *resolved = true;
+        let question_id = question_id.clone();
         let reason = reason.map(Into::into);
         let resolved =
             QuestionResolvedPayload { question_id, outcome, answers: Default::default(), answered_by: None, reason };
@@ -169,7 +180,7 @@ impl Ledger {
             TaskEnd::Failed(error) => format!("task failed: {}", error.message),
         };
         let mut events = Vec::new();
-        for id in std::mem::take(&mut self.order) {
+        for id in self.open.clone() {
             match self.calls.get(&id).map(|call| call.state) {
                 Some(CallState::Requested) => {
                     let word = ToolPolicyEvaluation {
@@ -186,7 +197,7 @@ impl Ledger {
                 Some(CallState::Completed | CallState::Denied) | None => {}
             }
         }
-        for id in self.questions.clone() {
+        for (id, _) in self.questions.clone() {
             events.extend(self.resolve(&id, QuestionOutcome::Cancelled, Some(&reason)));
         }
         events.push(match end {
@@ -205,8 +216,9 @@ impl Ledger {
         let waits = |id: &&ToolCallId| {
             self.asked.contains(*id) && self.calls.get(*id).is_some_and(|call| call.state == CallState::Requested)
         };
-        let tools = self.order.iter().filter(waits).cloned().map(Asked::Tool);
-        tools.chain(self.questions.iter().cloned().map(Asked::Question)).collect()
+        let tools = self.open.iter().filter(waits).cloned().map(Asked::Tool);
+        let questions = self.questions.iter().filter(|(_, resolved)| !resolved);
+        tools.chain(questions.map(|(id, _)| Asked::Question(id.clone()))).collect()
     }
 
     fn request(&mut self, request: ToolCallRequestedPayload, events: &mut Vec<EventBody>) {
@@ -217,10 +229,8 @@ impl Ledger {
                 events.push(odd(format!("tool call {id} was announced twice; the second was ignored")));
                 return;
             }
-        } else {
-            self.order.push(id.clone());
         }
-        self.asked.remove(id);
+        self.open.push(id.clone());
         self.calls.insert(
             id.clone(),
             Call {
@@ -304,8 +314,7 @@ impl Ledger {
         }
         let Some(identity) = self.run(&outcome.call, events) else { return };
         let mode = self.mode;
-        let Some(call) = self.calls.get_mut(&outcome.call) else { return };
-        call.state = CallState::Completed;
+        let Some(call) = self.calls.get(&outcome.call) else { return };
         let completed = ToolCallCompletedPayload {
             identity,
             name: call.name.clone(),
@@ -318,28 +327,41 @@ impl Ledger {
             is_error: outcome.is_error.then_some(true),
         };
         events.push(completed.into());
+        self.reach(&outcome.call, CallState::Completed);
+    }
+
+    /// Brings a call to where it stands; of one that is over little is kept, because tasks can be long.
+    fn reach(&mut self, id: &ToolCallId, state: CallState) {
+        let Some(call) = self.calls.get_mut(id) else { return };
+        call.state = state;
+        if matches!(state, CallState::Completed | CallState::Denied) {
+            call.words = Vec::new();
+            self.open.retain(|open| open != id);
+            self.asked.remove(id);
+        }
     }
 
     fn recall(&mut self, event: &EventBody) {
-        let mut state = |identity: &ToolCallIdentity, state| {
-            if let Some(call) = self.calls.get_mut(&identity.tool_call_id) {
-                call.state = state;
-            }
-        };
         match event {
             EventBody::ToolCallRequested(request) => self.request(request.clone(), &mut Vec::new()),
-            EventBody::ToolCallApproved(call) => state(&call.identity, CallState::Approved),
-            EventBody::ToolCallDenied(call) => state(&call.identity, CallState::Denied),
-            EventBody::ToolCallStarted(call) => state(&call.identity, CallState::Running),
-            EventBody::ToolCallCompleted(call) => state(&call.identity, CallState::Completed),
+            EventBody::ToolCallApproved(call) => self.reach(&call.identity.tool_call_id, CallState::Approved),
+            EventBody::ToolCallDenied(call) => self.reach(&call.identity.tool_call_id, CallState::Denied),
+            EventBody::ToolCallStarted(call) => self.reach(&call.identity.tool_call_id, CallState::Running),
+            EventBody::ToolCallCompleted(call) => self.reach(&call.identity.tool_call_id, CallState::Completed),
             EventBody::ToolCallPolicyEvaluated(word) => {
                 if let Some(call) = self.calls.get_mut(&word.identity.tool_call_id) {
                     let (source, result, rule) = (word.source, word.result, word.rule.clone());
                     call.words.push(ToolPolicyEvaluation { source, result, rule });
+                    // The runtime waits for whoever was asked.
+                    if result == PolicyResult::Ask {
+                        self.asked.insert(word.identity.tool_call_id.clone());
+                    }
                 }
             }
-            EventBody::QuestionAsked(question) => self.questions.push(question.question_id.clone()),
-            EventBody::QuestionResolved(question) => self.questions.retain(|open| *open != question.question_id),
+            EventBody::QuestionAsked(question) => self.questions.push((question.question_id.clone(), false)),
+            EventBody::QuestionResolved(question) => {
+                self.resolve(&question.question_id, question.outcome, None);
+            }
             _ => {}
         }
     }

@@ -14,6 +14,7 @@
 
 mod actor;
 pub mod adapter;
+mod artifacts;
 mod command;
 mod engine;
 mod environment;
@@ -27,6 +28,7 @@ mod scribe;
 mod slots;
 mod task;
 
+pub use artifacts::{ArtifactError, Artifacts};
 pub use command::{Accepted, Prompt};
 pub use engine::{Config, Engine, McpServers, NewSession};
 pub use environment::Environments;

@@ -6,8 +6,9 @@
 use roost_process::records::Record;
 use roost_proto::event::{EventBody, NormalizedEventType as Type, RuntimeRef};
 use roost_proto::failure::FailureCode;
+use roost_proto::ids::SessionId;
 use roost_proto::payload::{SessionClosedPayload, SessionUpdatedPayload};
-use roost_proto::session::SessionRecord;
+use roost_proto::session::{SessionRecord, SessionStatus};
 
 use crate::adapter::{Reattached, TaskEnd};
 use crate::engine::Shared;
@@ -51,7 +52,7 @@ pub(crate) async fn recover(shared: &Shared, runtimes: &Runtimes) -> Result<Vec<
     let survives =
         |record: &SessionRecord| survivors.iter().any(|one: &Survivor| one.record.session_id == record.session_id);
     for record in shared.log.unclosed().await?.into_iter().filter(|record| !survives(record)).collect::<Vec<_>>() {
-        close(shared, record).await?;
+        close(shared, record, restarted(), REASON).await?;
     }
     if survivors.is_empty() {
         roost_process::remove_ephemeral_leftovers(shared.config.environments.namespaces.clone()).await?;
@@ -61,37 +62,74 @@ pub(crate) async fn recover(shared: &Shared, runtimes: &Runtimes) -> Result<Vec<
 
 /// Offers a process that outlived its daemon to the adapter of its session.
 async fn take_over(shared: &Shared, runtimes: &Runtimes, process: &Record) -> Result<Option<Survivor>, Error> {
-    let Some(record) = shared.log.session(&process.label).await? else { return Ok(None) };
+    let Some(mut record) = shared.log.session(&process.label).await? else { return Ok(None) };
     let Ok(adapter) = runtimes.usable_by_name(&record.runtime) else { return Ok(None) };
     let Some(reattached) = adapter.reattach(process).await else { return Ok(None) };
-    let ledger = match &record.open_task {
-        Some(task) => Some(open_ledger(shared, &record, task.first_seq).await?),
-        None => None,
+    let ledger = match (&record.open_task, &reattached.task) {
+        (Some(task), Some(_)) => Some(open_ledger(shared, &record, task.first_seq).await?),
+        // What it did while nobody listened is not known, so it cannot be called done.
+        (Some(_), None) => {
+            end_task(shared, &record, restarted()).await?;
+            record.open_task = None;
+            None
+        }
+        (None, None) => None,
+        // A task that the log does not know cannot be gone on with.
+        (None, Some(_)) => return Ok(None),
     };
+    if let Some(held) = hold(&mut record) {
+        scribe(shared, &record).write(vec![held]).await?;
+    }
     Ok(Some(Survivor { record, reattached, ledger }))
 }
 
-async fn close(shared: &Shared, record: SessionRecord) -> Result<(), Error> {
+/// Closes a session whose actor failed.
+pub(crate) async fn close_failed(shared: &Shared, id: &SessionId) -> Result<(), Error> {
+    let record = shared.record(id.as_str()).await?;
+    if matches!(record.status, SessionStatus::Created | SessionStatus::Closed) {
+        return Ok(());
+    }
+    let message = "Roost failed while the task ran; what it did until then is in the log";
+    close(shared, record, TaskEnd::failed(FailureCode::Internal, message), "Roost failed").await
+}
+
+fn restarted() -> TaskEnd {
+    let message =
+        "Roost ended while the task ran; what it did until then is in the log. Send the prompt again to go on";
+    TaskEnd::failed(FailureCode::HostRestarted, message)
+}
+
+async fn close(shared: &Shared, mut record: SessionRecord, end: TaskEnd, reason: &str) -> Result<(), Error> {
+    end_task(shared, &record, end).await?;
+    let mut events = Vec::from_iter(hold(&mut record));
+    events.push(SessionClosedPayload { reason: reason.into() }.into());
+    scribe(shared, &record).write(events).await?.await?;
+    Ok(())
+}
+
+/// Ends the task that is open, if one is, with everything in it.
+async fn end_task(shared: &Shared, record: &SessionRecord, end: TaskEnd) -> Result<(), Error> {
+    let Some(task) = &record.open_task else { return Ok(()) };
+    let mut ledger = open_ledger(shared, record, task.first_seq).await?;
+    let mut scribe = scribe(shared, record);
+    scribe.set_task(Some(task.task_id.clone()));
+    scribe.write(ledger.close(end)).await?;
+    Ok(())
+}
+
+/// Holds the prompts that wait: nobody is surprised by one that runs long after it was sent.
+fn hold(record: &mut SessionRecord) -> Option<EventBody> {
+    if record.queue.iter().all(|prompt| prompt.held) {
+        return None;
+    }
+    record.queue.iter_mut().for_each(|prompt| prompt.held = true);
+    Some(SessionUpdatedPayload { queue: Some(record.queue.clone()), ..Default::default() }.into())
+}
+
+fn scribe(shared: &Shared, record: &SessionRecord) -> Scribe {
     let mut runtime = RuntimeRef::new(record.runtime.clone());
     runtime.runtime_session_id.clone_from(&record.runtime_session_id);
-    let mut scribe = Scribe::new(shared.log.clone(), &record.session_id, runtime);
-    if let Some(task) = &record.open_task {
-        let mut ledger = open_ledger(shared, &record, task.first_seq).await?;
-        scribe.set_task(Some(task.task_id.clone()));
-        let message =
-            "Roost ended while the task ran; what it did until then is in the log. Send the prompt again to go on";
-        scribe.write(ledger.close(TaskEnd::failed(FailureCode::HostRestarted, message))).await?;
-        scribe.set_task(None);
-    }
-    let mut events: Vec<EventBody> = Vec::new();
-    if record.queue.iter().any(|prompt| !prompt.held) {
-        let mut queue = record.queue;
-        queue.iter_mut().for_each(|prompt| prompt.held = true);
-        events.push(SessionUpdatedPayload { queue: Some(queue), ..Default::default() }.into());
-    }
-    events.push(SessionClosedPayload { reason: REASON.into() }.into());
-    scribe.write(events).await?.await?;
-    Ok(())
+    Scribe::new(shared.log.clone(), &record.session_id, runtime)
 }
 
 async fn open_ledger(shared: &Shared, record: &SessionRecord, first_seq: u64) -> Result<Ledger, Error> {

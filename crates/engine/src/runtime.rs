@@ -9,7 +9,8 @@ use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{RuntimeSessionId, SessionId, TaskId};
 use roost_proto::mode::Mode;
 use roost_proto::runtime::{CreateSessionInput, InteractionMode, ResumeModel};
-use tokio::sync::OwnedSemaphorePermit;
+use roost_proto::session::SessionRecord;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession, RuntimeTask, TaskInput};
 use crate::engine::Shared;
@@ -20,12 +21,13 @@ use crate::slots::Slot;
 pub(crate) struct Runtime {
     pub(crate) session: Box<dyn RuntimeSession>,
     ephemeral: Option<EphemeralDir>,
-    _slot: OwnedSemaphorePermit,
+    /// `None` for one that was taken over when all places were taken.
+    _slot: Option<OwnedSemaphorePermit>,
 }
 
 impl Runtime {
     /// A runtime that was opened by an earlier process.
-    pub(crate) fn adopted(session: Box<dyn RuntimeSession>, slot: OwnedSemaphorePermit) -> Self {
+    pub(crate) fn adopted(session: Box<dyn RuntimeSession>, slot: Option<OwnedSemaphorePermit>) -> Self {
         Self { session, ephemeral: None, _slot: slot }
     }
 
@@ -50,6 +52,25 @@ pub(crate) struct Profile {
     pub(crate) input: CreateSessionInput,
 }
 
+impl Profile {
+    /// The profile of a session as the log knows it.
+    pub(crate) fn of(record: &SessionRecord, adapter: Arc<dyn RuntimeAdapter>) -> Self {
+        let input = CreateSessionInput {
+            title: record.title.clone(),
+            model: record.model.clone(),
+            permission_mode: Some(record.mode.into()),
+            runtime_config: None,
+        };
+        Self {
+            id: record.session_id.clone(),
+            adapter,
+            cwd: record.cwd.clone(),
+            namespace: record.credential_namespace.clone(),
+            input,
+        }
+    }
+}
+
 /// What a task needs besides its runtime.
 pub(crate) struct Job {
     pub(crate) task_id: TaskId,
@@ -63,14 +84,51 @@ pub(crate) struct Opened {
     pub(crate) task: Result<RuntimeTask, TaskError>,
 }
 
-pub(crate) type Opening = BoxFuture<'static, Opened>;
+/// A task that is being started, and its runtime with it where need be.
+pub(crate) struct Opening {
+    done: BoxFuture<'static, Opened>,
+    wanted: oneshot::Sender<()>,
+}
+
+impl Opening {
+    fn new<F: Future<Output = Opened> + Send + 'static>(open: impl FnOnce(oneshot::Receiver<()>) -> F) -> Self {
+        let (wanted, unwanted) = oneshot::channel();
+        Self { done: Box::pin(open(unwanted)), wanted }
+    }
+
+    /// One that has come to nothing.
+    pub(crate) fn failed(failure: TaskError) -> Self {
+        Self::new(|_| std::future::ready(Opened { runtime: None, task: Err(failure) }))
+    }
+
+    /// What came of it. Cancel safe; not to be asked again.
+    pub(crate) async fn opened(&mut self) -> Opened {
+        (&mut self.done).await
+    }
+
+    /// Gives up and gives back the runtime, if there is one; what is being launched is dropped and ends by that.
+    pub(crate) async fn give_up(self) -> Option<Runtime> {
+        drop(self.wanted);
+        self.done.await.runtime
+    }
+}
 
 /// Starts a task on a runtime that is open.
-pub(crate) fn start(mut runtime: Runtime, job: Job) -> Opening {
-    Box::pin(async move {
-        let task = runtime.session.start_task(input(job, Vec::new())).await;
-        Opened { runtime: Some(runtime), task: task.map_err(Into::into) }
-    })
+pub(crate) fn start(runtime: Runtime, job: Job) -> Opening {
+    Opening::new(|unwanted| start_task(runtime, input(job, Vec::new()), unwanted))
+}
+
+async fn start_task(mut runtime: Runtime, input: TaskInput, mut unwanted: oneshot::Receiver<()>) -> Opened {
+    let task = tokio::select! {
+        biased;
+        _ = &mut unwanted => Err(given_up()),
+        task = runtime.session.start_task(input) => task.map_err(Into::into),
+    };
+    Opened { runtime: Some(runtime), task }
+}
+
+fn given_up() -> TaskError {
+    TaskError::new(FailureCode::Cancelled, "the task was stopped before it began")
 }
 
 /// Opens the runtime, natively resumed where that works and rebuilt from the log where not, and starts a task on it.
@@ -81,16 +139,21 @@ pub(crate) fn open(
     native: Option<RuntimeSessionId>,
     job: Job,
 ) -> Opening {
-    Box::pin(async move {
-        match launch(&shared, slot, &profile, native, job.mode).await {
-            Err(failure) => Opened { runtime: None, task: Err(failure) },
-            Ok((mut runtime, remembers)) => {
-                let history =
-                    if remembers { Ok(Vec::new()) } else { history::before(&shared, &profile.id, &job).await };
-                let task = match history {
-                    Ok(history) => runtime.session.start_task(input(job, history)).await.map_err(Into::into),
-                    Err(error) => Err(TaskError::new(FailureCode::Internal, error.to_string())),
-                };
+    Opening::new(|mut unwanted| async move {
+        let launched = tokio::select! {
+            biased;
+            _ = &mut unwanted => Err(given_up()),
+            launched = launch(&shared, slot, &profile, native, job.mode) => launched,
+        };
+        let (runtime, remembers) = match launched {
+            Err(failure) => return Opened { runtime: None, task: Err(failure) },
+            Ok(launched) => launched,
+        };
+        let history = if remembers { Ok(Vec::new()) } else { history::before(&shared, &profile.id, &job).await };
+        match history {
+            Ok(history) => start_task(runtime, input(job, history), unwanted).await,
+            Err(error) => {
+                let task = Err(TaskError::new(FailureCode::Internal, error.to_string()));
                 Opened { runtime: Some(runtime), task }
             }
         }
@@ -135,7 +198,7 @@ async fn launch(
         Some(session) => session,
         None => adapter.create_session(open).await?,
     };
-    Ok((Runtime { session, ephemeral, _slot: slot }, remembers))
+    Ok((Runtime { session, ephemeral, _slot: Some(slot) }, remembers))
 }
 
 fn input(job: Job, history: Vec<TranscriptMessage>) -> TaskInput {

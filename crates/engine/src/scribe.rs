@@ -35,7 +35,12 @@ impl Scribe {
     pub(crate) fn stamp(&self, time: Timestamp, body: EventBody, raw: Option<Value>) -> NewEvent {
         let mut runtime = self.runtime.clone();
         runtime.raw = raw;
-        NewEvent { time, trace: self.trace.clone(), runtime, body }
+        let mut trace = self.trace.clone();
+        // A task's first event is its start and its last is its end; what happens to the session is not the task's.
+        if matches!(body, EventBody::SessionUpdated(_) | EventBody::SessionClosed(_)) {
+            trace.task_id = None;
+        }
+        NewEvent { time, trace, runtime, body }
     }
 
     /// Hands events to the log; returns as soon as it has room for them, with the promise that they are kept.

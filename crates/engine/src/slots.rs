@@ -1,6 +1,7 @@
 //! How many runtimes may be alive at once, and what happens to the one too many.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -22,6 +23,9 @@ pub(crate) struct Slots {
     max: usize,
     when_full: WhenFull,
     free: Arc<Semaphore>,
+    /// How many wait for a place.
+    waiting: AtomicUsize,
+    /// Wakes one idle session for each that begins to wait.
     wanted: Notify,
 }
 
@@ -33,7 +37,13 @@ pub(crate) enum Slot {
 
 impl Slots {
     pub(crate) fn new(max: usize, when_full: WhenFull) -> Self {
-        Self { max, when_full, free: Arc::new(Semaphore::new(max)), wanted: Notify::new() }
+        Self {
+            max,
+            when_full,
+            free: Arc::new(Semaphore::new(max)),
+            waiting: AtomicUsize::new(0),
+            wanted: Notify::new(),
+        }
     }
 
     /// A place now, a place in the line, or a refusal, as configured.
@@ -45,9 +55,33 @@ impl Slots {
         }
     }
 
-    /// Returns when somebody waits for a place; wakes one idle session per waiter.
+    /// A place for a runtime that is alive already; it is not ended for want of one.
+    pub(crate) fn adopt(&self) -> Option<OwnedSemaphorePermit> {
+        self.free.clone().try_acquire_owned().ok()
+    }
+
+    /// Returns when somebody waits for a place: at once to whoever becomes idle meanwhile, else to one idle session.
     pub(crate) async fn wanted(&self) {
-        self.wanted.notified().await;
+        while self.waiting.load(Ordering::Acquire) == 0 {
+            self.wanted.notified().await;
+        }
+    }
+}
+
+/// One that waits for a place, until it is dropped.
+struct Waiting<'a>(&'a Slots);
+
+impl<'a> Waiting<'a> {
+    fn new(slots: &'a Slots) -> Self {
+        slots.waiting.fetch_add(1, Ordering::AcqRel);
+        slots.wanted.notify_one();
+        Self(slots)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -57,7 +91,7 @@ impl Slot {
         match self {
             Self::Taken(permit) => Some(permit),
             Self::Waiting(slots) => {
-                slots.wanted.notify_one();
+                let _waiting = Waiting::new(&slots);
                 slots.free.clone().acquire_owned().await.ok()
             }
         }

@@ -3,11 +3,11 @@
 use roost_proto::ids::TaskId;
 use roost_proto::mode::Mode;
 use roost_proto::session::TaskOutcome;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::adapter::{Draft, RuntimeTask};
-use crate::error::Error;
+use crate::command::Reply;
 use crate::ledger::Ledger;
 use crate::runtime::{Opened, Opening};
 
@@ -17,6 +17,8 @@ pub(crate) enum Phase {
     Opening(Opening),
     /// The runtime works on it.
     Running(RuntimeTask),
+    /// The opening has come to something that is being dealt with.
+    Opened,
 }
 
 /// Somebody asked for the task to stop.
@@ -24,7 +26,7 @@ pub(crate) struct Stop {
     pub(crate) reason: String,
     /// When it is recorded as stopped even if the runtime says nothing.
     pub(crate) deadline: Instant,
-    pub(crate) replies: Vec<oneshot::Sender<Result<TaskOutcome, Error>>>,
+    pub(crate) replies: Vec<Reply<TaskOutcome>>,
 }
 
 /// The one running task of a session.
@@ -34,6 +36,10 @@ pub(crate) struct Task {
     pub(crate) ledger: Ledger,
     pub(crate) phase: Phase,
     pub(crate) stop: Option<Stop>,
+    /// The runtime has exited; when its adapter must have told the task's end.
+    pub(crate) exit_deadline: Option<Instant>,
+    /// It did not take the last message.
+    pub(crate) deaf: bool,
 }
 
 /// What a running task makes happen.
@@ -41,6 +47,7 @@ pub(crate) enum TaskEvent {
     Opened(Opened),
     Drafts(Option<Vec<Draft>>),
     StopDue,
+    ExitDue,
 }
 
 impl Task {
@@ -51,14 +58,20 @@ impl Task {
             biased;
             () = at(deadline) => TaskEvent::StopDue,
             event = progress(&mut self.phase) => event,
+            () = at(self.exit_deadline) => TaskEvent::ExitDue,
         }
     }
 }
 
 async fn progress(phase: &mut Phase) -> TaskEvent {
     match phase {
-        Phase::Opening(opening) => TaskEvent::Opened(opening.await),
+        Phase::Opening(opening) => {
+            let opened = opening.opened().await;
+            *phase = Phase::Opened;
+            TaskEvent::Opened(opened)
+        }
         Phase::Running(task) => TaskEvent::Drafts(task.drafts.recv().await),
+        Phase::Opened => std::future::pending().await,
     }
 }
 

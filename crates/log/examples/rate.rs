@@ -11,6 +11,32 @@ use roost_proto::runtime::RuntimeName;
 use roost_proto::time::Timestamp;
 
 const EVENTS: usize = 1_000_000;
+const WORDS: [&str; 24] = [
+    "the ",
+    "function ",
+    "returns ",
+    "a ",
+    "stream ",
+    "of ",
+    "events ",
+    "that ",
+    "is ",
+    "never ",
+    "empty ",
+    "let ",
+    "mut ",
+    "self.",
+    "next()",
+    "\n",
+    "if ",
+    "we ",
+    "append ",
+    "before ",
+    "anyone ",
+    "reads, ",
+    "nothing ",
+    "breaks. ",
+];
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,7 +61,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let task = TaskId::new();
         for n in 0..EVENTS / batch {
             let session = &sessions[n % streams];
-            let events = (0..batch).map(|_| delta(session, &task)).collect();
+            let events = (0..batch).map(|k| delta(session, &task, n * batch + k)).collect();
             drop(log.append(&StreamId::from(session), events).await?);
         }
         let seen = counter.await??;
@@ -47,7 +73,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn delta(session: &SessionId, task: &TaskId) -> NewEvent {
+/// An event with 250 bytes of text, which is about as compressible as prose.
+fn delta(session: &SessionId, task: &TaskId, n: usize) -> NewEvent {
+    let mut seed = n as u64;
+    let mut text = String::with_capacity(256);
+    while text.len() < 245 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        text.push_str(WORDS[(seed >> 33) as usize % WORDS.len()]);
+    }
     NewEvent {
         time: Timestamp::now(),
         trace: Trace { task_id: Some(task.clone()), ..Trace::session(session.clone()) },
@@ -55,7 +88,7 @@ fn delta(session: &SessionId, task: &TaskId) -> NewEvent {
         body: ModelOutputDeltaPayload {
             kind: ModelOutputDeltaKind::TextDelta,
             block_id: "block-1".into(),
-            delta: "x".repeat(250),
+            delta: text,
             tool_call_id: None,
             language: None,
         }

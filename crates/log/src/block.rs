@@ -16,7 +16,7 @@ pub(crate) const MAX_EVENTS: usize = 256;
 const FULL_BYTES: usize = 256 << 10;
 
 /// Consecutive events of one stream, with their NDJSON as stored.
-pub struct Block {
+pub(crate) struct Block {
     id: BlockId,
     stream: StreamId,
     first_seq: Seq,

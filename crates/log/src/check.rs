@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use roost_proto::approval::Pending;
+use roost_proto::pattern::RememberedRule;
 use roost_proto::session::SessionRecord;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
+use crate::asks;
 use crate::block::Block;
 use crate::cursor::BlockId;
 use crate::error::{Error, Result};
@@ -93,16 +96,17 @@ fn inspect(db: &Connection) -> Result<Report> {
     if strays > 0 {
         report.problems.push(format!("{strays} blocks belong to no stream"));
     }
-    compare(&Derived::expected(&sums), &Derived::stored(&db)?, &mut report.problems);
+    compare(&Derived::expected(&sums)?, &Derived::stored(&db)?, &mut report.problems);
     Ok(report)
 }
 
 fn remake(db: &Connection) -> Result<()> {
     let db = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
-    db.execute_batch("DELETE FROM sessions; DELETE FROM aliases;")?;
+    db.execute_batch("DELETE FROM sessions; DELETE FROM aliases; DELETE FROM pending; DELETE FROM remembered;")?;
     for stream in streams(&db)? {
         let replay = Replay::of(&db, &stream)?;
         replay.summary.store(&db, stream.id)?;
+        replay.summary.asks.store(&db)?;
         db.prepare_cached("UPDATE streams SET last_seq = ?2 WHERE id = ?1")?
             .execute(params![stream.id, replay.last_seq as i64])?;
         for Labels { id, types, last_seq, bytes } in replay.wrong_labels {
@@ -225,6 +229,9 @@ impl Replay {
 struct Derived {
     sessions: BTreeMap<String, SessionRow>,
     aliases: BTreeSet<(String, String)>,
+    pending: BTreeMap<String, Pending>,
+    /// By what they are about, with when they were made.
+    remembered: BTreeMap<String, (i64, RememberedRule)>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -240,9 +247,21 @@ struct SessionRow {
 }
 
 impl Derived {
-    fn expected(sums: &[(i64, Summary)]) -> Self {
-        let mut derived = Self { sessions: BTreeMap::new(), aliases: BTreeSet::new() };
+    fn expected(sums: &[(i64, Summary)]) -> Result<Self> {
+        let mut derived = Self {
+            sessions: BTreeMap::new(),
+            aliases: BTreeSet::new(),
+            pending: BTreeMap::new(),
+            remembered: BTreeMap::new(),
+        };
         for (stream, summary) in sums {
+            derived.pending.extend(summary.asks.pending.clone());
+            for made in &summary.asks.remembered {
+                let (subject, at) = (asks::subject(&made.rule)?, made.at.as_millis());
+                if derived.remembered.get(&subject).is_none_or(|(before, _)| *before <= at) {
+                    derived.remembered.insert(subject, (at, made.rule.clone()));
+                }
+            }
             let Some(record) = &summary.record else { continue };
             let id = record.session_id.to_string();
             derived.aliases.extend(summary.aliases.iter().map(|alias| (alias.clone(), id.clone())));
@@ -257,7 +276,7 @@ impl Derived {
             };
             derived.sessions.insert(id, row);
         }
-        derived
+        Ok(derived)
     }
 
     fn stored(db: &Connection) -> Result<Self> {
@@ -278,7 +297,13 @@ impl Derived {
         let sessions = sessions.collect::<rusqlite::Result<_>>()?;
         let mut aliases = db.prepare("SELECT alias, session_id FROM aliases")?;
         let aliases = aliases.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
-        Ok(Self { sessions, aliases })
+        let mut pending = db.prepare("SELECT id, record FROM pending")?;
+        let pending = pending.query_map([], |row| Ok((row.get(0)?, from_json(row, 1)?)))?;
+        let pending = pending.collect::<rusqlite::Result<_>>()?;
+        let mut remembered = db.prepare("SELECT subject, made_ms, rule FROM remembered")?;
+        let remembered = remembered.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, from_json(row, 2)?))))?;
+        let remembered = remembered.collect::<rusqlite::Result<_>>()?;
+        Ok(Self { sessions, aliases, pending, remembered })
     }
 }
 
@@ -294,6 +319,12 @@ fn compare(expected: &Derived, stored: &Derived, problems: &mut Vec<String>) {
     }
     for id in stored.sessions.keys().filter(|id| !expected.sessions.contains_key(*id)) {
         problems.push(format!("session {id}: it is in the directory, but no event made it"));
+    }
+    if expected.pending != stored.pending {
+        problems.push("what waits for an answer differs from what the events say".into());
+    }
+    if expected.remembered != stored.remembered {
+        problems.push("the remembered answers differ from what the events say".into());
     }
     for (alias, id) in expected.aliases.difference(&stored.aliases) {
         problems.push(format!("session {id}: its other name {alias} is missing"));

@@ -1,4 +1,5 @@
-//! Compaction: cold blocks are compressed where they lie; nothing about them changes for a reader.
+//! Compaction: cold blocks that were too small to be compressed at once are compressed where they lie; nothing about
+//! them changes for a reader.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -6,6 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use roost_proto::time::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
+use crate::codec::{PLAIN, ZSTD};
 use crate::cursor::BlockId;
 use crate::error::{Error, Result};
 use crate::job::Steps;
@@ -46,9 +48,9 @@ impl Steps for Compact {
     fn step(&mut self, db: &Connection) -> Result<Option<Compacted>> {
         let db = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
         let mut select = db.prepare_cached(
-            "SELECT id, time_ms, body FROM blocks WHERE id > ?1 AND codec = 0 AND bytes >= ?2 ORDER BY id LIMIT ?3",
+            "SELECT id, time_ms, body FROM blocks WHERE id > ?1 AND codec = ?4 AND bytes >= ?2 ORDER BY id LIMIT ?3",
         )?;
-        let mut rows = select.query([self.after.load(Ordering::Relaxed), MIN_BYTES, STEP_BLOCKS])?;
+        let mut rows = select.query([self.after.load(Ordering::Relaxed), MIN_BYTES, STEP_BLOCKS, PLAIN])?;
         let (mut last, mut packed) = (None::<BlockId>, Vec::new());
         while let Some(row) = rows.next()?
             && row.get::<_, i64>(1)? < self.cutoff_ms
@@ -65,7 +67,8 @@ impl Steps for Compact {
         }
         drop(rows);
         for (id, small) in packed {
-            db.prepare_cached("UPDATE blocks SET codec = 1, body = ?2 WHERE id = ?1")?.execute(params![id, small])?;
+            db.prepare_cached("UPDATE blocks SET codec = ?3, body = ?2 WHERE id = ?1")?
+                .execute(params![id, small, ZSTD])?;
         }
         drop(select);
         db.commit()?;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::block::Batch;
+use crate::block::{Batch, Block};
 use crate::cursor::{BlockId, Cursor, Start};
 use crate::error::{Error, Result};
 use crate::filter::Filter;
-use crate::log::{BoxFuture, Follow};
+use crate::log::{BoxFuture, Follow, Health};
 use crate::reader::{MAX_BLOCKS, Readers, StreamRow, block_after, chunk, lost, removed_to};
 use crate::ring::Ring;
 use crate::writer::last_block;
@@ -21,7 +21,7 @@ const POLL: Duration = Duration::from_millis(50);
 #[derive(Clone)]
 pub(crate) enum News {
     /// From the writer in this process.
-    Told(watch::Receiver<BlockId>, Arc<Ring>),
+    Told { published: watch::Receiver<BlockId>, ring: Arc<Ring>, health: watch::Receiver<Health> },
     /// By looking.
     Polled,
 }
@@ -30,14 +30,14 @@ impl News {
     /// The newest block that may be read.
     async fn last_block(&mut self, readers: &Arc<Readers>) -> Result<BlockId> {
         match self {
-            Self::Told(published, _) => Ok(*published.borrow_and_update()),
+            Self::Told { published, .. } => Ok(*published.borrow_and_update()),
             Self::Polled => readers.run(last_block).await,
         }
     }
 
     async fn wait(&mut self) -> Result<()> {
         match self {
-            Self::Told(published, _) => published.changed().await.map_err(|_| Error::Closed),
+            Self::Told { published, health, .. } => published.changed().await.map_err(|_| health.borrow().end()),
             Self::Polled => {
                 tokio::time::sleep(POLL).await;
                 Ok(())
@@ -94,7 +94,7 @@ impl SqliteFollower {
                 continue;
             }
             let near = match &self.news {
-                News::Told(_, ring) => ring.from(first, MAX_BLOCKS),
+                News::Told { ring, .. } => ring.from(first, MAX_BLOCKS),
                 News::Polled => None,
             };
             let (blocks, read_to) = match near {
@@ -115,7 +115,7 @@ impl SqliteFollower {
         }
     }
 
-    async fn read_store(&mut self, first: BlockId, end: BlockId) -> Result<(Vec<Arc<crate::block::Block>>, BlockId)> {
+    async fn read_store(&mut self, first: BlockId, end: BlockId) -> Result<(Vec<Arc<Block>>, BlockId)> {
         let (filter, position, known) = (self.filter.clone(), self.position, self.known_removals);
         let read = move |db: &rusqlite::Connection| match lost(db, &filter, position, known)? {
             Some(lost) => Ok(Err(lost)),

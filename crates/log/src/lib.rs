@@ -35,6 +35,7 @@
 //! * **One writer thread** drains a queue that is bounded in batches and bytes, commits once per group, then
 //!   publishes. It never waits for a reader; a flood waits in its producer.
 //! * **Block rows.** Up to 256 events of one stream are one row of NDJSON, encoded once; followers get the same bytes.
+//!   Rows of 4 KiB and more are compressed as they are written, so that a flood writes less to the disk.
 //!   Streams that are appended to at the same moment may be ordered either way; within a stream order never changes.
 //! * **A follower is a position, not a queue.** It reads the ring while it is near, the store when it is behind.
 //! * **Derived rows change in the events' transaction** and only by [`roost_proto::session::SessionRecord::after`], so
@@ -42,8 +43,10 @@
 //! * **A removed prefix is an answer.** A position behind it gets [`Error::Truncated`], never a silent gap.
 //! * **A full disk is waited out.** The group stays in memory and is tried again; [`Health::Stalled`] says so.
 
+mod asks;
 mod block;
 mod check;
+mod codec;
 mod compact;
 mod cursor;
 mod error;
@@ -62,7 +65,7 @@ mod stream;
 mod tables;
 mod writer;
 
-pub use block::{Batch, Block, Entry};
+pub use block::{Batch, Entry};
 pub use check::{Rebuilt, Report, check, rebuild};
 pub use compact::Compacted;
 pub use cursor::{Cursor, Start};

@@ -5,7 +5,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use roost_proto::approval::Pending;
 use roost_proto::event::NewEvent;
+use roost_proto::ids::SessionId;
+use roost_proto::pattern::RememberedRule;
 use roost_proto::session::SessionRecord;
 use roost_proto::time::Timestamp;
 use tokio::sync::{oneshot, watch};
@@ -43,6 +46,12 @@ pub trait Log: Send + Sync {
 
     /// The sessions that were prompted and not closed since.
     fn unclosed(&self) -> BoxFuture<'_, Result<Vec<SessionRecord>>>;
+
+    /// What waits for a person, oldest first: everywhere, or in one session.
+    fn pending(&self, session: Option<&SessionId>) -> BoxFuture<'_, Result<Vec<Pending>>>;
+
+    /// What persons said for longer than once, oldest first.
+    fn remembered(&self) -> BoxFuture<'_, Result<Vec<RememberedRule>>>;
 
     /// Whether events can be stored, now and from now on.
     fn health(&self) -> watch::Receiver<Health>;
@@ -111,4 +120,14 @@ pub enum Health {
         /// Why.
         reason: Arc<str>,
     },
+}
+
+impl Health {
+    /// What to tell somebody who finds the writer gone.
+    pub(crate) fn end(&self) -> Error {
+        match self {
+            Self::Failed { reason } => Error::Failed { reason: reason.clone() },
+            Self::Ok | Self::Stalled { .. } => Error::Closed,
+        }
+    }
 }

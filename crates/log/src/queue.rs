@@ -11,8 +11,8 @@ use crate::job::Job;
 use crate::log::{Appended, Receipt};
 use crate::stream::StreamId;
 
-/// Batches that wait at most.
-const BATCHES: usize = 1024;
+/// Batches that wait at most; enough for a full group even when each holds one event.
+const BATCHES: usize = 4096;
 /// Bytes that wait at most; one bigger batch may wait alone.
 const BYTES: u32 = 4 << 20;
 /// Bytes of one event at most. Escapes can make a text six times longer, and SQLite stores a row of up to 10^9 bytes.

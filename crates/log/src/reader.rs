@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use tokio::sync::Semaphore;
 
 use crate::block::{Batch, Block};
+use crate::codec::unpack;
 use crate::cursor::{BlockId, Cursor};
 use crate::error::{Error, Result};
 use crate::filter::{Filter, TypeMask};
@@ -98,16 +99,9 @@ pub(crate) const BLOCK: &str = "b.id, s.name, b.first_seq, b.types, b.bytes, b.c
 
 /// Reads one row of [`BLOCK`] columns.
 pub(crate) fn block(row: &Row<'_>) -> rusqlite::Result<Block> {
-    let damaged = |column, reason: Box<dyn std::error::Error + Send + Sync>| {
-        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Blob, reason)
-    };
     let body = row.get_ref(6)?.as_blob()?;
-    let text = match row.get(5)? {
-        0_i64 => body.to_vec(),
-        1 => zstd::bulk::decompress(body, row.get::<_, i64>(4)? as usize).map_err(|error| damaged(6, error.into()))?,
-        other => return Err(damaged(5, format!("unknown codec {other}").into())),
-    };
-    let text = String::from_utf8(text).map_err(|error| damaged(6, error.into()))?;
+    let text = unpack(row.get(5)?, row.get::<_, i64>(4)? as usize, body)
+        .map_err(|reason| rusqlite::Error::FromSqlConversionFailure(6, rusqlite::types::Type::Blob, reason))?;
     let name: String = row.get(1)?;
     Ok(Block::stored(row.get(0)?, name.as_str().into(), seq(row, 2)?, TypeMask(row.get::<_, i64>(3)? as u64), text))
 }

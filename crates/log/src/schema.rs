@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::sqlite::Synchronous;
 
 /// What leads from version n to n + 1, from an empty file on. Steps are only ever added.
-const STEPS: [&str; 1] = [V1];
+const STEPS: [&str; 3] = [V1, V2, V3];
 
 const VERSION: u32 = STEPS.len() as u32;
 
@@ -49,8 +49,7 @@ const V1: &str = "
         record TEXT NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX sessions_by_update ON sessions(updated_ms);
-    CREATE INDEX sessions_unclosed ON sessions(updated_ms) WHERE status IN ('active', 'ending');
-    CREATE INDEX sessions_with_task ON sessions(open_task) WHERE open_task IS NOT NULL;
+    CREATE INDEX sessions_with_task ON sessions(updated_ms) WHERE open_task IS NOT NULL;
 
     CREATE TABLE aliases(
         alias TEXT NOT NULL,
@@ -59,12 +58,34 @@ const V1: &str = "
     ) WITHOUT ROWID;
 ";
 
+/// A restart looks at the sessions that were not closed, and at no others.
+const V2: &str = "
+    CREATE INDEX sessions_unclosed ON sessions(updated_ms) WHERE status IN ('active', 'ending');
+";
+
+/// What waits for a person, and what persons said for longer than once.
+const V3: &str = "
+    CREATE TABLE pending(
+        id TEXT PRIMARY KEY,                    -- of the tool call or the question
+        session_id TEXT NOT NULL,
+        asked_ms INTEGER NOT NULL,
+        record TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX pending_by_session ON pending(session_id, asked_ms);
+
+    CREATE TABLE remembered(
+        subject TEXT PRIMARY KEY,               -- what the rule is about, whatever it says about it
+        made_ms INTEGER NOT NULL,
+        rule TEXT NOT NULL
+    ) WITHOUT ROWID;
+";
+
 /// How long a connection waits for another process's transaction.
 const BUSY: Duration = Duration::from_secs(5);
 /// Bytes to which the write-ahead log is cut after a burst.
 const WAL_BYTES: i64 = 16 << 20;
 /// Pages in the write-ahead log after which they move to the database.
-const CHECKPOINT_PAGES: i64 = 2000;
+const CHECKPOINT_PAGES: i64 = 1000;
 
 /// The database of a state directory.
 pub(crate) fn database(state: &Path) -> PathBuf {

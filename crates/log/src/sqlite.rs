@@ -5,11 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
+use roost_proto::approval::Pending;
 use roost_proto::event::NewEvent;
+use roost_proto::ids::SessionId;
+use roost_proto::pattern::RememberedRule;
 use roost_proto::session::SessionRecord;
 use roost_proto::time::Timestamp;
 use tokio::sync::watch;
 
+use crate::asks;
 use crate::compact::{Compact, Compacted};
 use crate::cursor::Start;
 use crate::error::{Error, Result};
@@ -117,7 +121,12 @@ impl SqliteLog {
         let compacted_to = Arc::default();
         let writer = WriterHandle { queue, closing, thread, compacted_to, _lock: lock.clone() };
         let readers = Arc::new(Readers::new(path));
-        let inner = Inner { readers, news: News::Told(news, ring), health: healthy, writer: Some(writer) };
+        let inner = Inner {
+            readers,
+            news: News::Told { published: news, ring, health: healthy.clone() },
+            health: healthy,
+            writer: Some(writer),
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -165,12 +174,9 @@ impl SqliteLog {
         self.inner.writer.as_ref().ok_or(Error::ReadOnly)
     }
 
-    /// Says why the writer is gone, where it says so.
+    /// Says why the writer is gone, if it is.
     fn explain(&self, error: Error) -> Error {
-        match (&error, &*self.inner.health.borrow()) {
-            (Error::Closed, Health::Failed { reason }) => Error::Failed { reason: reason.clone() },
-            _ => error,
-        }
+        if matches!(error, Error::Closed) { self.inner.health.borrow().end() } else { error }
     }
 }
 
@@ -228,6 +234,15 @@ impl Log for SqliteLog {
 
     fn open_tasks(&self) -> BoxFuture<'_, Result<Vec<SessionRecord>>> {
         Box::pin(self.inner.readers.run(tables::open_tasks))
+    }
+
+    fn pending(&self, session: Option<&SessionId>) -> BoxFuture<'_, Result<Vec<Pending>>> {
+        let session = session.map(|session| session.as_str().to_owned());
+        Box::pin(self.inner.readers.run(move |db| asks::pending(db, session.as_deref())))
+    }
+
+    fn remembered(&self) -> BoxFuture<'_, Result<Vec<RememberedRule>>> {
+        Box::pin(self.inner.readers.run(asks::remembered))
     }
 
     fn health(&self) -> watch::Receiver<Health> {

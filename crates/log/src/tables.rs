@@ -7,6 +7,7 @@ use roost_proto::session::SessionRecord;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
+use crate::asks::Asks;
 use crate::block::Block;
 use crate::error::Result;
 use crate::stream::StreamId;
@@ -18,6 +19,9 @@ pub(crate) struct Summary {
     pub(crate) record: Option<SessionRecord>,
     /// Every id that runtimes gave the session.
     pub(crate) aliases: BTreeSet<String>,
+    /// What waits in it and what is remembered of it.
+    #[serde(default)]
+    pub(crate) asks: Asks,
 }
 
 impl Summary {
@@ -32,7 +36,11 @@ impl Summary {
     /// Adds one event.
     pub(crate) fn add(&mut self, stream: &StreamId, event: &NormalizedEvent) {
         // A stream that does not bear its session's name is not the session's own.
-        if !SessionRecord::concerns(&event.body) || event.trace.session_id.as_str() != stream.as_str() {
+        if event.trace.session_id.as_str() != stream.as_str() {
+            return;
+        }
+        self.asks.add(event);
+        if !SessionRecord::concerns(&event.body) {
             return;
         }
         self.record = SessionRecord::after(self.record.take(), event);
@@ -107,8 +115,10 @@ pub(crate) fn sessions(db: &Connection, limit: usize) -> Result<Vec<SessionRecor
 
 /// The sessions whose task has not ended.
 pub(crate) fn open_tasks(db: &Connection) -> Result<Vec<SessionRecord>> {
-    let mut select =
-        db.prepare_cached("SELECT record FROM sessions WHERE open_task IS NOT NULL ORDER BY updated_ms")?;
+    // Every start asks this: it must not cost more where there are many sessions.
+    let mut select = db.prepare_cached(
+        "SELECT record FROM sessions INDEXED BY sessions_with_task WHERE open_task IS NOT NULL ORDER BY updated_ms",
+    )?;
     let found = select.query_map([], |row| from_json(row, 0))?.collect::<rusqlite::Result<_>>()?;
     Ok(found)
 }

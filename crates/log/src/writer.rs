@@ -1,6 +1,7 @@
 //! The one thread that writes: it numbers events, commits them in groups, then publishes them.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
@@ -12,7 +13,9 @@ use roost_proto::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::asks::AskChange;
 use crate::block::{Block, BlockBuilder, Room};
+use crate::codec::Packer;
 use crate::cursor::BlockId;
 use crate::error::{Error, Result};
 use crate::job::Job;
@@ -71,6 +74,7 @@ struct Stream {
 struct Group {
     blocks: Vec<Arc<Block>>,
     touched: Vec<StreamId>,
+    asks: Vec<AskChange>,
     replies: Vec<(oneshot::Sender<Result<Appended>>, Result<Appended>)>,
 }
 
@@ -181,6 +185,9 @@ impl Writer {
             }
             stream.last_seq += 1;
             event.seq = stream.last_seq;
+            if event.trace.session_id.as_str() == name.as_str() {
+                group.asks.extend(AskChange::of(&event));
+            }
             if SessionRecord::concerns(&event.body) {
                 stream.summary.add(&name, &event);
                 stream.summary_changed = true;
@@ -213,12 +220,15 @@ impl Writer {
                 stream.summary.store(&db, stream.row)?;
             }
         }
+        group.asks.iter().try_for_each(|change| change.store(&db))?;
         let mut insert = db.prepare_cached(
-            "INSERT INTO blocks(id, stream, first_seq, last_seq, types, time_ms, bytes, body)
-             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO blocks(id, stream, first_seq, last_seq, types, time_ms, bytes, codec, body)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?;
+        let mut packer = Packer::default();
         for block in &group.blocks {
             let row = self.streams.get(block.stream()).map(|stream| stream.row);
+            let (codec, body) = packer.pack(block.text());
             let time = block.event(block.len() - 1)?.time.as_millis();
             insert.execute(params![
                 block.id(),
@@ -228,7 +238,8 @@ impl Writer {
                 block.types().0 as i64,
                 time,
                 block.text().len() as i64,
-                block.text().as_bytes(),
+                codec,
+                body,
             ])?;
         }
         drop(insert);
@@ -267,7 +278,7 @@ impl Writer {
                     }
                     return Ok(done);
                 }
-                error => return error,
+                failed => return failed.map_err(|error| error.at(Path::new(self.db.path().unwrap_or_default()))),
             }
         }
     }

@@ -9,6 +9,13 @@ pub fn to_string<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
 }
 
 /// `sha256:<hex>` of a JSON value's canonical text.
+///
+/// ```
+/// use roost_proto::canonical::hash;
+/// use serde_json::json;
+///
+/// assert_eq!(hash(&json!({ "a": 1, "b": 2.0 })), hash(&json!({ "b": 2, "a": 1 })));
+/// ```
 pub fn hash(value: &serde_json::Value) -> String {
     // A `Value` holds no NaN, no infinity and only string keys, so its canonical form always exists.
     let text = to_string(value).unwrap_or_default();

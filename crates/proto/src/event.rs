@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::ids::{ClientId, RequestId, RuntimeSessionId, SessionId, TaskId, UserId};
+use crate::json::present;
 use crate::payload::*;
 use crate::runtime::RuntimeName;
 use crate::time::Timestamp;
@@ -41,7 +42,7 @@ macro_rules! event_table {
 
         /// What happened: the type and its payload, which cannot disagree.
         #[derive(Clone, Debug, PartialEq, JsonSchema)]
-        #[schemars(tag = "type", content = "payload")]
+        #[schemars(tag = "type", content = "payload", transform = allow_other_types)]
         pub enum EventBody {
             $(#[doc = concat!("`", $name, "`")] #[schemars(rename = $name)] $variant($payload),)*
             /// A type that this version does not know.
@@ -113,6 +114,21 @@ event_table! {
     QuestionResolved(QuestionResolvedPayload) = "question.resolved",
     PlanUpdated(PlanUpdatedPayload) = "plan.updated",
     RuntimeNotice(RuntimeNoticePayload) = "runtime.notice",
+    ApprovalRequested(ApprovalRequestedPayload) = "approval.requested",
+    ApprovalResolved(ApprovalResolvedPayload) = "approval.resolved",
+}
+
+/// Lets the schema accept what [`EventBody::Other`] accepts, so that a client's validator does not refuse a newer event.
+fn allow_other_types(schema: &mut Schema) {
+    let other = json!({
+        "description": "A type that this version does not know.",
+        "type": "object",
+        "properties": { "type": { "type": "string", "not": { "enum": NormalizedEventType::ALL } }, "payload": true },
+        "required": ["type", "payload"],
+    });
+    if let Some(variants) = schema.get_mut("oneOf").and_then(Value::as_array_mut) {
+        variants.push(other);
+    }
 }
 
 impl EventBody {
@@ -168,7 +184,7 @@ pub struct RuntimeRef {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_session_id: Option<RuntimeSessionId>,
     /// The native message, kept where ours says less.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub raw: Option<Value>,
 }
 
@@ -206,6 +222,7 @@ pub struct NormalizedEvent {
     /// The version of the payload shapes.
     pub schema_version: u32,
     /// Its place in the session's stream, from 1 without a gap.
+    #[schemars(range(min = 1))]
     pub seq: u64,
     /// When it happened.
     pub time: Timestamp,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::json::present;
 use crate::runtime::RuntimeName;
 
 /// The kinds of failure; the first seven are seed 001's design, the rest say what a host can know on top.
@@ -50,7 +51,7 @@ pub struct TaskError {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr_tail: Option<String>,
     /// The runtime's own error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub raw: Option<Value>,
 }
 

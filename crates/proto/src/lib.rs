@@ -9,13 +9,43 @@
 //! * [`session::SessionRecord`] is a fold over events. The log stores it beside them in the same transaction, and can
 //!   therefore always rebuild it.
 //! * Ids are `Arc<str>` newtypes: stamping them on every delta must not allocate.
+//!
+//! An event from a draft to its line in the log, and back:
+//!
+//! ```
+//! use roost_proto::event::{NewEvent, NormalizedEvent, RuntimeRef, Trace};
+//! use roost_proto::ids::SessionId;
+//! use roost_proto::payload::TaskCompletedPayload;
+//! use roost_proto::runtime::RuntimeName;
+//! use roost_proto::time::Timestamp;
+//!
+//! let draft = NewEvent {
+//!     time: Timestamp::from_millis(0),
+//!     trace: Trace::session(SessionId::from("s1")),
+//!     runtime: RuntimeRef::new(RuntimeName::Demo),
+//!     body: TaskCompletedPayload { reason: "end_turn".into() }.into(),
+//! };
+//! let event = draft.numbered(7);
+//! let line = serde_json::to_string(&event)?;
+//! println!("{line}");
+//! assert_eq!(
+//!     line,
+//!     r#"{"schema_version":1,"seq":7,"time":"1970-01-01T00:00:00.000Z","type":"task.completed","#.to_owned()
+//!         + r#""trace":{"session_id":"s1"},"runtime":{"name":"demo"},"payload":{"reason":"end_turn"}}"#
+//! );
+//! assert_eq!(serde_json::from_str::<NormalizedEvent>(&line)?, event);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
+pub mod approval;
 pub mod canonical;
 pub mod content;
 pub mod event;
 pub mod failure;
 pub mod ids;
+mod json;
 pub mod mode;
+pub mod pattern;
 pub mod payload;
 pub mod registry;
 pub mod runtime;

@@ -1,8 +1,10 @@
 //! The JSON Schemas of the wire types, generated and committed under `schemas/`.
+//!
+//! They say what is accepted: an optional field may also be `null`, which is read as absent.
 
 use schemars::{JsonSchema, Schema, schema_for};
 
-use crate::{content, event, failure, payload, registry, runtime, session, tool};
+use crate::{approval, content, event, failure, pattern, payload, registry, runtime, session, tool};
 
 /// Every published schema with its file name.
 pub fn all() -> Vec<(&'static str, Schema)> {
@@ -25,5 +27,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         entry::<failure::TaskError>("task_error"),
         entry::<session::SessionRecord>("session_record"),
         entry::<registry::RuntimeRegistry>("runtime_registry"),
+        entry::<approval::Pending>("pending"),
+        entry::<pattern::RememberedRule>("remembered_rule"),
     ]
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::canonical;
 use crate::ids::ToolCallId;
+use crate::json::present;
 use crate::mode::{Mode, PermissionMode};
 
 /// Which tool call, which attempt at it, and with what input.
@@ -17,6 +18,7 @@ pub struct ToolCallIdentity {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_tool_call_id: Option<String>,
     /// From 1; counts replays and retries.
+    #[schemars(range(min = 1))]
     pub attempt: u32,
     /// `sha256:<hex>` of the canonical input.
     pub input_hash: String,
@@ -83,7 +85,7 @@ pub enum PolicyResult {
 }
 
 /// What was decided in the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyDecision {
     /// It may run.
@@ -142,7 +144,7 @@ pub struct ToolManifestEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its JSON schema, or what the runtime uses instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub input_schema: Option<Value>,
     /// `sha256:<hex>` of the canonical schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,1 +1,29 @@
-//! Roost: testkit.
+//! What the tests of several crates share: a runtime that does what a test tells it, and an engine on a real log.
+//!
+//! * [`fake::FakeAdapter`] is a runtime without a process: the test is the agent. It receives what the engine wants
+//!   (open, resume, start a task, decide) and says what comes of it, one step at a time.
+//! * [`Harness`] is an engine over that runtime and a real log in a directory of its own; it can crash and restart.
+//! * [`facts`] are the drafts that tests say most.
+//!
+//! Nothing here sleeps to wait for something: every wait is for a condition, with one generous [`DEADLINE`].
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a helper of tests fails as a test does")]
+
+pub mod facts;
+pub mod fake;
+mod harness;
+
+pub use harness::{Harness, Home};
+
+use std::time::Duration;
+
+/// Long enough for the slowest machine, short enough to notice a hang.
+pub const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Waits for something that must happen; panics with its name if it does not.
+pub async fn soon<T>(what: &str, happens: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(DEADLINE, happens).await {
+        Ok(happened) => happened,
+        Err(_) => panic!("this did not happen within {} s: {what}", DEADLINE.as_secs()),
+    }
+}

@@ -12,7 +12,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("roost-wasm", &["roost-proto"]),
     ("roost-workspace", &["roost-process", "roost-log", "roost-proto"]),
     ("roost-adapters", &["roost-engine", "roost-process", "roost-proto"]),
-    (TESTKIT, &["roost-engine", "roost-proto"]),
+    (TESTKIT, &["roost-engine", "roost-process", "roost-policy", "roost-log", "roost-proto"]),
     ("roost-engine", &["roost-process", "roost-policy", "roost-log", "roost-proto"]),
     ("roost-client", &["roost-proto"]),
     ("roost-process", &["roost-proto"]),

@@ -24,6 +24,8 @@ use super::wire::{self, Incoming, RpcError, RpcId};
 const WRITE_QUEUE: usize = 256;
 /// How long an agent that closed its output has to exit before it counts as gone.
 const EXIT_PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
+/// Where a denial's reason stands in the answer's `_meta`.
+pub(crate) const REASON_META: &str = "roost";
 /// The method that the agent reports with.
 const UPDATE: &str = "session/update";
 
@@ -38,11 +40,17 @@ pub(super) enum Command {
     /// A task: the prompt, and where its drafts go.
     Prompt { params: Value, first: Vec<Draft>, drafts: mpsc::Sender<Vec<Draft>>, reply: Reply },
     /// A decision about a tool call.
-    Decide { call: ToolCallId, allow: bool, reply: Reply },
+    Decide { call: ToolCallId, decision: Decision, reply: Reply },
     /// An answer to a question.
     Answer { question: QuestionId, answer: Answer, reply: Reply },
     /// The task is to stop.
     Cancel { reply: Reply },
+}
+
+/// What was decided about a tool call.
+pub(super) enum Decision {
+    Allow,
+    Deny { reason: String },
 }
 
 /// What the agent said to a request.
@@ -53,7 +61,7 @@ struct Permission {
     options: Vec<acp::PermissionOption>,
 }
 
-struct Turn {
+pub(super) struct Turn {
     prompt: u64,
     request: RequestId,
     started: Instant,
@@ -61,8 +69,25 @@ struct Turn {
     drafts: mpsc::Sender<Vec<Draft>>,
     permissions: HashMap<ToolCallId, Vec<Permission>>,
     questions: HashMap<QuestionId, (RpcId, Form)>,
-    cancelled: bool,
+    pub(super) cancelled: bool,
     ended: bool,
+}
+
+impl Turn {
+    /// A turn that begins with this prompt.
+    pub(super) fn new(prompt: u64, request: RequestId, started: Instant, drafts: mpsc::Sender<Vec<Draft>>) -> Self {
+        Self {
+            prompt,
+            request,
+            started,
+            mapper: Mapper::default(),
+            drafts,
+            permissions: HashMap::new(),
+            questions: HashMap::new(),
+            cancelled: false,
+            ended: false,
+        }
+    }
 }
 
 /// The pump's own state.
@@ -203,7 +228,7 @@ impl Pump {
             }
             Command::Bind { native } => self.native = Some(native),
             Command::Prompt { params, first, drafts, reply } => answer(reply, self.prompt(params, first, drafts)),
-            Command::Decide { call, allow, reply } => answer(reply, self.decide(&call, allow)),
+            Command::Decide { call, decision, reply } => answer(reply, self.decide(&call, &decision)),
             Command::Answer { question, answer: given, reply } => answer(reply, self.give(&question, given)),
             Command::Cancel { reply } => answer(reply, self.cancel()),
         }
@@ -226,29 +251,23 @@ impl Pump {
         let (request_id, method) = (request.clone(), "session/prompt".to_owned());
         self.outbox = first;
         self.outbox.push(Fact::RequestStarted(RuntimeRequestStartedPayload { request_id, method }).into());
-        self.turn = Some(Turn {
-            prompt,
-            request,
-            started: Instant::now(),
-            mapper: Mapper::default(),
-            drafts,
-            permissions: HashMap::new(),
-            questions: HashMap::new(),
-            cancelled: false,
-            ended: false,
-        });
+        self.turn = Some(Turn::new(prompt, request, Instant::now(), drafts));
         Ok(())
     }
 
-    fn decide(&mut self, call: &ToolCallId, allow: bool) -> Result<(), AdapterError> {
+    fn decide(&mut self, call: &ToolCallId, decision: &Decision) -> Result<(), AdapterError> {
         let waiting = self.turn.as_mut().and_then(|turn| turn.permissions.remove(call));
         let waiting = waiting.ok_or_else(|| AdapterError::NotPending(format!("a decision about {call}")))?;
         for permission in waiting {
-            let outcome = choose(&permission.options, allow);
-            let response = acp::RequestPermissionResponse::new(outcome);
+            let mut response = acp::RequestPermissionResponse::new(choose(&permission.options, decision));
+            if let Decision::Deny { reason } = decision {
+                // The protocol has no place for a reason; agents that know us find it here.
+                let meta = json!({ REASON_META: { "reason": reason } });
+                response = response.meta(meta.as_object().cloned());
+            }
             send(&self.writer, wire::response(&permission.id, Ok(&response)))?;
         }
-        if allow {
+        if matches!(decision, Decision::Allow) {
             // Agents do not reliably say that an allowed call runs: from here on it does.
             self.outbox.push(Fact::ToolStarted(call.clone()).into());
         }
@@ -310,16 +329,17 @@ impl Pump {
 }
 
 /// Reads lines into the outbox; the parts of the pump that reading touches.
-struct Reader<'a> {
-    writer: &'a mpsc::Sender<Vec<u8>>,
-    calls: &'a mut HashMap<u64, Reply<CallResult>>,
-    native: &'a Option<String>,
-    turn: &'a mut Option<Turn>,
-    outbox: &'a mut Vec<Draft>,
+pub(super) struct Reader<'a> {
+    pub(super) writer: &'a mpsc::Sender<Vec<u8>>,
+    pub(super) calls: &'a mut HashMap<u64, Reply<CallResult>>,
+    pub(super) native: &'a Option<String>,
+    pub(super) turn: &'a mut Option<Turn>,
+    pub(super) outbox: &'a mut Vec<Draft>,
 }
 
 impl Reader<'_> {
-    fn line(&mut self, line: Line<'_>) {
+    /// Takes one line.
+    pub(super) fn line(&mut self, line: Line<'_>) {
         if let Line::TooLong { bytes } = line {
             return self.noise(format!("a line of {bytes} bytes was skipped; the longest allowed has 64 MiB"));
         }
@@ -469,9 +489,12 @@ pub(super) fn rejected(error: RpcError) -> AdapterError {
 }
 
 /// The option that says this and no more; a denial without a matching option can only be a cancel.
-fn choose(options: &[acp::PermissionOption], allow: bool) -> acp::RequestPermissionOutcome {
+fn choose(options: &[acp::PermissionOption], decision: &Decision) -> acp::RequestPermissionOutcome {
     use acp::PermissionOptionKind as Kind;
-    let kinds = if allow { [Kind::AllowOnce, Kind::AllowAlways] } else { [Kind::RejectOnce, Kind::RejectAlways] };
+    let kinds = match decision {
+        Decision::Allow => [Kind::AllowOnce, Kind::AllowAlways],
+        Decision::Deny { .. } => [Kind::RejectOnce, Kind::RejectAlways],
+    };
     let chosen = kinds.iter().find_map(|kind| options.iter().find(|option| option.kind == *kind));
     match chosen {
         Some(option) => {

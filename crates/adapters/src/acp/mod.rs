@@ -4,7 +4,7 @@
 //! survive noise and push back on floods. What an agent can do is read from what it says when it introduces itself.
 //!
 //! Decisions:
-//! * A tool call is reported when its input is known, it is asked about, or it runs: agents announce empty calls first.
+//! * A tool call is reported when it is asked about, in progress or done: agents announce it before its input is known.
 //! * "In progress" is not "running": some agents say so and then ask. A call runs when it was allowed, shows output or
 //!   is done.
 //! * A denial picks an offered reject option; `cancelled` is only for a turn that is being cancelled.
@@ -16,6 +16,8 @@ mod map;
 mod questions;
 mod session;
 mod tools;
+#[cfg(test)]
+mod trace_tests;
 mod wire;
 
 use std::sync::{Arc, PoisonError};
@@ -26,6 +28,7 @@ use roost_process::Holder;
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{AuthModel, AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 
+pub(crate) use connection::REASON_META;
 pub use launch::AgentCommand;
 use session::{About, Agent};
 

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-use super::connection::{CallResult, Command, Parts, Reply, rejected, start};
+use super::connection::{CallResult, Command, Decision, Parts, Reply, rejected, start};
 
 /// How long an agent may take for one step of the handshake. First starts download things.
 const HANDSHAKE: Duration = Duration::from_secs(120);
@@ -146,12 +146,12 @@ impl TaskControl for AcpTask {
 
     async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
         let call = call.clone();
-        request(&self.0, |reply| Command::Decide { call, allow: true, reply }).await
+        request(&self.0, |reply| Command::Decide { call, decision: Decision::Allow, reply }).await
     }
 
-    async fn send_tool_denied(&self, call: &ToolCallId, _reason: &str) -> Result<(), AdapterError> {
-        let call = call.clone();
-        request(&self.0, |reply| Command::Decide { call, allow: false, reply }).await
+    async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError> {
+        let (call, decision) = (call.clone(), Decision::Deny { reason: reason.into() });
+        request(&self.0, |reply| Command::Decide { call, decision, reply }).await
     }
 
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {

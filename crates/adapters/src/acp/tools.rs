@@ -15,6 +15,7 @@ struct Tool {
     fields: acp::ToolCallUpdateFields,
     /// The identity, once the call has been reported.
     identity: Option<ToolCallIdentity>,
+    running: bool,
     done: bool,
     /// The output that was passed on already.
     shown: String,
@@ -31,18 +32,19 @@ impl Tools {
     pub(super) fn update(&mut self, update: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) {
         let native = update.tool_call_id.0.to_string();
         let status = update.fields.status;
-        let brings_input = update.fields.raw_input.as_ref().is_some_and(says_something);
         let tool = self.merge(&native, update.fields);
         match status {
             Some(acp::ToolCallStatus::Completed) => Self::complete(&native, tool, false, drafts),
             Some(acp::ToolCallStatus::Failed) => Self::complete(&native, tool, true, drafts),
             // Some agents say "in progress" and then ask: the call runs only when it is allowed or shows output.
-            _ => {
-                if brings_input || status == Some(acp::ToolCallStatus::InProgress) {
-                    Self::report(&native, tool, drafts);
-                }
+            Some(acp::ToolCallStatus::InProgress) => {
+                tool.running = true;
+                Self::report(&native, tool, drafts);
                 Self::show_output(tool, drafts);
             }
+            _ if tool.running => Self::show_output(tool, drafts),
+            // A pending call may still get its input, and what it shows is a preview, not output.
+            _ => {}
         }
     }
 
@@ -64,6 +66,7 @@ impl Tools {
         let tool = self.known.entry(native.to_owned()).or_insert_with(|| Tool {
             fields: acp::ToolCallUpdateFields::default(),
             identity: None,
+            running: false,
             done: false,
             shown: String::new(),
         });
@@ -106,7 +109,7 @@ impl Tools {
         drafts.push(Fact::ToolCompleted(ToolOutcome::of_runtime(call, result, is_error)).into());
     }
 
-    /// Passes on what was added to a call's text since the last time; a text that was replaced is not output.
+    /// Passes on what was added to a running call's text since the last time; a text that was replaced is not output.
     fn show_output(tool: &mut Tool, drafts: &mut Vec<Draft>) {
         let Some(identity) = &tool.identity else { return };
         let text = text(&tool.fields);

@@ -10,6 +10,7 @@ async fn some_log() -> TempDir {
     let Home { dir, log } = Home::new();
     for session in ["a", "b"] {
         store(&log, session, vec![created(session), known_as(session, &format!("native-{session}"))]).await;
+        store(&log, session, deltas(session, 10)).await;
         store(&log, session, deltas(session, 600)).await;
         store(&log, session, vec![started(session)]).await;
     }
@@ -25,7 +26,7 @@ fn sql(dir: &TempDir, statements: &str) {
 async fn a_sound_log_has_no_problems_and_a_rebuild_changes_nothing() {
     let dir = some_log().await;
     let report = check(dir.path()).unwrap();
-    assert_eq!((report.streams, report.events, &report.problems[..]), (2, 1206, &[][..]));
+    assert_eq!((report.streams, report.events, &report.problems[..]), (2, 1226, &[][..]));
     assert_eq!(rebuild(&StateLock::acquire(dir.path(), "test").unwrap()).unwrap(), Default::default());
 }
 
@@ -50,7 +51,7 @@ async fn rebuild_mends_whatever_events_can_tell() {
         ),
         ("DELETE FROM aliases", "session a: its other name native-a is missing"),
         ("INSERT INTO aliases VALUES('x', 'a')", "session a: no event gave it the other name x"),
-        ("UPDATE streams SET last_seq = 7 WHERE name = 'a'", "stream a: its last event is 603, but it is said to be 7"),
+        ("UPDATE streams SET last_seq = 7 WHERE name = 'a'", "stream a: its last event is 613, but it is said to be 7"),
         ("UPDATE blocks SET types = 0 WHERE id = 2", "stream a: block 2 does not say what it holds"),
         ("UPDATE blocks SET last_seq = 5 WHERE id = 2", "stream a: block 2 does not say what it holds"),
     ];
@@ -68,15 +69,16 @@ async fn rebuild_mends_whatever_events_can_tell() {
 #[tokio::test]
 async fn events_that_are_gone_or_unreadable_are_told_and_stay_told() {
     let damages = [
-        ("DELETE FROM blocks WHERE id = 2", "stream a: events 3 to 258 are missing"),
+        ("DELETE FROM blocks WHERE id = 2", "stream a: events 3 to 12 are missing"),
         ("UPDATE blocks SET body = x'00' WHERE id = 2", "stream a: "),
-        ("UPDATE blocks SET codec = 1 WHERE id = 2", "stream a: events 3 to 258 cannot be read"),
-        ("UPDATE blocks SET codec = 9 WHERE id = 2", "stream a: events 3 to 258 cannot be read"),
+        ("UPDATE blocks SET codec = 1 WHERE id = 2", "stream a: events 3 to 12 cannot be read"),
+        ("UPDATE blocks SET codec = 0 WHERE id = 3", "stream a: events 13 to 268 cannot be read"),
+        ("UPDATE blocks SET codec = 9 WHERE id = 2", "stream a: events 3 to 12 cannot be read"),
         (
             "UPDATE blocks SET body = CAST(replace(CAST(body AS TEXT), '\"seq\":9,', '\"seq\":8,') AS BLOB) WHERE id = 2",
             "stream a: event 9 says that it is event 8",
         ),
-        ("UPDATE blocks SET stream = 77 WHERE id = 2", "stream a: events 3 to 258 are missing"),
+        ("UPDATE blocks SET stream = 77 WHERE id = 2", "stream a: events 3 to 12 are missing"),
     ];
     for (damage, problem) in damages {
         let dir = some_log().await;

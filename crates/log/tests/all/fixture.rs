@@ -58,7 +58,7 @@ async fn the_database_of_version_1_opens_and_says_the_same_as_ever() {
 }
 
 #[tokio::test]
-#[ignore = "writes a fixture: set ROOST_FIXTURE to where its two files shall go, without their extension"]
+#[ignore = "not a test: writes a fixture: set ROOST_FIXTURE to where its two files shall go, without their extension"]
 async fn write_a_fixture() {
     let Some(path) = std::env::var_os("ROOST_FIXTURE").map(PathBuf::from) else { return };
     let Home { dir, log } = Home::new();

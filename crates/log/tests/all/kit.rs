@@ -110,6 +110,16 @@ pub(crate) fn completed(session: &str) -> NewEvent {
     event(session, TaskCompletedPayload { reason: "end_turn".into() })
 }
 
+/// A text of this length that cannot be compressed much, and another one for each `n`.
+pub(crate) fn noise(n: usize, length: usize) -> String {
+    let mut seed = n as u64 + 1;
+    let letter = |_| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'0' + (seed >> 33) as u8 % 43)
+    };
+    (0..length).map(letter).collect()
+}
+
 /// Appends and waits for the commit.
 pub(crate) async fn store(log: &dyn Log, stream: &str, events: Vec<NewEvent>) -> roost_log::Appended {
     log.append(&StreamId::from(stream), events).await.unwrap().await.unwrap()

@@ -3,6 +3,7 @@
 // Clippy knows the tests themselves, not the functions that they share.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod asking;
 mod checking;
 mod directory;
 mod fixture;

@@ -54,7 +54,7 @@ impl Drop for Appender {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "the child of the tests beside it"]
+#[ignore = "not a test: the child of the tests beside it"]
 async fn append_for_ever() {
     let Some(state) = std::env::var_os("ROOST_APPEND_TO") else { return };
     let log = open(state.as_ref(), LogOptions::default());

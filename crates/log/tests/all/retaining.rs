@@ -139,13 +139,13 @@ async fn numbers_and_cursors_go_on_where_everything_was_removed() {
 #[tokio::test]
 async fn too_big_a_database_loses_its_oldest_events_and_gives_the_space_back() {
     let home = Home::new();
-    let text = "x".repeat(2000);
     for n in 0..40 {
-        store(&home.log, "s", (0..100).map(|_| at(NOW + n, delta("s", &text))).collect()).await;
+        store(&home.log, "s", (0..100).map(|k| at(NOW + n, delta("s", &noise(n as usize * 100 + k, 2000)))).collect())
+            .await;
     }
     let max_bytes = 4_000_000;
     let removed = retain(&home.log, Retention { max_bytes, ..Retention::default() }).await;
-    assert!(removed.events > 1000, "{removed:?}");
+    assert!(removed.events > 500, "{removed:?}");
     let page = home.log.read(&"s".into(), removed.events, 1).await.unwrap();
     assert_eq!((page.batch.iter().next().unwrap().seq(), page.last_seq), (removed.events + 1, 4000));
     home.log.close().await;
@@ -156,10 +156,12 @@ async fn too_big_a_database_loses_its_oldest_events_and_gives_the_space_back() {
 #[tokio::test]
 async fn compaction_shrinks_cold_blocks_and_changes_nothing_for_readers() {
     let home = aged().await;
-    store(&home.log, "long", old(deltas("long", 600))).await;
+    for _ in 0..40 {
+        store(&home.log, "long", old(deltas("long", 10))).await;
+    }
     let before = read_all(&home.log, "long").await;
     let done = home.log.compact(Timestamp::from_millis(NOW - DAY)).await.unwrap();
-    assert!(done.blocks >= 3 && done.saved > 100_000, "{done:?}");
+    assert!(done.blocks >= 40 && done.saved > 40_000, "{done:?}");
     assert_eq!(read_all(&home.log, "long").await, before);
     assert_eq!(home.log.compact(Timestamp::from_millis(NOW - DAY)).await.unwrap().blocks, 0);
     home.log.close().await;

@@ -115,7 +115,8 @@ async fn a_full_disk_delays_appends_and_loses_none() {
         async move {
             let mut receipts = Vec::new();
             for n in 0..200 {
-                let events = (0..100).map(|k| delta("s", &format!("{} {}", n * 100 + k, "x".repeat(200)))).collect();
+                let events =
+                    (0..100).map(|k| delta("s", &format!("{} {}", n * 100 + k, noise(n * 100 + k, 200)))).collect();
                 receipts.push(log.append(&StreamId::from("s"), events).await.unwrap());
             }
             receipts
@@ -132,15 +133,39 @@ async fn a_full_disk_delays_appends_and_loses_none() {
     let lines = read_all(&home.log, "s").await;
     assert_eq!(lines.len(), 20_000);
     for (n, line) in lines.iter().enumerate() {
-        assert!(line.contains(&format!("\"{n} x")), "event {n} is out of order");
+        assert!(line.contains(&format!("\"{n} ")), "event {n} is out of order");
     }
+}
+
+#[tokio::test]
+async fn a_log_that_cannot_be_written_says_so_to_everyone() {
+    let home = Home::new();
+    store(&home.log, "s", deltas("s", 1)).await;
+    let mut follower = home.log.follow(Filter::all(), Start::Now).await.unwrap();
+    let other = rusqlite::Connection::open(home.path().join("roost.db")).unwrap();
+    other.execute_batch("DROP TABLE blocks").unwrap();
+    let stream = StreamId::from("s");
+    let receipt = home.log.append(&stream, deltas("s", 1)).await.unwrap();
+    assert!(matches!(receipt.await, Err(Error::Store(_))));
+    assert!(matches!(next(&mut follower).await, Err(Error::Failed { .. })));
+    assert!(matches!(home.log.append(&stream, deltas("s", 1)).await, Err(Error::Failed { .. })));
+    assert!(matches!(*home.log.health().borrow(), Health::Failed { .. }));
+}
+
+#[tokio::test]
+async fn an_event_that_is_too_big_is_refused_and_costs_no_number() {
+    let home = Home::new();
+    let huge = delta("s", &"x".repeat(130 << 20));
+    let refused = home.log.append(&StreamId::from("s"), vec![huge]).await;
+    assert!(matches!(refused, Err(Error::TooBig { .. })));
+    assert_eq!(store(&home.log, "s", vec![delta("s", &"y".repeat(64 << 20))]).await, Appended { first: 1, last: 1 });
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_on_a_full_disk_can_be_closed() {
     let pages = Arc::new(AtomicU32::new(16));
     let home = Home::with(LogOptions { page_limit: Some(pages), ..LogOptions::default() });
-    let receipt = home.log.append(&StreamId::from("s"), vec![delta("s", &"x".repeat(1 << 20))]).await.unwrap();
+    let receipt = home.log.append(&StreamId::from("s"), vec![delta("s", &noise(0, 1 << 20))]).await.unwrap();
     let mut health = home.log.health();
     let stalled = health.wait_for(|health| matches!(health, Health::Stalled { .. }));
     tokio::time::timeout(DEADLINE, stalled).await.unwrap().unwrap();

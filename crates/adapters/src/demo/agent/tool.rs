@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::session::lock;
 use super::turn::{Interrupt, Turn};
+use crate::acp::REASON_META;
 
 const ALLOW_ONCE: &str = "allow-once";
 const ALLOW_ALWAYS: &str = "allow-always";
@@ -18,7 +19,20 @@ const REJECT_ONCE: &str = "reject-once";
 /// The answer to a request for permission.
 pub(super) enum Permission {
     Granted,
-    Refused,
+    Refused(Refusal),
+}
+
+/// A no, with the reason that the user gave.
+pub(super) struct Refusal(Option<String>);
+
+impl Refusal {
+    /// How a sentence about what was not done begins.
+    pub(super) fn sentence(&self) -> String {
+        match &self.0 {
+            Some(reason) => format!("You did not allow it ({reason})"),
+            None => "You did not allow it".to_owned(),
+        }
+    }
 }
 
 /// An announced tool call that has not ended yet.
@@ -76,7 +90,10 @@ impl OpenCall<'_> {
             ],
         );
         let answer = self.turn.client.send_request(request).block_task().await;
-        match answer.map_err(Interrupt::Failed)?.outcome {
+        let answer = answer.map_err(Interrupt::Failed)?;
+        let reason = answer.meta.as_ref().and_then(|meta| meta.get(REASON_META)?.get("reason")?.as_str());
+        let refused = Permission::Refused(Refusal(reason.map(Into::into)));
+        match answer.outcome {
             RequestPermissionOutcome::Cancelled => Err(Interrupt::Cancelled),
             RequestPermissionOutcome::Selected(selected) => match &*selected.option_id.0 {
                 ALLOW_ONCE => Ok(Permission::Granted),
@@ -84,9 +101,9 @@ impl OpenCall<'_> {
                     session.always_allow(self.tool);
                     Ok(Permission::Granted)
                 }
-                _ => Ok(Permission::Refused),
+                _ => Ok(refused),
             },
-            _ => Ok(Permission::Refused),
+            _ => Ok(refused),
         }
     }
 

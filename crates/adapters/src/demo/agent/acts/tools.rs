@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{Diff, ToolCallContent, ToolCallLocation,
 use futures::future::try_join_all;
 use serde_json::json;
 
-use super::super::tool::{OpenCall, Permission};
+use super::super::tool::{OpenCall, Permission, Refusal};
 use super::{Interrupt, Turn};
 
 pub(super) const REFUSED: &str = "The user did not allow this.";
@@ -18,7 +18,7 @@ const PREVIEW_LINES: usize = 20;
 /// What became of a file that the agent wanted to write.
 pub(super) enum Written {
     Done,
-    Refused,
+    Refused(Refusal),
     Failed(io::Error),
 }
 
@@ -29,7 +29,7 @@ pub(super) async fn edit(turn: &Turn, name: &str) -> Result<(), Interrupt> {
     }
     let text = match write_file(turn, name, "Written by the Roost demo agent.\n").await? {
         Written::Done => format!("I wrote `{name}`."),
-        Written::Refused => format!("You did not allow it, so `{name}` was not written."),
+        Written::Refused(refusal) => format!("{}, so `{name}` was not written.", refusal.sentence()),
         Written::Failed(error) => format!("`{name}` could not be written: {error}."),
     };
     turn.say(text).await
@@ -49,9 +49,9 @@ pub(super) async fn write_file(turn: &Turn, name: &str, text: &'static str) -> R
         .locations(vec![ToolCallLocation::new(&path)])
         .raw_input(json!({ "path": path, "content": text }));
     let call = turn.announce("demo.write", call).await?;
-    if let Permission::Refused = call.permission().await? {
+    if let Permission::Refused(refusal) = call.permission().await? {
         call.fail(REFUSED).await?;
-        return Ok(Written::Refused);
+        return Ok(Written::Refused(refusal));
     }
     call.start().await?;
     match blocking(move || std::fs::write(path, text)).await {
@@ -82,7 +82,7 @@ pub(super) async fn parallel(turn: &Turn, calls: usize) -> Result<(), Interrupt>
 
 /// Counts if it may; tells whether it did.
 async fn count(turn: &Turn, call: OpenCall<'_>, to: u64) -> Result<bool, Interrupt> {
-    if let Permission::Refused = call.permission().await? {
+    if let Permission::Refused(_) = call.permission().await? {
         call.fail(REFUSED).await?;
         return Ok(false);
     }
@@ -99,9 +99,9 @@ async fn count(turn: &Turn, call: OpenCall<'_>, to: u64) -> Result<bool, Interru
 pub(super) async fn out(turn: &Turn, lines: usize) -> Result<(), Interrupt> {
     let call = turn.tool_call(format!("Print {lines} lines"), ToolKind::Execute).raw_input(json!({ "lines": lines }));
     let call = turn.announce("demo.print", call).await?;
-    if let Permission::Refused = call.permission().await? {
+    if let Permission::Refused(refusal) = call.permission().await? {
         call.fail(REFUSED).await?;
-        return turn.say("You did not allow it, so nothing was printed.").await;
+        return turn.say(format!("{}, so nothing was printed.", refusal.sentence())).await;
     }
     call.start().await?;
     // Every update replaces the one before, so the whole text is sent only once, at the end.

@@ -21,7 +21,7 @@ pub(super) async fn tour(turn: &Turn) -> Result<(), Interrupt> {
     .await?;
     let outcome = match write_file(turn, FILE, FILE_TEXT).await? {
         Written::Done => format!("Thank you! I wrote `{FILE}`; have a look at it.\n\n"),
-        Written::Refused => format!(
+        Written::Refused(_) => format!(
             "No problem: nothing was written. To let me create `{FILE}`, approve it when asked, \
              or start me with `roost run --permission-mode yolo`.\n\n"
         ),

@@ -1,0 +1,172 @@
+//! Recorded runs of real agents, read by the same code that reads live ones. The summaries are golden files: a change
+//! in how a real agent is understood shows up as a diff.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use roost_engine::adapter::{Draft, Fact, TaskEnd};
+use roost_engine::ledger::{Asked, Ledger, Next};
+use roost_process::Line;
+use roost_proto::event::EventBody;
+use roost_proto::ids::{RequestId, ToolCallId};
+use roost_proto::mode::Mode;
+use roost_proto::payload::ModelOutputDeltaKind;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::connection::{Reader, Turn};
+
+struct Recorded {
+    sent: bool,
+    line: Value,
+}
+
+fn recorded(path: &Path) -> Vec<Recorded> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = records.filter(|record| record["dir"] == "in" || record["dir"] == "out");
+    lines.map(|record| Recorded { sent: record["dir"] == "in", line: record["line"].clone() }).collect()
+}
+
+/// Every turn of a trace as drafts.
+fn turns(path: &Path) -> Vec<Vec<Draft>> {
+    let (writer, _written) = mpsc::channel(256);
+    let mut calls = HashMap::new();
+    let (mut native, mut turn, mut outbox, mut turns) = (None, None, Vec::new(), Vec::new());
+    for Recorded { sent, line } in recorded(path) {
+        let text = line.as_str().map_or_else(|| line.to_string(), Into::into);
+        if sent {
+            let message: Value = serde_json::from_str(&text).unwrap_or_default();
+            if message["method"] == "session/prompt" {
+                native = message["params"]["sessionId"].as_str().map(Into::into);
+                turns.push(std::mem::take(&mut outbox));
+                let (drafts, _) = mpsc::channel(1);
+                turn = Some(Turn::new(message["id"].as_u64().unwrap(), RequestId::new(), Instant::now(), drafts));
+            }
+            if message["method"] == "session/cancel"
+                && let Some(turn) = &mut turn
+            {
+                turn.cancelled = true;
+            }
+        } else {
+            let native = &native;
+            let mut reader =
+                Reader { writer: &writer, calls: &mut calls, native, turn: &mut turn, outbox: &mut outbox };
+            reader.line(Line::Bytes(text.as_bytes()));
+        }
+    }
+    turns.push(outbox);
+    turns.remove(0);
+    turns
+}
+
+fn summary(path: &Path) -> String {
+    let mut text = String::new();
+    for (number, drafts) in turns(path).into_iter().enumerate() {
+        writeln!(text, "turn {}", number + 1).unwrap();
+        let mut names: HashMap<ToolCallId, String> = HashMap::new();
+        let mut pieces = Pieces::default();
+        for draft in drafts {
+            if let Fact::Delta(piece) = &draft.fact {
+                pieces.add(piece.kind, &piece.delta, &mut text);
+                continue;
+            }
+            pieces.flush(&mut text);
+            let line = match &draft.fact {
+                Fact::Output(output) => format!("said {:?}", output.content),
+                Fact::ToolRequested(call) => {
+                    let id = call.identity.tool_call_id.clone();
+                    names.insert(id, call.identity.runtime_tool_call_id.clone().unwrap());
+                    format!("wants {} ({:?}): {}", call.name, call.title, call.input)
+                }
+                Fact::ToolAsks(call) => format!("asks about {}", names[call]),
+                Fact::ToolOutputDelta { call, delta, .. } => format!("{} prints {delta:?}", names[call]),
+                Fact::ToolCompleted(outcome) => {
+                    let how = if outcome.is_error { "failed" } else { "is done" };
+                    format!("{} {how}: {}", names[&outcome.call], outcome.result.clone().unwrap_or_default())
+                }
+                Fact::RequestCompleted(request) => format!("answered {} {:?}", request.method, request.status),
+                Fact::Question(question) => format!("asks {:?}: {:?}", question.message, question.fields),
+                other => format!("{other:?}"),
+            };
+            writeln!(text, "  {line}").unwrap();
+        }
+        pieces.flush(&mut text);
+    }
+    text
+}
+
+/// Consecutive deltas of one kind, shown as one line.
+#[derive(Default)]
+struct Pieces(Option<(ModelOutputDeltaKind, usize)>);
+
+impl Pieces {
+    fn add(&mut self, kind: ModelOutputDeltaKind, delta: &str, text: &mut String) {
+        if self.0.is_some_and(|(before, _)| before != kind) {
+            self.flush(text);
+        }
+        self.0.get_or_insert((kind, 0)).1 += delta.chars().count();
+    }
+
+    fn flush(&mut self, text: &mut String) {
+        if let Some((kind, characters)) = self.0.take() {
+            writeln!(text, "  {kind:?} of {characters} characters").unwrap();
+        }
+    }
+}
+
+fn traces() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
+    let agents = std::fs::read_dir(root).unwrap().map(|agent| agent.unwrap().path());
+    let mut files: Vec<_> =
+        agents.flat_map(|agent| std::fs::read_dir(agent).unwrap().map(|file| file.unwrap().path())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn recorded_agents_are_understood_as_before() {
+    let files = traces();
+    assert!(files.len() >= 30, "the traces are missing");
+    for path in files {
+        let agent = path.parent().unwrap().file_name().unwrap().to_string_lossy();
+        let scenario = path.file_stem().unwrap().to_string_lossy();
+        insta::assert_snapshot!(format!("{agent}__{scenario}"), summary(&path));
+    }
+}
+
+#[test]
+fn every_turn_of_a_recorded_agent_ends_and_leaves_nothing_open() {
+    for path in traces() {
+        for (number, drafts) in turns(&path).into_iter().enumerate() {
+            let mut ledger = Ledger::new(Mode::Yolo);
+            let (mut events, mut end) = (Vec::new(), None);
+            for draft in drafts {
+                match ledger.enter(draft.fact, &mut events) {
+                    Next::Nothing => {}
+                    Next::Decide(Asked::Tool(call)) => {
+                        let words = roost_policy_words();
+                        events.extend(ledger.decide(&call, words, ""));
+                    }
+                    Next::Decide(Asked::Question(_)) => {}
+                    Next::End(ended) => end = Some(ended),
+                }
+            }
+            let name = format!("turn {} of {}", number + 1, path.display());
+            let end = end.unwrap_or_else(|| TaskEnd::Stopped(format!("{name} was cut")));
+            events.extend(ledger.close(end));
+            assert!(events.last().is_some_and(EventBody::ends_task), "{name}");
+            let count = |wanted: fn(&EventBody) -> bool| events.iter().filter(|event| wanted(event)).count();
+            let requested = count(|event| matches!(event, EventBody::ToolCallRequested(_)));
+            let decided = count(|event| matches!(event, EventBody::ToolCallApproved(_) | EventBody::ToolCallDenied(_)));
+            assert_eq!(requested, decided, "{name}");
+        }
+    }
+}
+
+fn roost_policy_words() -> Vec<roost_proto::tool::ToolPolicyEvaluation> {
+    use roost_proto::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
+    vec![ToolPolicyEvaluation { source: PolicySource::User, result: PolicyResult::Allow, rule: None }]
+}

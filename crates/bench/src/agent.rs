@@ -1,0 +1,81 @@
+//! The bare demo agent, driven over its pipes without anything in between.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::{Outcome, stage};
+
+/// An agent process with an open session.
+pub(crate) struct BareAgent {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    session: String,
+    next_id: u64,
+}
+
+impl BareAgent {
+    /// Starts the agent and makes a session.
+    pub(crate) fn start() -> Outcome<Self> {
+        let mut child = Command::new(stage::roost()?)
+            .arg("demo-agent")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let stdin = child.stdin.take().ok_or("no stdin")?;
+        let stdout = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+        let mut agent = Self { child, stdin, stdout, session: String::new(), next_id: 0 };
+        agent.call("initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} }))?;
+        let made = agent.call("session/new", json!({ "cwd": "/", "mcpServers": [] }))?;
+        agent.session = made["sessionId"].as_str().ok_or("no session id")?.into();
+        Ok(agent)
+    }
+
+    /// Prompts and returns when the first piece of the answer is there; `rest` reads the turn to its end.
+    pub(crate) fn first_delta(&mut self, text: &str) -> Outcome {
+        let params = json!({ "sessionId": self.session, "prompt": [{ "type": "text", "text": text }] });
+        self.send("session/prompt", params)?;
+        while !self.read()?.contains("agent_message_chunk") {}
+        Ok(())
+    }
+
+    /// Reads to the answer of the last request.
+    pub(crate) fn rest(&mut self) -> Outcome<Value> {
+        loop {
+            let line = self.read()?;
+            let message: Value = serde_json::from_str(&line)?;
+            if message["id"] == self.next_id {
+                return Ok(message["result"].clone());
+            }
+        }
+    }
+
+    fn call(&mut self, method: &str, params: Value) -> Outcome<Value> {
+        self.send(method, params)?;
+        self.rest()
+    }
+
+    fn send(&mut self, method: &str, params: Value) -> Outcome {
+        self.next_id += 1;
+        let request = json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params });
+        Ok(writeln!(self.stdin, "{request}")?)
+    }
+
+    fn read(&mut self) -> Outcome<String> {
+        let mut line = String::new();
+        match self.stdout.read_line(&mut line)? {
+            0 => Err("the agent ended".into()),
+            _ => Ok(line),
+        }
+    }
+}
+
+impl Drop for BareAgent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,97 @@
+//! Figures, their targets, and the table and file that show them.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::Outcome;
+
+/// What a figure is held against.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Target {
+    /// Shown, not judged.
+    None,
+    /// At least this much.
+    AtLeast(f64),
+    /// At most this much.
+    AtMost(f64),
+    /// Would be judged, but the yardstick of this run is too weak.
+    Void,
+}
+
+/// One measured figure.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Figure {
+    bench: &'static str,
+    what: String,
+    value: f64,
+    unit: &'static str,
+    target: Target,
+    met: bool,
+}
+
+/// All figures of a run.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Table {
+    figures: Vec<Figure>,
+}
+
+impl Table {
+    /// Adds a figure and judges it.
+    pub(crate) fn add(
+        &mut self,
+        bench: &'static str,
+        what: impl Into<String>,
+        value: f64,
+        unit: &'static str,
+        target: Target,
+    ) {
+        let met = match target {
+            Target::None | Target::Void => true,
+            Target::AtLeast(least) => value >= least,
+            Target::AtMost(most) => value <= most,
+        };
+        self.figures.push(Figure { bench, what: what.into(), value, unit, target, met });
+    }
+
+    /// No target was missed.
+    pub(crate) fn all_met(&self) -> bool {
+        self.figures.iter().all(|figure| figure.met)
+    }
+
+    /// Writes the figures as JSON.
+    pub(crate) fn save(&self, path: &Path) -> Outcome {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        Ok(std::fs::write(path, serde_json::to_string_pretty(self)?)?)
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n{:<8} {:<58} {:>12} {:<9} {:<14} result", "bench", "what", "value", "unit", "target")?;
+        for Figure { bench, what, value, unit, target, met } in &self.figures {
+            let (target, result) = match target {
+                Target::None => (String::new(), ""),
+                Target::Void => ("void".into(), "void"),
+                Target::AtLeast(least) => (format!(">= {}", number(*least)), if *met { "met" } else { "MISSED" }),
+                Target::AtMost(most) => (format!("<= {}", number(*most)), if *met { "met" } else { "MISSED" }),
+            };
+            writeln!(f, "{bench:<8} {what:<58} {:>12} {unit:<9} {target:<14} {result}", number(*value))?;
+        }
+        Ok(())
+    }
+}
+
+fn number(value: f64) -> String {
+    if value.abs() >= 1000.0 || value == value.trunc() { format!("{value:.0}") } else { format!("{value:.2}") }
+}
+
+/// The middle of some measurements.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

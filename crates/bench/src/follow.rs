@@ -1,0 +1,61 @@
+//! A follower on a thread of its own that looks at every event.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use roost_log::{Filter, Log, Start, StreamId};
+use roost_proto::event::EventBody;
+use roost_proto::ids::SessionId;
+
+use crate::Outcome;
+
+/// What a follower saw of one task.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// Deltas.
+    pub(crate) deltas: u64,
+    /// Places in the stream that it should have seen and did not.
+    pub(crate) lost: u64,
+    /// When it saw the task's end.
+    pub(crate) end: Instant,
+}
+
+/// Follows a session after this event until its task ends; sleeps once, half-way through `deltas`, if told to.
+pub(crate) fn until_end(
+    log: Arc<dyn Log>,
+    session: &SessionId,
+    after: u64,
+    pause: Option<(u64, Duration)>,
+) -> JoinHandle<Outcome<Seen>> {
+    let stream = StreamId::from(session);
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async move {
+            let mut pause = pause;
+            let mut follower = log.follow(Filter::stream(stream.clone()), Start::AfterSeq(stream, after)).await?;
+            let (mut deltas, mut lost, mut next) = (0, 0, after + 1);
+            loop {
+                for entry in &follower.next().await? {
+                    lost += entry.seq() - next;
+                    next = entry.seq() + 1;
+                    match &entry.event()?.body {
+                        EventBody::ModelOutputDelta(_) => deltas += 1,
+                        EventBody::TaskCompleted(_) => return Ok(Seen { deltas, lost, end: Instant::now() }),
+                        body if body.ends_task() => return Err(format!("the task ended badly: {body:?}").into()),
+                        _ => {}
+                    }
+                }
+                if let Some((_, length)) = pause.take_if(|(at, _)| deltas >= *at) {
+                    // A reader that does not read, which is what this bench is about.
+                    std::thread::sleep(length);
+                }
+            }
+        })
+    })
+}
+
+/// Waits for a follower's thread.
+pub(crate) fn join<T>(thread: JoinHandle<Outcome<T>>) -> Outcome<T> {
+    thread.join().map_err(|_| "a follower panicked")?
+}

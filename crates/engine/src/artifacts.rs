@@ -1,0 +1,237 @@
+//! The artifact store: bytes under the name of their own hash.
+//!
+//! An id is made here and only here: whatever comes from outside must parse as one, so it can never name another file.
+//! Equal bytes are stored once. A file's time is that of its last use, which is how the collector knows that no event
+//! refers to it any more.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use roost_proto::canonical;
+use roost_proto::content::ArtifactRef;
+use roost_proto::ids::ArtifactId;
+use roost_proto::time::Timestamp;
+
+/// Hexadecimal digits of a SHA-256.
+const DIGITS: usize = 64;
+const PREFIX: &str = "art_";
+
+/// Why an artifact could not be stored or read.
+#[derive(Debug, thiserror::Error)]
+pub enum ArtifactError {
+    /// The text is not an artifact's id.
+    #[error("\"{0}\" is not an artifact id")]
+    BadId(String),
+    /// There is no such artifact.
+    #[error("artifact {0} is not here; retention may have removed it")]
+    NotFound(ArtifactId),
+    /// The bytes on disk are not those that were stored.
+    #[error("artifact {id} was changed on disk ({}); it is not used", path.display())]
+    Changed {
+        /// Which one.
+        id: ArtifactId,
+        /// Its file.
+        path: PathBuf,
+    },
+    /// The disk refused.
+    #[error("cannot use {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// The store.
+#[derive(Clone, Debug)]
+pub struct Artifacts {
+    folder: Arc<Path>,
+}
+
+impl Artifacts {
+    /// A store in this folder, which is made when the first artifact is.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into().into() }
+    }
+
+    /// Stores bytes; returns when they are safely named.
+    pub async fn put(&self, bytes: Vec<u8>, content_type: &str, name: &str) -> Result<ArtifactRef, ArtifactError> {
+        let content_hash = canonical::hash_bytes(&bytes);
+        let id = ArtifactId::from(content_hash.replace("sha256:", PREFIX));
+        let stored = ArtifactRef {
+            artifact_id: id.clone(),
+            content_type: Some(content_type.into()),
+            size_bytes: Some(bytes.len() as u64),
+            content_hash: Some(content_hash),
+            name: Some(name.into()),
+        };
+        let path = self.path(&id)?;
+        blocking(move || write(&path, &bytes).map_err(|source| ArtifactError::Io { path, source })).await?;
+        Ok(stored)
+    }
+
+    /// The bytes of an artifact, checked against its name.
+    pub async fn get(&self, id: &ArtifactId) -> Result<Vec<u8>, ArtifactError> {
+        let path = self.path(id)?;
+        let id = id.clone();
+        blocking(move || match fs::read(&path) {
+            Ok(bytes) if name_of(&bytes) == id => Ok(bytes),
+            Ok(_) => Err(ArtifactError::Changed { id, path }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(ArtifactError::NotFound(id)),
+            Err(source) => Err(ArtifactError::Io { path, source }),
+        })
+        .await
+    }
+
+    /// Removes artifacts that were last used before this time: no event that is still stored refers to them.
+    pub async fn collect(&self, oldest_event: Timestamp) -> Result<u64, ArtifactError> {
+        let folder = self.folder.clone();
+        let millis = u64::try_from(oldest_event.as_millis()).unwrap_or(0);
+        let oldest = SystemTime::UNIX_EPOCH + Duration::from_millis(millis);
+        blocking(move || {
+            collect(&folder, oldest).map_err(|source| ArtifactError::Io { path: folder.to_path_buf(), source })
+        })
+        .await
+    }
+
+    fn path(&self, id: &ArtifactId) -> Result<PathBuf, ArtifactError> {
+        let digits = id.as_str().strip_prefix(PREFIX).filter(|digits| {
+            digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+        });
+        let digits = digits.ok_or_else(|| ArtifactError::BadId(id.to_string()))?;
+        // Two levels, so that no folder gets large.
+        Ok(self.folder.join(&digits[..2]).join(&digits[2..]))
+    }
+}
+
+fn name_of(bytes: &[u8]) -> ArtifactId {
+    canonical::hash_bytes(bytes).replace("sha256:", PREFIX).into()
+}
+
+/// Writes a file that is there whole or not at all; one that is there already is only marked as used.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::read(path).is_ok_and(|stored| stored == bytes) {
+        return fs::File::options().append(true).open(path)?.set_modified(SystemTime::now());
+    }
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn collect(folder: &Path, oldest: SystemTime) -> io::Result<u64> {
+    let mut removed = 0;
+    let folders = match fs::read_dir(folder) {
+        Ok(folders) => folders,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    for folder in folders {
+        for file in fs::read_dir(folder?.path())? {
+            let file = file?;
+            if file.metadata()?.modified()? < oldest {
+                fs::remove_file(file.path())?;
+                removed += 1;
+            }
+        }
+    }
+    Ok(removed)
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ArtifactError> + Send + 'static,
+) -> Result<T, ArtifactError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        // The pool refuses work only while the whole async runtime goes down.
+        Err(error) => Err(ArtifactError::Io { path: PathBuf::new(), source: io::Error::other(error) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store() -> (tempfile::TempDir, Artifacts) {
+        let folder = tempfile::tempdir().unwrap();
+        let artifacts = Artifacts::new(folder.path().join("artifacts"));
+        (folder, artifacts)
+    }
+
+    #[tokio::test]
+    async fn what_is_stored_is_read_back_under_its_hash() {
+        let (_folder, store) = store();
+        let stored = store.put(b"hello".to_vec(), "text/plain", "hello.txt").await.unwrap();
+        assert_eq!(
+            stored.content_hash.as_deref(),
+            Some("sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
+        );
+        assert_eq!(store.get(&stored.artifact_id).await.unwrap(), b"hello");
+    }
+
+    #[tokio::test]
+    async fn equal_bytes_are_stored_once() {
+        let (folder, store) = store();
+        let first = store.put(b"same".to_vec(), "text/plain", "a").await.unwrap();
+        let second = store.put(b"same".to_vec(), "text/plain", "b").await.unwrap();
+        assert_eq!(first.artifact_id, second.artifact_id);
+        let files = fs::read_dir(folder.path().join("artifacts")).unwrap().count();
+        assert_eq!(files, 1);
+    }
+
+    #[tokio::test]
+    async fn bytes_that_were_changed_on_disk_are_refused() {
+        let (_folder, store) = store();
+        let stored = store.put(b"truth".to_vec(), "text/plain", "a").await.unwrap();
+        fs::write(store.path(&stored.artifact_id).unwrap(), b"a lie").unwrap();
+        assert!(matches!(store.get(&stored.artifact_id).await, Err(ArtifactError::Changed { .. })));
+    }
+
+    #[tokio::test]
+    async fn an_id_from_outside_never_names_another_file() {
+        let (_folder, store) = store();
+        let long = "0".repeat(DIGITS - 1);
+        for id in [
+            "",
+            "../../etc/passwd",
+            "art_",
+            "art_../x",
+            &format!("art_{long}"),
+            &format!("art_{long}G"),
+            &format!("{long}0"),
+        ] {
+            let refused = store.get(&ArtifactId::from(id)).await;
+            assert!(matches!(refused, Err(ArtifactError::BadId(_))), "{id}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_missing_artifact_is_an_answer() {
+        let (_folder, store) = store();
+        let id = ArtifactId::from(format!("art_{}", "0".repeat(DIGITS)));
+        assert!(matches!(store.get(&id).await, Err(ArtifactError::NotFound(_))));
+    }
+
+    #[tokio::test]
+    async fn the_collector_removes_only_what_was_last_used_before_the_oldest_event() {
+        let (_folder, store) = store();
+        let old = store.put(b"old".to_vec(), "text/plain", "a").await.unwrap().artifact_id;
+        let used = store.put(b"used again".to_vec(), "text/plain", "b").await.unwrap().artifact_id;
+        let past = SystemTime::now() - Duration::from_secs(3600);
+        for id in [&old, &used] {
+            let file = fs::File::options().append(true).open(store.path(id).unwrap()).unwrap();
+            file.set_modified(past).unwrap();
+        }
+        store.put(b"used again".to_vec(), "text/plain", "b").await.unwrap();
+        let oldest = Timestamp::from_millis(Timestamp::now().as_millis() - 60_000);
+        assert_eq!(store.collect(oldest).await.unwrap(), 1);
+        assert!(store.get(&old).await.is_err());
+        assert!(store.get(&used).await.is_ok());
+    }
+}

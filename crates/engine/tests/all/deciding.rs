@@ -1,0 +1,134 @@
+//! Decisions about tools and questions.
+
+use roost_engine::adapter::Answer;
+use roost_proto::event::{EventBody, NormalizedEventType as Type};
+use roost_proto::mode::Mode;
+use roost_proto::payload::QuestionOutcome;
+use roost_proto::tool::PolicyDecision;
+use testkit::Harness;
+use testkit::facts::{asks, completed, failed, question, requested, started};
+use testkit::fake::Told;
+
+#[tokio::test]
+async fn yolo_allows_a_tool() {
+    let mut host = Harness::start().await;
+    let session = host.session_in(Mode::Yolo).await;
+    let task = host.begin(&session, "one").await;
+    let (_runtime, mut agent) = host.runtimes().task().await;
+    agent.say_all([requested("a"), asks("a")]).await;
+    assert_eq!(agent.told().await, Told::Approved("a".into()));
+    agent.say_all([started("a"), completed("a")]).await;
+    agent.finish().await;
+    host.wait_for_end(&session, &task).await;
+    let types: Vec<_> = host.types(&session).await.into_iter().filter(|name| name.starts_with("tool.")).collect();
+    let expected = [
+        "tool.call.requested",
+        "tool.call.policy_evaluated",
+        "tool.call.approved",
+        "tool.call.started",
+        "tool.call.completed",
+    ];
+    assert_eq!(types, expected);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_tool_that_nobody_can_approve_is_denied_and_never_runs() {
+    let mut host = Harness::start().await;
+    let session = host.session_in(Mode::Ask).await;
+    let task = host.begin(&session, "one").await;
+    let (_runtime, mut agent) = host.runtimes().task().await;
+    agent.say_all([requested("a"), asks("a")]).await;
+    let reason = match agent.told().await {
+        Told::Denied(call, reason) if call == "a".into() => reason,
+        other => panic!("{other:?}"),
+    };
+    agent.say(failed("a")).await;
+    agent.finish().await;
+    host.wait_for_end(&session, &task).await;
+    let types = host.types(&session).await;
+    for never in ["tool.call.approved", "tool.call.started", "tool.call.completed"] {
+        assert!(!types.contains(&never.to_owned()), "{types:?}");
+    }
+    let denied = host.wait_for(&session, Type::ToolCallDenied).await;
+    let EventBody::ToolCallDenied(denied) = denied.body else { panic!() };
+    assert_eq!((denied.reason, denied.policy_snapshot.decision), (reason, PolicyDecision::Deny));
+    let rule = denied.policy_snapshot.sources.last().and_then(|word| word.rule.clone());
+    assert_eq!(rule.as_deref(), Some("no_approver"));
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_decision_is_in_the_log_before_the_runtime_hears_of_it() {
+    for (mode, written) in [(Mode::Yolo, "tool.call.approved"), (Mode::Ask, "tool.call.denied")] {
+        let mut host = Harness::start().await;
+        let session = host.session_in(mode).await;
+        host.begin(&session, "one").await;
+        let (_runtime, mut agent) = host.runtimes().task().await;
+        agent.say_all([requested("a"), asks("a")]).await;
+        agent.told().await;
+        assert_eq!(host.types(&session).await.last().unwrap(), written);
+        host.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn asking_again_about_a_decided_tool_gives_the_same_answer_and_no_second_decision() {
+    let mut host = Harness::start().await;
+    let session = host.session_in(Mode::Yolo).await;
+    let task = host.begin(&session, "one").await;
+    let (_runtime, mut agent) = host.runtimes().task().await;
+    agent.say_all([requested("a"), asks("a"), asks("a")]).await;
+    assert_eq!(agent.told().await, Told::Approved("a".into()));
+    assert_eq!(agent.told().await, Told::Approved("a".into()));
+    agent.finish().await;
+    host.wait_for_end(&session, &task).await;
+    let approved = host.types(&session).await.into_iter().filter(|name| name == "tool.call.approved");
+    assert_eq!(approved.count(), 1);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_can_answer_is_declined() {
+    let mut host = Harness::start().await;
+    let session = host.session().await;
+    let task = host.begin(&session, "one").await;
+    let (_runtime, mut agent) = host.runtimes().task().await;
+    agent.say(question("q")).await;
+    assert_eq!(agent.told().await, Told::Answer("q".into(), Answer::Declined));
+    let resolved = host.wait_for(&session, Type::QuestionResolved).await;
+    let EventBody::QuestionResolved(resolved) = resolved.body else { panic!() };
+    assert_eq!((resolved.outcome, resolved.reason.as_deref()), (QuestionOutcome::Declined, Some("no_approver")));
+    agent.finish().await;
+    host.wait_for_end(&session, &task).await;
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_decision_that_the_runtime_does_not_take_is_noted_and_the_task_goes_on() {
+    let mut host = Harness::start().await;
+    let session = host.session_in(Mode::Yolo).await;
+    let task = host.begin(&session, "one").await;
+    let (_runtime, agent) = host.runtimes().task().await;
+    agent.stop_reading();
+    agent.say_all([requested("a"), asks("a")]).await;
+    host.wait_for(&session, Type::RuntimeNotice).await;
+    agent.finish().await;
+    host.wait_for_end(&session, &task).await;
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_runtime_that_reads_nothing_holds_up_its_session_once_and_not_for_every_message() {
+    let mut host = Harness::start().await;
+    let session = host.session_in(Mode::Yolo).await;
+    let task = host.begin(&session, "one").await;
+    let (_runtime, agent) = host.runtimes().task().await;
+    agent.stop_reading();
+    // At a second each, these would take longer than the test may.
+    let calls: Vec<_> = (0..60).map(|at| format!("call {at}")).collect();
+    agent.say_all(calls.iter().flat_map(|call| [requested(call), asks(call)])).await;
+    agent.finish().await;
+    host.wait_for_end(&session, &task).await;
+    host.stop().await;
+}

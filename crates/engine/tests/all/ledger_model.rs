@@ -1,0 +1,199 @@
+//! Whatever a runtime says and whoever decides: what the ledger writes obeys the contract.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use roost_engine::adapter::{Fact, TaskEnd};
+use roost_engine::ledger::Ledger;
+use roost_proto::event::EventBody;
+use roost_proto::failure::FailureCode;
+use roost_proto::mode::Mode;
+use roost_proto::payload::{OutputStream, QuestionOutcome};
+use roost_proto::tool::{PolicyDecision, PolicyResult, ToolCallIdentity};
+use testkit::facts::{asks, attempt, completed, delta, failed, question, started};
+
+use crate::ledger::word;
+
+/// One thing that happens in a task.
+#[derive(Clone, Debug)]
+enum Step {
+    Fact(Fact),
+    Decide(String, PolicyResult),
+    Answer(String),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let call = || prop::sample::select(vec!["a", "b", "c"]);
+    let ask = || prop::sample::select(vec!["q", "r"]);
+    let result = prop::sample::select(vec![PolicyResult::Allow, PolicyResult::Deny, PolicyResult::Ask]);
+    let fact = prop_oneof![
+        4 => (call(), 0..4_u32).prop_map(|(call, number)| attempt(call, number)),
+        3 => call().prop_map(asks),
+        3 => call().prop_map(started),
+        3 => call().prop_map(completed),
+        2 => call().prop_map(failed),
+        1 => call().prop_map(|call| Fact::ToolOutputDelta { call: call.into(), stream: OutputStream::Stderr, delta: "x".into() }),
+        1 => call().prop_map(|call| Fact::ToolOutput { call: call.into(), stdout: None, stderr: None }),
+        2 => ask().prop_map(question),
+        1 => ask().prop_map(|id| Fact::QuestionWithdrawn(id.into())),
+        1 => Just(delta("hi")),
+    ];
+    let step = prop_oneof![
+        6 => fact.prop_map(Step::Fact),
+        2 => (call(), result).prop_map(|(call, result)| Step::Decide(call.into(), result)),
+        1 => ask().prop_map(|id| Step::Answer(id.into())),
+    ];
+    prop::collection::vec(step, 0..40)
+}
+
+fn ends() -> impl Strategy<Value = TaskEnd> {
+    prop_oneof![
+        Just(TaskEnd::Completed("end_turn".into())),
+        Just(TaskEnd::Stopped("enough".into())),
+        Just(TaskEnd::failed(FailureCode::RuntimeExited, "gone")),
+    ]
+}
+
+fn take(ledger: &mut Ledger, step: &Step) -> Vec<EventBody> {
+    let mut events = Vec::new();
+    match step {
+        Step::Fact(fact) => drop(ledger.enter(fact.clone(), &mut events)),
+        Step::Decide(call, result) => {
+            events = ledger.decide(&call.as_str().into(), vec![word(*result)], "because");
+        }
+        Step::Answer(id) => events.extend(ledger.resolve(&id.as_str().into(), QuestionOutcome::Declined, None)),
+    }
+    events
+}
+
+/// What an attempt at a tool call has had so far.
+#[derive(Default)]
+struct Attempt {
+    last_word: Option<PolicyResult>,
+    decision: Option<PolicyDecision>,
+    started: bool,
+    completed: bool,
+}
+
+/// Checks the whole contract of a task's events.
+#[derive(Default)]
+struct Contract {
+    attempts: BTreeMap<(String, u32), Attempt>,
+    asked: BTreeSet<String>,
+    resolved: BTreeSet<String>,
+    over: bool,
+}
+
+impl Contract {
+    fn check(events: &[EventBody]) -> Result<(), TestCaseError> {
+        let mut contract = Self::default();
+        for event in events {
+            contract.see(event)?;
+        }
+        prop_assert!(contract.over, "the task has no end");
+        prop_assert_eq!(&contract.asked, &contract.resolved);
+        for (key, attempt) in &contract.attempts {
+            let ran = attempt.decision == Some(PolicyDecision::Allow);
+            prop_assert!(attempt.decision.is_some(), "{:?} was never decided", key);
+            prop_assert_eq!((attempt.started, attempt.completed), (ran, ran), "{:?}", key);
+        }
+        Ok(())
+    }
+
+    fn known(&mut self, identity: &ToolCallIdentity) -> Result<&mut Attempt, TestCaseError> {
+        let found = self.attempts.get_mut(&key(identity));
+        found.ok_or_else(|| TestCaseError::fail(format!("{identity:?} was never requested")))
+    }
+
+    fn decide(&mut self, identity: &ToolCallIdentity, decision: PolicyDecision) -> Result<(), TestCaseError> {
+        let attempt = self.known(identity)?;
+        let word = match decision {
+            PolicyDecision::Allow => PolicyResult::Allow,
+            PolicyDecision::Deny => PolicyResult::Deny,
+        };
+        prop_assert_eq!(attempt.last_word, Some(word), "a decision needs a word: {:?}", identity);
+        prop_assert_eq!(attempt.decision.replace(decision), None, "decided twice: {:?}", identity);
+        Ok(())
+    }
+
+    fn see(&mut self, event: &EventBody) -> Result<(), TestCaseError> {
+        prop_assert!(!self.over, "{event:?} after the end");
+        match event {
+            EventBody::ToolCallRequested(call) => {
+                let before = self.attempts.insert(key(&call.identity), Attempt::default());
+                prop_assert!(before.is_none(), "requested twice: {call:?}");
+            }
+            EventBody::ToolCallPolicyEvaluated(word) => {
+                let attempt = self.known(&word.identity)?;
+                prop_assert!(attempt.decision.is_none(), "a word after the decision: {word:?}");
+                attempt.last_word = Some(word.result);
+            }
+            EventBody::ToolCallApproved(call) => self.decide(&call.identity, PolicyDecision::Allow)?,
+            EventBody::ToolCallDenied(call) => {
+                self.decide(&call.identity, PolicyDecision::Deny)?;
+                prop_assert_eq!(call.policy_snapshot.decision, PolicyDecision::Deny);
+            }
+            EventBody::ToolCallStarted(call) => {
+                let attempt = self.known(&call.identity)?;
+                prop_assert_eq!((attempt.decision, attempt.started), (Some(PolicyDecision::Allow), false));
+                attempt.started = true;
+            }
+            EventBody::ToolOutputDelta(piece) => self.runs(&piece.identity)?,
+            EventBody::ToolOutputCompleted(whole) => self.runs(&whole.identity)?,
+            EventBody::ToolCallCompleted(call) => {
+                self.runs(&call.identity)?;
+                self.known(&call.identity)?.completed = true;
+                prop_assert_eq!(call.policy_snapshot.decision, PolicyDecision::Allow);
+                prop_assert!(!call.policy_snapshot.sources.is_empty());
+            }
+            EventBody::QuestionAsked(asked) => {
+                prop_assert!(self.asked.insert(asked.question_id.to_string()), "asked twice: {asked:?}");
+            }
+            EventBody::QuestionResolved(resolved) => {
+                let id = resolved.question_id.to_string();
+                prop_assert!(self.asked.contains(&id), "never asked: {resolved:?}");
+                prop_assert!(self.resolved.insert(id), "resolved twice: {resolved:?}");
+            }
+            event => self.over = event.ends_task(),
+        }
+        Ok(())
+    }
+
+    fn runs(&mut self, identity: &ToolCallIdentity) -> Result<(), TestCaseError> {
+        let attempt = self.known(identity)?;
+        prop_assert_eq!((attempt.started, attempt.completed), (true, false), "{:?} does not run", identity);
+        Ok(())
+    }
+}
+
+fn key(identity: &ToolCallIdentity) -> (String, u32) {
+    (identity.tool_call_id.to_string(), identity.attempt)
+}
+
+proptest! {
+    #[test]
+    fn the_contract_holds_whatever_the_runtime_says(steps in steps(), end in ends()) {
+        let mut ledger = Ledger::new(Mode::Ask);
+        let mut events: Vec<_> = steps.iter().flat_map(|step| take(&mut ledger, step)).collect();
+        events.extend(ledger.close(end));
+        Contract::check(&events)?;
+        prop_assert_eq!(ledger.pending(), []);
+    }
+
+    #[test]
+    fn books_read_back_from_the_log_close_like_the_ones_that_were_lost(steps in steps(), end in ends()) {
+        let mut ledger = Ledger::new(Mode::Ask);
+        let events: Vec<_> = steps.iter().flat_map(|step| take(&mut ledger, step)).collect();
+        prop_assert_eq!(Ledger::replay(Mode::Ask, &events).close(end.clone()), ledger.close(end));
+    }
+
+    #[test]
+    fn a_crash_after_any_event_leaves_books_that_can_be_closed(steps in steps(), cut in any::<prop::sample::Index>()) {
+        let mut ledger = Ledger::new(Mode::Ask);
+        let mut events: Vec<_> = steps.iter().flat_map(|step| take(&mut ledger, step)).collect();
+        events.truncate(cut.index(events.len() + 1));
+        let closing = Ledger::replay(Mode::Ask, &events).close(TaskEnd::failed(FailureCode::HostRestarted, "cut"));
+        events.extend(closing);
+        Contract::check(&events)?;
+    }
+}

@@ -1,0 +1,16 @@
+//! The engine at its boundary: commands in, a real log out, a scripted runtime behind it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "clippy knows test functions, but not their helpers")]
+
+mod conversation;
+mod deciding;
+mod ending;
+mod failing;
+mod full_disk;
+mod full_house;
+mod ledger;
+mod ledger_model;
+mod model;
+mod recovering;
+mod resuming;
+mod stopping;

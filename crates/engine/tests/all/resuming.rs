@@ -1,0 +1,117 @@
+//! Going on with a session whose runtime is gone.
+
+use roost_engine::Error;
+use roost_engine::adapter::AdapterError;
+use roost_proto::content::{TranscriptContentBlock as Block, TranscriptMessage, TranscriptRole as Role};
+use roost_proto::ids::SessionId;
+use roost_proto::mode::Mode;
+use roost_proto::registry::RuntimeStatus;
+use roost_proto::runtime::ResumeModel;
+use testkit::facts::{asks, completed, output, requested, started};
+use testkit::fake::How;
+use testkit::{Harness, Home};
+
+/// A closed session in which a tool ran.
+async fn closed(host: &mut Harness) -> SessionId {
+    let session = host.session_in(Mode::Yolo).await;
+    let task = host.begin(&session, "one").await;
+    let (_runtime, mut agent) = host.runtimes().task().await;
+    agent.say_all([requested("a"), asks("a")]).await;
+    agent.told().await;
+    agent.say_all([started("a"), completed("a"), output("done")]).await;
+    agent.finish().await;
+    host.wait_for_end(&session, &task).await;
+    host.engine.close(session.as_str(), "the test says so").await.unwrap();
+    session
+}
+
+fn shape(history: &[TranscriptMessage]) -> Vec<(Role, &'static str)> {
+    let kind = |message: &TranscriptMessage| match &message.content[0] {
+        Block::Text { .. } => "text",
+        Block::ToolUse { .. } => "tool_use",
+        Block::ToolResult { .. } => "tool_result",
+        _ => "other",
+    };
+    history.iter().map(|message| (message.role, kind(message))).collect()
+}
+
+const TRANSCRIPT: [(Role, &str); 4] =
+    [(Role::User, "text"), (Role::Assistant, "tool_use"), (Role::Tool, "tool_result"), (Role::Assistant, "text")];
+
+#[tokio::test]
+async fn a_runtime_that_knows_the_session_resumes_it_by_its_own_id() {
+    let mut host = Harness::start().await;
+    let session = closed(&mut host).await;
+    host.begin(&session, "two").await;
+    let opening = host.runtimes().opening().await;
+    match &opening.how {
+        How::Resume(open, native) => {
+            assert_eq!((&open.session_id, native.as_str()), (&session, format!("native-{session}").as_str()));
+        }
+        other => panic!("{other:?}"),
+    }
+    let agent = opening.accept().task().await;
+    assert_eq!((agent.input().history.len(), agent.prompt().as_str()), (0, "two"));
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_runtime_that_has_forgotten_the_session_gets_its_transcript() {
+    let mut host = Harness::start().await;
+    let session = closed(&mut host).await;
+    host.begin(&session, "two").await;
+    let opening = host.runtimes().opening().await;
+    let How::Resume(_, native) = opening.how.clone() else { panic!() };
+    opening.refuse(AdapterError::UnknownSession(native));
+    let opening = host.runtimes().opening().await;
+    assert!(matches!(opening.how, How::Create(_)));
+    let mut runtime = opening.accept_as("new-native");
+    let agent = runtime.task().await;
+    assert_eq!(shape(&agent.input().history), TRANSCRIPT);
+    assert_eq!(agent.prompt(), "two");
+    agent.finish().await;
+    host.wait_for_end(&session, &agent.input().task_id).await;
+    assert_eq!(host.record(&session).await.runtime_session_id, Some("new-native".into()));
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_runtime_that_cannot_resume_gets_the_transcript_and_runs_no_tool_again() {
+    let mut host = Home::with(ResumeModel::Reconstruct).start().await;
+    let session = closed(&mut host).await;
+    host.begin(&session, "two").await;
+    let opening = host.runtimes().opening().await;
+    assert!(matches!(opening.how, How::Create(_)));
+    let mut agent = opening.accept().task().await;
+    assert_eq!(shape(&agent.input().history), TRANSCRIPT);
+    agent.finish().await;
+    host.wait_for_end(&session, &agent.input().task_id).await;
+    let started = host.types(&session).await.into_iter().filter(|name| name == "tool.call.started");
+    assert_eq!(started.count(), 1);
+    host.stop().await;
+    assert_eq!(agent.told_until_gone().await, []);
+}
+
+#[tokio::test]
+async fn a_session_is_found_by_its_native_id_too() {
+    let mut host = Harness::start().await;
+    let session = closed(&mut host).await;
+    host.begin(&format!("native-{session}").as_str().into(), "two").await;
+    let (_runtime, agent) = host.runtimes().task().await;
+    assert_eq!(agent.prompt(), "two");
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_disabled_runtime_is_refused_even_for_a_session_that_exists() {
+    let mut host = Harness::start().await;
+    let session = closed(&mut host).await;
+    let mut home = host.stop().await;
+    home.status = RuntimeStatus::Disabled;
+    let host = home.start().await;
+    let refused = host.prompt(&session, "two").await;
+    assert!(matches!(refused, Err(Error::RuntimeDisabled(_))), "{refused:?}");
+    let refused = host.engine.create_session(host.new_session(Mode::Ask)).await;
+    assert!(matches!(refused, Err(Error::RuntimeDisabled(_))), "{refused:?}");
+    host.stop().await;
+}

@@ -1,0 +1,118 @@
+//! The rows of what waits for a person, and of what persons said for longer than once.
+
+use std::collections::BTreeMap;
+
+use roost_proto::approval::{Pending, PendingChange};
+use roost_proto::event::{EventBody, NormalizedEvent};
+use roost_proto::pattern::RememberedRule;
+use roost_proto::time::Timestamp;
+use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::tables::{from_json, to_json};
+
+/// A rule and when it was made; of two that cover the same, the later counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Made {
+    pub(crate) at: Timestamp,
+    pub(crate) rule: RememberedRule,
+}
+
+/// What an event changes in these rows.
+#[derive(Debug)]
+pub(crate) enum AskChange {
+    Pending(PendingChange),
+    Remembered(Made),
+}
+
+impl AskChange {
+    /// The changes of one event.
+    pub(crate) fn of(event: &NormalizedEvent) -> impl Iterator<Item = Self> {
+        let remembered = match &event.body {
+            EventBody::ApprovalResolved(resolved) => resolved.remembered.clone(),
+            _ => None,
+        };
+        let remembered = remembered.map(|rule| Self::Remembered(Made { at: event.time, rule }));
+        PendingChange::of(event).map(Self::Pending).into_iter().chain(remembered)
+    }
+
+    /// Writes the change.
+    pub(crate) fn store(&self, db: &Connection) -> Result<()> {
+        match self {
+            Self::Pending(PendingChange::Opened(pending)) => {
+                db.prepare_cached(
+                    "INSERT OR REPLACE INTO pending(id, session_id, asked_ms, record) VALUES(?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![
+                    pending.id(),
+                    pending.session_id.as_str(),
+                    pending.asked_at.as_millis(),
+                    to_json(pending)?
+                ])?;
+            }
+            Self::Pending(PendingChange::Closed(id)) => {
+                db.prepare_cached("DELETE FROM pending WHERE id = ?1")?.execute([id])?;
+            }
+            Self::Remembered(made) => {
+                db.prepare_cached(
+                    "INSERT INTO remembered(subject, made_ms, rule) VALUES(?1, ?2, ?3)
+                     ON CONFLICT(subject) DO UPDATE SET made_ms = ?2, rule = ?3 WHERE made_ms <= ?2",
+                )?
+                .execute(params![subject(&made.rule)?, made.at.as_millis(), to_json(&made.rule)?])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the events of one stream leave in these rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Asks {
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) pending: BTreeMap<String, Pending>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) remembered: Vec<Made>,
+}
+
+impl Asks {
+    /// Adds one event.
+    pub(crate) fn add(&mut self, event: &NormalizedEvent) {
+        for change in AskChange::of(event) {
+            match change {
+                AskChange::Pending(PendingChange::Opened(pending)) => {
+                    self.pending.insert(pending.id().to_owned(), *pending);
+                }
+                AskChange::Pending(PendingChange::Closed(id)) => _ = self.pending.remove(&id),
+                AskChange::Remembered(made) => self.remembered.push(made),
+            }
+        }
+    }
+
+    /// Writes the rows.
+    pub(crate) fn store(&self, db: &Connection) -> Result<()> {
+        let pending = self.pending.values().cloned().map(Box::new).map(PendingChange::Opened).map(AskChange::Pending);
+        let remembered = self.remembered.iter().cloned().map(AskChange::Remembered);
+        pending.chain(remembered).try_for_each(|change| change.store(db))
+    }
+}
+
+/// What a rule is about, whatever it says about it.
+pub(crate) fn subject(rule: &RememberedRule) -> rusqlite::Result<String> {
+    to_json(&(rule.scope, &rule.session_id, &rule.workspace, &rule.runtime, &rule.tool, &rule.pattern))
+}
+
+/// What waits, oldest first: everywhere, or in one session.
+pub(crate) fn pending(db: &Connection, session: Option<&str>) -> Result<Vec<Pending>> {
+    let mut select =
+        db.prepare_cached("SELECT record FROM pending WHERE ?1 IS NULL OR session_id = ?1 ORDER BY asked_ms, id")?;
+    let found = select.query_map([session], |row| from_json(row, 0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(found)
+}
+
+/// Every remembered rule, oldest first.
+pub(crate) fn remembered(db: &Connection) -> Result<Vec<RememberedRule>> {
+    let mut select = db.prepare_cached("SELECT rule FROM remembered ORDER BY made_ms, subject")?;
+    let found = select.query_map([], |row| from_json(row, 0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(found)
+}

@@ -1,0 +1,29 @@
+//! The typed payload of every event: one file per subject, all reached as `payload::Name`.
+//!
+//! Those of seed 001 keep the seed's names and fields; fields and types of Roost's own are additions.
+
+macro_rules! payload {
+    ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident: $ty:ty),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct $name { $($(#[$fdoc])* pub $field: $ty),* }
+    };
+}
+
+mod approval;
+mod model;
+mod plan;
+mod question;
+mod runtime;
+mod session;
+mod task;
+mod tool;
+
+pub use approval::*;
+pub use model::*;
+pub use plan::*;
+pub use question::*;
+pub use runtime::*;
+pub use session::*;
+pub use task::*;
+pub use tool::*;

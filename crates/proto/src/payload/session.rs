@@ -1,0 +1,69 @@
+//! A session is made, changes and is closed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::RuntimeSessionId;
+use crate::mode::{Mode, PermissionMode};
+use crate::runtime::RuntimeName;
+use crate::session::{QueuedPrompt, SessionStatus};
+
+payload! {
+    /// `session.created`: what the session was made with.
+    SessionCreatedPayload {
+        /// The version of this contract.
+        contract_version: String,
+        /// Which runtime serves it.
+        runtime: RuntimeName,
+        /// The working directory.
+        cwd: String,
+        /// Whose runtime state and credentials are used.
+        credential_namespace: String,
+        /// A name for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        /// The model asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The mode in the seed's words.
+        permission_mode: PermissionMode,
+        /// The mode in ours.
+        mode: Mode,
+    }
+}
+
+payload! {
+    /// `session.updated`: what changed about a session; absent means unchanged.
+    #[derive(Default)]
+    SessionUpdatedPayload {
+        /// Its state.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        status: Option<SessionStatus>,
+        /// Its name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        /// Its model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// Its mode.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<Mode>,
+        /// The runtime's id for it became known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runtime_session_id: Option<RuntimeSessionId>,
+        /// The prompts that wait now, all of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue: Option<Vec<QueuedPrompt>>,
+        /// Why, where that is not plain.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    }
+}
+
+payload! {
+    /// `session.closed`: the session's process and resources are gone.
+    SessionClosedPayload {
+        /// Why.
+        reason: String,
+    }
+}

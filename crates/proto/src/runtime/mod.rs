@@ -1,0 +1,119 @@
+//! Runtimes: their names, what they can do, whether they are logged in, and the environment they run in (seed 001).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::ids::{RuntimeSessionId, SessionId};
+use crate::mode::PermissionMode;
+
+macro_rules! wire_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($(#[$vdoc])* $variant),* }
+    };
+}
+
+mod capabilities;
+mod name;
+
+pub use capabilities::*;
+pub use name::*;
+
+wire_enum! {
+    /// Whether somebody can be asked while a task runs.
+    #[derive(Default)]
+    InteractionMode {
+        /// A person may answer.
+        Interactive,
+        /// Nobody answers; nothing may wait for a terminal.
+        #[default]
+        NonInteractive,
+    }
+}
+
+/// Whether a runtime is ready for its user; never holds a secret.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuthStatus {
+    /// The question could be answered.
+    pub ok: bool,
+    /// A login is there.
+    pub logged_in: bool,
+    /// How its user logs in.
+    pub auth_model: AuthModel,
+    /// A name for the account that is safe to show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account_label: Option<String>,
+    /// More that is safe to show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Map<String, Value>>,
+}
+
+/// Where and with what environment a runtime runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuntimeEnv {
+    /// The working directory; absolute.
+    pub cwd: String,
+    /// The whole environment of the runtime.
+    pub env: BTreeMap<String, String>,
+    /// Whose runtime state and credentials are used.
+    pub credential_namespace: String,
+    /// How the runtime is isolated, when asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<RuntimeIsolation>,
+}
+
+/// The folders of an isolated runtime.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuntimeIsolation {
+    /// How the runtime is hosted.
+    pub mode: RuntimeIsolationMode,
+    /// Its `HOME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home_dir: Option<String>,
+    /// Its `XDG_CONFIG_HOME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xdg_config_home: Option<String>,
+    /// Its `XDG_STATE_HOME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xdg_state_home: Option<String>,
+    /// Its `XDG_CACHE_HOME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xdg_cache_home: Option<String>,
+}
+
+/// What a new session is made with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateSessionInput {
+    /// A name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The model to use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How much may run unasked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<PermissionMode>,
+    /// The runtime's own configuration, passed on and never interpreted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_config: Option<Map<String, Value>>,
+}
+
+/// A session as host and runtime know it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuntimeSessionHandle {
+    /// Roost's id: the truth.
+    pub session_id: SessionId,
+    /// The runtime's own id: an optimisation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_session_id: Option<RuntimeSessionId>,
+}

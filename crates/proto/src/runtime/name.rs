@@ -1,0 +1,144 @@
+//! The names of runtimes: one for events, one for people.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// The runtimes as events name them: the seed's four, `demo`, and `acp:<id>` for any other ACP agent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RuntimeName {
+    /// Claude Code.
+    ClaudeAgentSdk,
+    /// Codex.
+    CodexSdk,
+    /// Gemini CLI.
+    GeminiCliCore,
+    /// OpenCode.
+    OpencodeServer,
+    /// The agent inside Roost's own binary.
+    Demo,
+    /// Any agent that speaks ACP, by the id it is configured under.
+    Acp(Arc<str>),
+}
+
+/// A runtime name that is none of ours.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown runtime name \"{0}\"")]
+pub struct UnknownRuntimeName(pub String);
+
+/// The runtimes whose names are fixed.
+const FIXED: [RuntimeName; 5] = [
+    RuntimeName::ClaudeAgentSdk,
+    RuntimeName::CodexSdk,
+    RuntimeName::GeminiCliCore,
+    RuntimeName::OpencodeServer,
+    RuntimeName::Demo,
+];
+
+impl RuntimeName {
+    /// The name that events carry.
+    pub fn wire(&self) -> Cow<'static, str> {
+        match self {
+            Self::ClaudeAgentSdk => "claude-agent-sdk".into(),
+            Self::CodexSdk => "codex-sdk".into(),
+            Self::GeminiCliCore => "gemini-cli-core".into(),
+            Self::OpencodeServer => "opencode-server".into(),
+            Self::Demo => "demo".into(),
+            Self::Acp(id) => format!("acp:{id}").into(),
+        }
+    }
+
+    /// The id under which people and seed 000 know the runtime (`claude`, `codex`, … or the ACP agent's own id).
+    pub fn id(&self) -> &str {
+        match self {
+            Self::ClaudeAgentSdk => "claude",
+            Self::CodexSdk => "codex",
+            Self::GeminiCliCore => "gemini",
+            Self::OpencodeServer => "opencode",
+            Self::Demo => "demo",
+            Self::Acp(id) => id,
+        }
+    }
+
+    /// Reads the name that events carry.
+    pub fn from_wire(text: &str) -> Result<Self, UnknownRuntimeName> {
+        if let Some(name) = FIXED.iter().find(|name| name.wire() == text) {
+            return Ok(name.clone());
+        }
+        match text.strip_prefix("acp:") {
+            Some(id) if !id.is_empty() => Ok(Self::Acp(id.into())),
+            _ => Err(UnknownRuntimeName(text.into())),
+        }
+    }
+
+    /// The runtime known under this id; ids that are not ours are ACP agents.
+    pub fn from_id(id: &str) -> Self {
+        let fixed = FIXED.iter().find(|name| name.id() == id);
+        fixed.cloned().unwrap_or_else(|| Self::Acp(id.into()))
+    }
+}
+
+impl fmt::Display for RuntimeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.wire())
+    }
+}
+
+impl Serialize for RuntimeName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.wire())
+    }
+}
+
+impl<'de> Deserialize<'de> for RuntimeName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        Self::from_wire(&text).map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for RuntimeName {
+    fn schema_name() -> Cow<'static, str> {
+        "RuntimeName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let fixed: Vec<_> = FIXED.iter().map(RuntimeName::wire).collect();
+        json_schema!({ "anyOf": [
+            { "type": "string", "enum": fixed },
+            { "type": "string", "pattern": "^acp:.+$" },
+        ] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_ids_map_both_ways() {
+        let cases = [
+            ("claude-agent-sdk", "claude"),
+            ("codex-sdk", "codex"),
+            ("gemini-cli-core", "gemini"),
+            ("opencode-server", "opencode"),
+            ("demo", "demo"),
+            ("acp:goose", "goose"),
+        ];
+        for (wire, id) in cases {
+            let name = RuntimeName::from_wire(wire).unwrap();
+            assert_eq!((&*name.wire(), name.id()), (wire, id));
+            assert_eq!(RuntimeName::from_id(id), name);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_not_ours_is_refused() {
+        for text in ["", "claude", "acp:", "gpt"] {
+            assert!(RuntimeName::from_wire(text).is_err(), "{text}");
+        }
+    }
+}

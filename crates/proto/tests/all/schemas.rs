@@ -1,0 +1,108 @@
+//! The committed schemas are the generated ones, and they are right.
+
+use std::path::PathBuf;
+
+use jsonschema::Validator;
+use roost_proto::event::NormalizedEvent;
+use roost_proto::payload::ToolCallApprovedPayload;
+use roost_proto::schema;
+use roost_proto::tool::ToolCallIdentity;
+use schemars::schema_for;
+use serde_json::json;
+
+use crate::examples::examples;
+use crate::support::event;
+
+const BLESS: &str = "ROOST_BLESS=1 cargo test -p roost-proto schemas";
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("schemas")
+}
+
+fn files() -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(folder())
+        .map(|entries| entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect())
+        .unwrap_or_default();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_committed_schemas_are_the_generated_ones() {
+    let bless = std::env::var_os("ROOST_BLESS").is_some();
+    let mut expected = Vec::new();
+    for (name, schema) in schema::all() {
+        let file = format!("{name}.json");
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        let path = folder().join(&file);
+        if bless {
+            std::fs::create_dir_all(folder()).unwrap();
+            std::fs::write(&path, &text).unwrap();
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(committed == text, "schemas/{file} is not what the types say; run `{BLESS}` and commit the result");
+        expected.push(file);
+    }
+    expected.sort();
+    assert_eq!(files(), expected, "a schema without a type; delete it");
+}
+
+fn normalized_event() -> Validator {
+    let schema = serde_json::to_value(schema_for!(NormalizedEvent)).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+#[test]
+fn every_schema_is_a_valid_schema() {
+    for (name, schema) in schema::all() {
+        let schema = serde_json::to_value(schema).unwrap();
+        jsonschema::meta::validate(&schema).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn the_event_schema_accepts_every_example() {
+    let validator = normalized_event();
+    for event in examples() {
+        let event = serde_json::to_value(&event).unwrap();
+        validator.validate(&event).unwrap_or_else(|error| panic!("{error}: {event}"));
+    }
+}
+
+#[test]
+fn the_event_schema_accepts_a_type_that_this_version_does_not_know() {
+    let mut event = serde_json::to_value(&examples()[0]).unwrap();
+    event["type"] = json!("task.paused");
+    assert!(normalized_event().is_valid(&event));
+}
+
+#[test]
+fn the_event_schema_refuses_what_is_no_event() {
+    let event =
+        serde_json::to_value(event(1, ToolCallApprovedPayload { identity: ToolCallIdentity::first(None, &json!({})) }));
+    let event = event.unwrap();
+    let validator = normalized_event();
+    assert!(validator.is_valid(&event));
+    let changes = [
+        ("/seq", json!(0)),
+        ("/seq", json!("1")),
+        ("/time", json!(1_763_197_848_000_u64)),
+        ("/type", json!("task.failed")),
+        ("/type", json!(null)),
+        ("/trace/session_id", json!(null)),
+        ("/runtime/name", json!("gpt")),
+        ("/payload/attempt", json!(0)),
+        ("/payload/tool_call_id", json!(7)),
+        ("/payload", json!({})),
+    ];
+    for (pointer, value) in changes {
+        let mut changed = event.clone();
+        *changed.pointer_mut(pointer).unwrap() = value;
+        assert!(!validator.is_valid(&changed), "{changed}");
+    }
+    for field in ["schema_version", "seq", "time", "type", "trace", "runtime", "payload"] {
+        let mut changed = event.clone();
+        changed.as_object_mut().unwrap().remove(field);
+        assert!(!validator.is_valid(&changed), "without {field}");
+    }
+}

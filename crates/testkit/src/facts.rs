@@ -1,0 +1,85 @@
+//! The facts that tests say most.
+
+use roost_engine::adapter::{Fact, TaskEnd, ToolOutcome};
+use roost_proto::content::AssistantContentBlock;
+use roost_proto::failure::FailureCode;
+use roost_proto::ids::ToolCallId;
+use roost_proto::payload::{
+    ModelOutputCompletedPayload, ModelOutputDeltaKind, ModelOutputDeltaPayload, QuestionAskedPayload,
+    ToolCallRequestedPayload,
+};
+use roost_proto::tool::ToolCallIdentity;
+use serde_json::json;
+
+/// A piece of text.
+pub fn delta(text: &str) -> Fact {
+    let kind = ModelOutputDeltaKind::TextDelta;
+    let (delta, block_id) = (text.into(), "block".into());
+    Fact::Delta(ModelOutputDeltaPayload { kind, block_id, delta, tool_call_id: None, language: None })
+}
+
+/// A finished answer.
+pub fn output(text: &str) -> Fact {
+    Fact::Output(ModelOutputCompletedPayload { content: vec![AssistantContentBlock::Text { text: text.into() }] })
+}
+
+/// The first attempt at a tool call.
+pub fn requested(call: &str) -> Fact {
+    attempt(call, 1)
+}
+
+/// Some attempt at a tool call.
+pub fn attempt(call: &str, attempt: u32) -> Fact {
+    let input = json!({ "path": call });
+    let tool_call_id = ToolCallId::from(call);
+    let identity = ToolCallIdentity { tool_call_id, attempt, ..ToolCallIdentity::first(None, &input) };
+    Fact::ToolRequested(ToolCallRequestedPayload { identity, name: "write".into(), input, title: None, kind: None })
+}
+
+/// The runtime waits for a decision.
+pub fn asks(call: &str) -> Fact {
+    Fact::ToolAsks(call.into())
+}
+
+/// A tool runs.
+pub fn started(call: &str) -> Fact {
+    Fact::ToolStarted(call.into())
+}
+
+/// A tool is done, well.
+pub fn completed(call: &str) -> Fact {
+    Fact::ToolCompleted(ToolOutcome::of_runtime(call.into(), Some("done".into()), false))
+}
+
+/// A tool is done, badly.
+pub fn failed(call: &str) -> Fact {
+    Fact::ToolCompleted(ToolOutcome::of_runtime(call.into(), Some("broken".into()), true))
+}
+
+/// A question without fields.
+pub fn question(id: &str) -> Fact {
+    let (question_id, message) = (id.into(), "which one?".into());
+    Fact::Question(QuestionAskedPayload { question_id, message, fields: Vec::new(), tool_call_id: None })
+}
+
+/// The agent finished.
+pub fn end_turn() -> Fact {
+    Fact::Ended(TaskEnd::Completed("end_turn".into()))
+}
+
+/// The runtime's process ended in the middle of the task.
+pub fn exited() -> Fact {
+    Fact::Ended(TaskEnd::failed(FailureCode::RuntimeExited, "the fake exited"))
+}
+
+/// Text of this length that cannot be made smaller; the same one every time.
+pub fn noise(length: usize) -> String {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let letter = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b'0' + (state >> 32) as u8 % 64)
+    };
+    std::iter::repeat_with(letter).take(length).collect()
+}

@@ -1,0 +1,215 @@
+//! The adapter, and the runtimes that it is asked to open.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use roost_engine::adapter::{AdapterError, Availability, OpenSession, Reattached, RuntimeAdapter, RuntimeSession};
+use roost_process::records::Record;
+use roost_proto::ids::RuntimeSessionId;
+use roost_proto::runtime::{
+    AuthModel, AuthStatus, CancellationModel, McpSupport, PermissionModel, ResumeModel, RuntimeCapabilities,
+    RuntimeEnv, RuntimeIsolationMode, RuntimeName, RuntimeStateModel, ToolExecutionModel, ToolReplaySafety,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use super::STEPS;
+use super::session::{self, FakeSession};
+use super::task::{self, FakeTask};
+use crate::soon;
+
+/// The engine's side of the fake runtime.
+pub struct FakeAdapter {
+    name: RuntimeName,
+    resume_model: ResumeModel,
+    reattaches: AtomicBool,
+    openings: mpsc::Sender<Opening>,
+}
+
+/// The test's side of the fake runtime.
+pub struct FakeRuntimes {
+    openings: mpsc::Receiver<Opening>,
+}
+
+/// How the engine wants a runtime opened.
+#[derive(Clone, Debug)]
+pub enum How {
+    /// With a new session.
+    Create(OpenSession),
+    /// With a session that it knows.
+    Resume(OpenSession, RuntimeSessionId),
+    /// By taking over the process of this record.
+    Reattach(Record),
+}
+
+/// A runtime that the engine waits for.
+pub struct Opening {
+    /// How it is to be opened.
+    pub how: How,
+    answer: oneshot::Sender<Result<Reattached, AdapterError>>,
+}
+
+impl FakeAdapter {
+    /// A runtime called `fake` that continues sessions natively.
+    pub fn new() -> (Arc<Self>, FakeRuntimes) {
+        Self::with(ResumeModel::Native)
+    }
+
+    /// A runtime that continues sessions like this.
+    pub fn with(resume_model: ResumeModel) -> (Arc<Self>, FakeRuntimes) {
+        let (sender, openings) = mpsc::channel(STEPS);
+        let (name, reattaches) = (RuntimeName::from_id("fake"), AtomicBool::new(false));
+        (Arc::new(Self { name, resume_model, reattaches, openings: sender }), FakeRuntimes { openings })
+    }
+
+    /// From now on the test is offered processes that outlived a daemon.
+    pub fn offer_survivors(&self) {
+        self.reattaches.store(true, Ordering::Relaxed);
+    }
+
+    async fn open(&self, how: How) -> Result<Reattached, AdapterError> {
+        let gone = || AdapterError::Spawn("the test is over".into());
+        let (answer, answered) = oneshot::channel();
+        self.openings.send(Opening { how, answer }).await.map_err(|_| gone())?;
+        answered.await.map_err(|_| gone())?
+    }
+}
+
+impl FakeRuntimes {
+    /// The next runtime that the engine wants.
+    pub async fn opening(&mut self) -> Opening {
+        soon("the engine opens a runtime", self.openings.recv()).await.expect("the adapter is alive")
+    }
+
+    /// The next runtime that the engine wants, however long that takes; `None` when no engine is left.
+    pub async fn next(&mut self) -> Option<Opening> {
+        self.openings.recv().await
+    }
+
+    /// The next runtime that the engine wants, opened.
+    pub async fn session(&mut self) -> FakeSession {
+        self.opening().await.accept()
+    }
+
+    /// The next runtime that the engine wants, opened, and its first task.
+    pub async fn task(&mut self) -> (FakeSession, FakeTask) {
+        let mut session = self.session().await;
+        let task = session.task().await;
+        (session, task)
+    }
+
+    /// The engine wants no runtime that the test has not seen.
+    pub fn is_idle(&self) -> bool {
+        self.openings.is_empty()
+    }
+}
+
+impl Opening {
+    /// Opens it; its native id is the one it is resumed by, or `native-` and the session's.
+    pub fn accept(self) -> FakeSession {
+        let native = match &self.how {
+            How::Create(open) => format!("native-{}", open.session_id),
+            How::Resume(_, native) => native.to_string(),
+            How::Reattach(record) => format!("native-{}", record.label),
+        };
+        self.accept_as(&native)
+    }
+
+    /// Opens it under this native id.
+    pub fn accept_as(self, native: &str) -> FakeSession {
+        let (session, fake) = session::pair(native.into());
+        let _ = self.answer.send(Ok(Reattached { session: Box::new(session), task: None }));
+        fake
+    }
+
+    /// Opens it with a task that runs already.
+    pub fn accept_running(self, native: &str) -> (FakeSession, FakeTask) {
+        let (session, fake) = session::pair(native.into());
+        let (task, running) = task::pair(None);
+        let _ = self.answer.send(Ok(Reattached { session: Box::new(session), task: Some(running) }));
+        (fake, task)
+    }
+
+    /// Does not open it.
+    pub fn refuse(self, error: AdapterError) {
+        let _ = self.answer.send(Err(error));
+    }
+
+    /// Waits until the engine no longer wants it.
+    pub async fn abandoned(&mut self) {
+        soon("the engine gives up a runtime that is being opened", self.answer.closed()).await;
+    }
+}
+
+#[async_trait]
+impl RuntimeAdapter for FakeAdapter {
+    fn name(&self) -> RuntimeName {
+        self.name.clone()
+    }
+
+    fn display_name(&self) -> &str {
+        "Fake"
+    }
+
+    fn capabilities(&self) -> RuntimeCapabilities {
+        RuntimeCapabilities {
+            supports_streaming: true,
+            supports_tool_calls: true,
+            supports_parallel_tool_calls: true,
+            supports_stop: true,
+            supports_artifacts: false,
+            supports_session_create: true,
+            supports_session_resume: self.resume_model == ResumeModel::Native,
+            supports_usage_reporting: true,
+            supports_non_interactive: true,
+            max_outstanding_tool_calls: None,
+            auth_model: AuthModel::Unknown,
+            tool_execution_model: ToolExecutionModel::RuntimeInternal,
+            permission_model: PermissionModel::Hybrid,
+            state_model: RuntimeStateModel::InProcess,
+            resume_model: self.resume_model,
+            tool_replay_safety: ToolReplaySafety::RequiresReapproval,
+            mcp_support: McpSupport::None,
+            mcp_transports: None,
+            cancellation_model: CancellationModel::BestEffort,
+            supported_isolation_modes: vec![RuntimeIsolationMode::InProcess],
+            recommended_isolation_mode: RuntimeIsolationMode::InProcess,
+        }
+    }
+
+    fn asks_questions(&self) -> bool {
+        true
+    }
+
+    async fn availability(&self, _: &RuntimeEnv) -> Availability {
+        Availability::Installed { version: None }
+    }
+
+    async fn auth_status(&self, _: &RuntimeEnv) -> AuthStatus {
+        let auth_model = AuthModel::Unknown;
+        AuthStatus { ok: true, logged_in: true, auth_model, account_label: None, details: None }
+    }
+
+    async fn ensure_login(&self, _: &RuntimeEnv) -> Option<String> {
+        None
+    }
+
+    async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        self.open(How::Create(open)).await.map(|opened| opened.session)
+    }
+
+    async fn resume_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        self.open(How::Resume(open, native)).await.map(|opened| opened.session)
+    }
+
+    async fn reattach(&self, record: &Record) -> Option<Reattached> {
+        if !self.reattaches.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.open(How::Reattach(record.clone())).await.ok()
+    }
+}

@@ -1,0 +1,255 @@
+//! An engine over the fake runtime and a real log, in a directory of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use roost_engine::{Accepted, Config, Engine, Environments, Error, NewSession, Prompt, Runtimes};
+use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
+use roost_process::records::Record;
+use roost_process::{Environment, Isolation, Process, RunId};
+use roost_proto::event::{NormalizedEvent, NormalizedEventType};
+use roost_proto::ids::{PromptId, SessionId, TaskId};
+use roost_proto::mode::Mode;
+use roost_proto::registry::RuntimeStatus;
+use roost_proto::runtime::{CreateSessionInput, ResumeModel};
+use roost_proto::session::SessionRecord;
+use tempfile::TempDir;
+
+use crate::fake::{FakeAdapter, FakeRuntimes};
+use crate::soon;
+
+/// How often a lock that another process would hold is tried.
+const LOCK_POLL: Duration = Duration::from_millis(5);
+
+/// A state directory and the runtime's side of the world; outlives the engines that use it.
+pub struct Home {
+    dir: TempDir,
+    /// The runtime as engines see it.
+    pub adapter: Arc<FakeAdapter>,
+    /// The runtime as the test plays it.
+    pub runtimes: FakeRuntimes,
+    /// Whether engines may use the runtime.
+    pub status: RuntimeStatus,
+}
+
+/// A running engine.
+pub struct Harness {
+    /// The engine.
+    pub engine: Arc<Engine>,
+    /// Its log.
+    pub log: SqliteLog,
+    /// What it runs in.
+    pub home: Home,
+}
+
+impl Home {
+    /// An empty directory, and a runtime that continues sessions natively.
+    pub fn new() -> Self {
+        Self::with(ResumeModel::Native)
+    }
+
+    /// An empty directory, and a runtime that continues sessions like this.
+    pub fn with(resume_model: ResumeModel) -> Self {
+        let (adapter, runtimes) = FakeAdapter::with(resume_model);
+        Self { dir: TempDir::new().unwrap(), adapter, runtimes, status: RuntimeStatus::Active }
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// An engine of the usual limits.
+    pub async fn start(self) -> Harness {
+        self.start_with(|_| {}).await
+    }
+
+    /// An engine with other limits.
+    pub async fn start_with(self, configure: impl FnOnce(&mut Config)) -> Harness {
+        self.start_on(LogOptions::default(), configure).await
+    }
+
+    /// An engine with other limits, on a log with other options.
+    pub async fn start_on(self, options: LogOptions, configure: impl FnOnce(&mut Config)) -> Harness {
+        let log = SqliteLog::open(&self.lock().await, options).unwrap();
+        let engine = Engine::start(Arc::new(log.clone()), self.runtimes(), self.config(configure)).await.unwrap();
+        Harness { engine: Arc::new(engine), log, home: self }
+    }
+
+    /// What an engine is started with here.
+    pub fn config(&self, configure: impl FnOnce(&mut Config)) -> Config {
+        let namespaces = self.path().join("namespaces");
+        let environments = Environments { base: Environment::default(), namespaces, isolation: Isolation::Shared };
+        let mut config = Config::new(environments, self.records());
+        configure(&mut config);
+        config
+    }
+
+    /// The runtime, registered.
+    pub fn runtimes(&self) -> Runtimes {
+        let mut runtimes = Runtimes::default();
+        runtimes.register(self.adapter.clone(), self.status);
+        runtimes
+    }
+
+    /// Writes down that a process of this session outlived its daemon; nothing of it exists.
+    pub fn leave_process(&self, session: &SessionId) {
+        let nobody = Process { pid: u32::MAX, start_time: 1 };
+        let record = Record {
+            run: RunId::fresh(),
+            label: session.to_string(),
+            boot: "another".into(),
+            holder: nobody,
+            runtime: nobody,
+            cgroup: None,
+        };
+        std::fs::create_dir_all(self.records()).unwrap();
+        let path = self.records().join(format!("{}.json", record.run));
+        std::fs::write(path, serde_json::to_vec(&record).unwrap()).unwrap();
+    }
+
+    fn records(&self) -> PathBuf {
+        self.path().join("records")
+    }
+
+    /// The right to write here; waits until what is left of an earlier engine has let go of it.
+    pub async fn lock(&self) -> StateLock {
+        let taken = async {
+            loop {
+                match StateLock::acquire(self.path(), "test") {
+                    Ok(lock) => return lock,
+                    Err(roost_log::Error::Held { .. }) => tokio::time::sleep(LOCK_POLL).await,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        };
+        soon("the state directory is free", taken).await
+    }
+}
+
+impl Default for Home {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Harness {
+    /// An engine of the usual limits in a new home.
+    pub async fn start() -> Self {
+        Home::new().start().await
+    }
+
+    /// The runtime as the test plays it.
+    pub fn runtimes(&mut self) -> &mut FakeRuntimes {
+        &mut self.home.runtimes
+    }
+
+    /// What a session here is made with.
+    pub fn new_session(&self, mode: Mode) -> NewSession {
+        NewSession {
+            runtime: None,
+            cwd: self.home.path().into(),
+            mode,
+            credential_namespace: "default".into(),
+            input: CreateSessionInput::default(),
+        }
+    }
+
+    /// A new session that asks.
+    pub async fn session(&self) -> SessionId {
+        self.session_in(Mode::Ask).await
+    }
+
+    /// A new session in this mode.
+    pub async fn session_in(&self, mode: Mode) -> SessionId {
+        self.engine.create_session(self.new_session(mode)).await.unwrap()
+    }
+
+    /// Says something to a session.
+    pub async fn prompt(&self, session: &SessionId, text: &str) -> Result<Accepted, Error> {
+        soon("a prompt is answered", self.engine.prompt(session.as_str(), Prompt::text(text))).await
+    }
+
+    /// Says something to a session that is free.
+    pub async fn begin(&self, session: &SessionId, text: &str) -> TaskId {
+        match self.prompt(session, text).await.unwrap() {
+            Accepted::Started(task) => task,
+            queued @ Accepted::Queued(_) => panic!("the session is busy: {queued:?}"),
+        }
+    }
+
+    /// Says something to a session that is busy.
+    pub async fn queue(&self, session: &SessionId, text: &str) -> PromptId {
+        match self.prompt(session, text).await.unwrap() {
+            Accepted::Queued(prompt) => prompt,
+            started @ Accepted::Started(_) => panic!("the session is free: {started:?}"),
+        }
+    }
+
+    /// All events that the session has by now.
+    pub async fn events(&self, session: &SessionId) -> Vec<NormalizedEvent> {
+        let (mut events, stream) = (Vec::new(), StreamId::from(session));
+        loop {
+            let page = self.log.read(&stream, events.len() as u64, 4096).await.unwrap();
+            events.extend(page.batch.iter().map(|entry| entry.event().unwrap().clone()));
+            if events.len() as u64 >= page.last_seq {
+                return events;
+            }
+        }
+    }
+
+    /// The types of all events that the session has by now.
+    pub async fn types(&self, session: &SessionId) -> Vec<String> {
+        self.events(session).await.iter().map(|event| event.body.name().to_owned()).collect()
+    }
+
+    /// Waits for the session's first event of this type.
+    pub async fn wait_for(&self, session: &SessionId, wanted: NormalizedEventType) -> NormalizedEvent {
+        self.wait_until(session, wanted.as_str(), |event| event.body.event_type() == Some(wanted)).await
+    }
+
+    /// Waits for the end of this task.
+    pub async fn wait_for_end(&self, session: &SessionId, task: &TaskId) -> NormalizedEvent {
+        let ends = |event: &NormalizedEvent| event.body.ends_task() && event.trace.task_id.as_ref() == Some(task);
+        self.wait_until(session, "the end of the task", ends).await
+    }
+
+    /// Waits for the first of the session's events that fits.
+    pub async fn wait_until(
+        &self,
+        session: &SessionId,
+        what: &str,
+        fits: impl Fn(&NormalizedEvent) -> bool,
+    ) -> NormalizedEvent {
+        let stream = StreamId::from(session);
+        let mut follower = self.log.follow(Filter::stream(stream.clone()), Start::AfterSeq(stream, 0)).await.unwrap();
+        let found = async {
+            loop {
+                let batch = follower.next().await.unwrap();
+                if let Some(found) = batch.iter().map(|entry| entry.event().unwrap()).find(|event| fits(event)) {
+                    return found.clone();
+                }
+            }
+        };
+        soon(what, found).await
+    }
+
+    /// What is known of the session.
+    pub async fn record(&self, session: &SessionId) -> SessionRecord {
+        self.log.session(session.as_str()).await.unwrap().unwrap()
+    }
+
+    /// Ends the engine without a word, as `kill -9` would: nothing more reaches the log.
+    pub async fn crash(self) -> Home {
+        self.log.close().await;
+        self.home
+    }
+
+    /// Stops the engine in order.
+    pub async fn stop(self) -> Home {
+        soon("the engine stops", self.engine.shutdown("the test is over")).await;
+        self.log.close().await;
+        self.home
+    }
+}
