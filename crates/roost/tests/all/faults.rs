@@ -53,15 +53,25 @@ fn an_agent_that_exits_at_once_fails_the_task_with_what_it_said() {
     place.assert_nothing_left();
 }
 
+const GARBAGE: &str = r#"printf 'garbage\n\377\376\n{"jsonrpc":"2.0"}\n[]\n{\n\n'"#;
+
 #[test]
-fn garbage_on_stdout_is_noticed_and_does_no_harm() {
+fn an_agent_that_prints_only_garbage_fails_the_task() {
     let place = Place::new();
     let agent = place.work().join("agent");
-    script(&agent, r#"printf 'garbage\n\377\376\n{"jsonrpc":"2.0"}\n[]\n{\n'; exit 0"#);
+    script(&agent, GARBAGE);
     place.configure(&format!("[runtimes.x]\ncommand = '{}'", agent.display()));
-    let (code, events) = failed(&place);
-    assert_eq!(code, "RUNTIME_EXITED");
-    assert!(of_type(&events, "runtime.notice").iter().any(|notice| notice["payload"]["message"] == "garbage"));
+    assert_eq!(failed(&place).0, "RUNTIME_EXITED");
+}
+
+#[test]
+fn garbage_before_the_first_message_does_no_harm() {
+    let place = Place::new();
+    let agent = place.work().join("agent");
+    script(&agent, &format!("{GARBAGE}; exec '{}' demo-agent", env!("CARGO_BIN_EXE_roost")));
+    place.configure(&format!("[runtimes.x]\ncommand = '{}'", agent.display()));
+    let events = place.run(&["run", "--runtime", "x", "--json", "hello"]).ended(0).events(1);
+    assert_eq!(answer(&events), "Hello from the demo agent.");
 }
 
 #[test]
