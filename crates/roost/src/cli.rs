@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::place::{self, State};
 use crate::style::Style;
+use crate::tell::tell;
 
 /// Threads for async work; what waits for disks and readers has its own.
 const WORKERS: usize = 2;
@@ -77,7 +78,7 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => {
             let exit = error.exit();
             if exit != Exit::Completed {
-                eprintln!("roost: {error}");
+                tell(format_args!("roost: {error}"));
             }
             exit
         }
@@ -121,5 +122,6 @@ fn listen_to_tracing(verbose: u8) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let colours = Style::of(&std::io::stderr()).colours();
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_target(false).with_ansi(colours);
-    subscriber.with_writer(std::io::stderr).init();
+    // An error about stderr would go to stderr, and panic there.
+    subscriber.with_writer(std::io::stderr).log_internal_errors(false).init();
 }

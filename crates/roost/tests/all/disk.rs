@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::kit::{Place, Started, events, of_type, session_id, wait_for};
 
-/// The binary on a state directory of 32 MB, of which a ballast file takes 24: more than the events that wait for space.
+/// The binary on a state directory of 8 MB, of which a ballast file takes 7: more than the events that wait for space.
 struct SmallDisk {
     place: Place,
 }
@@ -29,8 +29,8 @@ impl SmallDisk {
     /// Floods the disk until it is full; then `then` goes on in the same shell, with `$PID` the flooding process.
     fn flood(&self, then: &str) -> Started {
         let script = format!(
-            "mount -t tmpfs -o size=32m tmpfs \"$ROOST_STATE\" && head -c 24000000 /dev/zero > \"$ROOST_STATE/ballast\" || exit 99
-             \"$ROOST\" run --json flood 100000 200 > flood.ndjson 2> flood.err &
+            "mount -t tmpfs -o size=8m tmpfs \"$ROOST_STATE\" && head -c 7000000 /dev/zero > \"$ROOST_STATE/ballast\" || exit 99
+             \"$ROOST\" run --json flood 1000000 200 > flood.ndjson 2> flood.err &
              PID=$!; echo $PID
              {then}"
         );

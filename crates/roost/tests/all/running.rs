@@ -1,6 +1,8 @@
 //! `roost run`: what is shown, what is printed, what it ends with.
 
-use crate::kit::{Place, answer, of_type};
+use std::process::Command;
+
+use crate::kit::{Place, Started, answer, of_type};
 
 #[test]
 fn the_tour_runs_without_a_prompt_and_completes() {
@@ -88,6 +90,19 @@ fn nobody_reading_stops_the_task_quietly() {
     let log = place.run(&["log", "--json", &latest(&place)]).ended(0).events(1);
     assert_eq!(of_type(&log, "task.stopped").len(), 1);
     place.assert_nothing_left();
+}
+
+#[test]
+fn output_and_errors_may_be_closed_at_any_moment() {
+    let place = Place::new();
+    let done = place.start(&["run", "hello"]).finish_unread();
+    assert!(matches!(done.code, Some(0 | 130)) && done.stderr.is_empty(), "{done:#?}");
+
+    let script = r#"{ "$ROOST" run slow 60 2>&1; echo $? > code; } | head -c 1"#;
+    let mut shell = Command::new("sh");
+    place.clear(shell.args(["-c", script])).env("ROOST", env!("CARGO_BIN_EXE_roost"));
+    assert_eq!(Started::new(&mut shell).finish().ended(0).stdout, "1\n");
+    assert_eq!(std::fs::read_to_string(place.work().join("code")).unwrap(), "130\n");
 }
 
 fn latest(place: &Place) -> String {
