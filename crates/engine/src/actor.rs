@@ -1,11 +1,13 @@
 //! A session as an actor: one loop, one event at a time, everything it decides written to the log first.
 
+mod deciding;
 mod ending;
 mod listening;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use futures::FutureExt;
 use roost_log::Receipt;
 use roost_proto::event::{EventBody, NewEvent, RuntimeRef};
 use roost_proto::failure::{FailureCode, TaskError};
@@ -22,6 +24,7 @@ use crate::adapter::TaskEnd;
 use crate::command::{Accepted, Command, Prompt};
 use crate::engine::Shared;
 use crate::error::Error;
+use crate::judge::Approver;
 use crate::ledger::Ledger;
 use crate::runtime::{self, Job, Opened, Opening, Profile, Runtime};
 use crate::scribe::Scribe;
@@ -56,6 +59,13 @@ pub(crate) struct Origin {
     pub(crate) task: Option<Task>,
 }
 
+/// How a prompt wants to be served.
+#[derive(Clone, Copy)]
+struct Manner {
+    mode: Option<Mode>,
+    approver: Approver,
+}
+
 /// One live session.
 pub(crate) struct Actor {
     shared: Arc<Shared>,
@@ -66,8 +76,8 @@ pub(crate) struct Actor {
     mode: Mode,
     native: Option<RuntimeSessionId>,
     queue: Vec<QueuedPrompt>,
-    /// The modes that queued prompts bring along.
-    queued_modes: HashMap<PromptId, Mode>,
+    /// What queued prompts bring along besides their words.
+    manners: HashMap<PromptId, Manner>,
     runtime: Option<Runtime>,
     task: Option<Task>,
     linger: Option<Linger>,
@@ -90,7 +100,7 @@ impl Actor {
             mode: record.mode,
             native: record.runtime_session_id,
             queue: record.queue,
-            queued_modes: HashMap::new(),
+            manners: HashMap::new(),
             runtime,
             task,
             linger: None,
@@ -162,6 +172,17 @@ impl Actor {
             Event::Task(TaskEvent::ExitDue) => {
                 self.end(TaskEnd::failed(FailureCode::RuntimeExited, "the runtime exited without a result")).await
             }
+            Event::Command(Command::Respond { response, reply }) => {
+                let answered = self.respond(response).await;
+                // An answer that is not in the log is the log's failure, and the session's end.
+                let failed = matches!(answered, Err(Error::Log(_)));
+                let _ = reply.send(Some(answered));
+                Ok(if failed { Flow::End } else { Flow::Continue })
+            }
+            Event::Task(TaskEvent::AskDue(asked)) => {
+                self.ask_due(asked).await?;
+                Ok(Flow::Continue)
+            }
             Event::Task(TaskEvent::StopDue) => self.stop_due().await,
             Event::Linger(lingered) => self.lingered(lingered).await,
             Event::Exited => self.exited().await,
@@ -185,27 +206,33 @@ impl Actor {
             let prompt_id = PromptId::new();
             let queued = QueuedPrompt { prompt_id: prompt_id.clone(), message: prompt.message, held: false };
             self.queue.push(queued);
-            self.queued_modes.extend(prompt.mode.map(|mode| (prompt_id.clone(), mode)));
+            self.manners.insert(prompt_id.clone(), Manner { mode: prompt.mode, approver: prompt.approver });
             let queue = Some(self.queue.clone());
             self.write(vec![SessionUpdatedPayload { queue, ..Default::default() }.into()]).await?.await?;
             return Ok(Accepted::Queued(prompt_id));
         }
         let queued = QueuedPrompt { prompt_id: PromptId::new(), message: prompt.message, held: false };
-        self.begin(queued, prompt.mode, Vec::new()).await.map(Accepted::Started)
+        let manner = Manner { mode: prompt.mode, approver: prompt.approver };
+        self.begin(queued, manner, Vec::new()).await.map(Accepted::Started)
     }
 
     /// Starts a task; `before` is written together with its first event.
     async fn begin(
         &mut self,
         prompt: QueuedPrompt,
-        mode: Option<Mode>,
+        manner: Manner,
         mut before: Vec<EventBody>,
     ) -> Result<TaskId, Error> {
+        if let Some(runtime) = &mut self.runtime
+            && runtime.session.exited().now_or_never().is_some()
+        {
+            self.discard_runtime().await;
+        }
         let slot = match self.runtime {
             Some(_) => None,
             None => Some(self.shared.slots.claim()?),
         };
-        self.mode = mode.unwrap_or(self.mode);
+        self.mode = manner.mode.unwrap_or(self.mode);
         let task_id = TaskId::new();
         if let Ok(status) = self.status.after(SessionStep::Prompt) {
             self.status = status;
@@ -215,7 +242,10 @@ impl Actor {
             messages: vec![prompt.message],
             permission_mode: PermissionMode::from(self.mode),
             mode: self.mode,
-            interaction_mode: InteractionMode::NonInteractive,
+            interaction_mode: match manner.approver {
+                Approver::Present => InteractionMode::Interactive,
+                Approver::Nobody => InteractionMode::NonInteractive,
+            },
             prompt_id: Some(prompt.prompt_id),
         };
         self.scribe.set_task(Some(task_id.clone()));
@@ -230,16 +260,8 @@ impl Actor {
             // Without a runtime a slot was claimed above.
             (None, None) => Opening::failed(TaskError::new(FailureCode::Internal, "no place for a runtime")),
         };
-        let (mode, ledger) = (self.mode, Ledger::new(self.mode));
-        self.task = Some(Task {
-            id: task_id.clone(),
-            mode,
-            ledger,
-            phase: Phase::Opening(opening),
-            stop: None,
-            exit_deadline: None,
-            deaf: false,
-        });
+        let ledger = Ledger::new(self.mode);
+        self.task = Some(Task::new(task_id.clone(), self.mode, manner.approver, ledger, Phase::Opening(opening)));
         Ok(task_id)
     }
 

@@ -1,12 +1,15 @@
 //! What a session can be told, and what it answers.
 
+use roost_proto::approval::{Answerer, ApprovalScope};
 use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::{PromptId, TaskId};
+use roost_proto::ids::{PromptId, QuestionId, TaskId, ToolCallId};
 use roost_proto::mode::Mode;
 use roost_proto::session::TaskOutcome;
 use tokio::sync::oneshot;
 
+use crate::adapter::Answer;
 use crate::error::Error;
+use crate::judge::Approver;
 
 /// What somebody says to a session.
 #[derive(Clone, Debug)]
@@ -15,13 +18,76 @@ pub struct Prompt {
     pub message: TranscriptMessage,
     /// From now on, how much the session may do unasked; absent means as before.
     pub mode: Option<Mode>,
+    /// Whether somebody can be asked while it is served.
+    pub approver: Approver,
 }
 
 impl Prompt {
-    /// A prompt of plain text.
+    /// A prompt of plain text from somebody who is alone.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { message: TranscriptMessage::user(text), mode: None }
+        Self { message: TranscriptMessage::user(text), mode: None, approver: Approver::Nobody }
     }
+}
+
+/// What somebody says to something that waits.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// To what, and what.
+    pub to: ResponseTo,
+    /// Who, and from where.
+    pub by: Answerer,
+    /// The same for every repetition of the same answer.
+    pub key: Option<String>,
+}
+
+/// An answer and what it is an answer to.
+#[derive(Clone, Debug)]
+pub enum ResponseTo {
+    /// A tool call that waits for leave.
+    Approval {
+        /// Which call.
+        call: ToolCallId,
+        /// The attempt that was seen; refused if it is another by now.
+        attempt: Option<u32>,
+        /// The input that was seen; refused if it is another by now.
+        input_hash: Option<String>,
+        /// The answer.
+        decision: Decision,
+    },
+    /// A question.
+    Question {
+        /// Which question.
+        question: QuestionId,
+        /// The answer.
+        answer: Answer,
+    },
+}
+
+impl ResponseTo {
+    /// What is answered.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Approval { call, .. } => call.as_str(),
+            Self::Question { question, .. } => question.as_str(),
+        }
+    }
+}
+
+/// Yes or no to a tool call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It may run.
+    Allow {
+        /// For how long that counts.
+        scope: ApprovalScope,
+    },
+    /// It may not run.
+    Deny {
+        /// For how long that counts.
+        scope: ApprovalScope,
+        /// Why, for the agent to read.
+        reason: Option<String>,
+    },
 }
 
 /// What became of a prompt. It is in the log by the time that the sender learns of it.
@@ -41,6 +107,7 @@ pub(crate) enum Command {
     Prompt { prompt: Prompt, reply: Reply<Accepted> },
     Stop { reason: String, reply: Reply<TaskOutcome> },
     Close { reason: String, reply: Reply<()> },
+    Respond { response: Response, reply: Reply<()> },
 }
 
 impl Command {
@@ -50,7 +117,7 @@ impl Command {
         match self {
             Self::Prompt { reply, .. } => drop(reply.send(None)),
             Self::Stop { reply, .. } => drop(reply.send(None)),
-            Self::Close { reply, .. } => drop(reply.send(None)),
+            Self::Close { reply, .. } | Self::Respond { reply, .. } => drop(reply.send(None)),
         }
     }
 }

@@ -20,9 +20,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::actor::{Actor, Origin};
 use crate::adapter::McpServer;
-use crate::command::{Accepted, Command, Prompt, Reply};
+use crate::command::{Accepted, Command, Prompt, Reply, Response};
 use crate::environment::Environments;
 use crate::error::Error;
+use crate::judge::{Approver, Judge};
 use crate::recovery::{self, Survivor};
 use crate::registry::Runtimes;
 use crate::runtime::{Profile, Runtime};
@@ -54,6 +55,8 @@ pub struct Config {
     pub when_full: WhenFull,
     /// How long a runtime is kept without a task.
     pub idle_timeout: Duration,
+    /// How long somebody may take to answer; `None` means for ever.
+    pub approval_timeout: Option<Duration>,
     /// The tool servers of a session.
     pub mcp_servers: McpServers,
 }
@@ -68,6 +71,7 @@ impl Config {
             max_sessions: 32,
             when_full: WhenFull::Queue,
             idle_timeout: Duration::from_secs(30 * 60),
+            approval_timeout: Some(Duration::from_secs(24 * 60 * 60)),
             mcp_servers: Arc::new(|_| Vec::new()),
         }
     }
@@ -78,6 +82,7 @@ pub(crate) struct Shared {
     pub(crate) log: Arc<dyn Log>,
     pub(crate) config: Config,
     pub(crate) slots: Arc<Slots>,
+    pub(crate) judge: Judge,
 }
 
 /// What a new session is made with.
@@ -141,7 +146,8 @@ impl Engine {
     /// Starts the engine: closes what an earlier process left open, ends what it left running.
     pub async fn start(log: Arc<dyn Log>, runtimes: Runtimes, config: Config) -> Result<Self, Error> {
         let slots = Arc::new(Slots::new(config.max_sessions, config.when_full));
-        let shared = Arc::new(Shared { log, config, slots });
+        let judge = Judge::new(log.remembered().await?);
+        let shared = Arc::new(Shared { log, config, slots, judge });
         let survivors = recovery::recover(&shared, &runtimes).await?;
         let engine = Self { shared, runtimes, live: Mutex::new(Some(HashMap::new())) };
         for survivor in survivors {
@@ -209,6 +215,16 @@ impl Engine {
         told.unwrap_or(Err(Error::NothingToStop(id)))
     }
 
+    /// Answers something that waits; returns when the runtime's side has taken it.
+    pub async fn respond(&self, session: &str, response: Response) -> Result<(), Error> {
+        let id = self.shared.record(session).await?.session_id;
+        let told = match self.find(&id) {
+            Some(actor) => actor.tell(&id, |reply| Command::Respond { response: response.clone(), reply }).await,
+            None => None,
+        };
+        told.unwrap_or_else(|| Err(Error::NotPending(response.to.id().to_owned())))
+    }
+
     /// Closes a session: its task is stopped, its runtime gone when this returns.
     pub async fn close(&self, session: &str, reason: &str) -> Result<(), Error> {
         let id = self.shared.record(session).await?.session_id;
@@ -238,14 +254,8 @@ impl Engine {
     /// Gives a session whose runtime went on without us an actor that goes on with its task.
     fn adopt(&self, survivor: Survivor) -> Result<(), Error> {
         let Survivor { record, reattached, ledger } = survivor;
-        let task = reattached.task.zip(ledger).zip(record.open_task.clone()).map(|((running, ledger), open)| Task {
-            id: open.task_id,
-            mode: record.mode,
-            ledger,
-            phase: Phase::Running(running),
-            stop: None,
-            exit_deadline: None,
-            deaf: false,
+        let task = reattached.task.zip(ledger).zip(record.open_task.clone()).map(|((running, ledger), open)| {
+            Task::new(open.task_id, record.mode, Approver::Present, ledger, Phase::Running(running))
         });
         let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt()));
         let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?);

@@ -1,5 +1,6 @@
 //! What can go wrong between a client's command and the engine.
 
+use roost_proto::approval::Answerer;
 use roost_proto::ids::SessionId;
 
 use crate::adapter::AdapterError;
@@ -49,6 +50,26 @@ pub enum Error {
     /// The session's actor failed while it carried out a command.
     #[error("session {0} failed while it was told something; look at its log, then try again")]
     SessionFailed(SessionId),
+    /// Nobody is asked this.
+    #[error("{0} does not wait for an answer; it was answered, ended or never asked")]
+    NotPending(String),
+    /// Somebody was faster.
+    #[error("{id} was answered already, by {}", named(by))]
+    AlreadyAnswered {
+        /// What was asked.
+        id: String,
+        /// Who answered.
+        by: Answerer,
+    },
+    /// The answer is about another attempt.
+    #[error("{0} is at another attempt than the one that was answered; look at it again")]
+    AttemptMismatch(String),
+    /// The answer is about another input.
+    #[error("{0} has another input than the one that was answered; look at it again")]
+    InputHashMismatch(String),
+    /// The answer cannot count for longer.
+    #[error("{0} can only be answered for this once")]
+    OnlyOnce(String),
     /// Nothing can be written to the log at the moment.
     #[error("the disk is full, so nothing can be recorded; free some space and try again")]
     DiskFull,
@@ -64,4 +85,9 @@ pub enum Error {
     /// The log could not keep or find something.
     #[error(transparent)]
     Log(#[from] roost_log::Error),
+}
+
+fn named(by: &Answerer) -> &str {
+    let client = by.client_id.as_ref().map(|client| client.as_str());
+    by.user_id.as_ref().map(|user| user.as_str()).or(client).or(by.from.as_deref()).unwrap_or("somebody")
 }

@@ -34,7 +34,7 @@ pub(crate) async fn before(shared: &Shared, id: &SessionId, job: &Job) -> Result
     Ok(messages)
 }
 
-/// Shows every event of these types after `after` that the session has by now.
+/// Shows every event of these types after `after` that the session has by now and that is still kept.
 pub(crate) async fn each(
     shared: &Shared,
     id: &SessionId,
@@ -43,7 +43,14 @@ pub(crate) async fn each(
     mut show: impl FnMut(&NormalizedEvent),
 ) -> Result<(), Error> {
     loop {
-        let page = shared.log.read(&id.into(), after, PAGE).await?;
+        let page = match shared.log.read(&id.into(), after, PAGE).await {
+            // What retention removed is gone; the rest still tells more than nothing.
+            Err(roost_log::Error::Truncated { resume_at, .. }) if resume_at > after + 1 => {
+                after = resume_at - 1;
+                continue;
+            }
+            read => read?,
+        };
         let Some(last) = page.batch.iter().last() else { return Ok(()) };
         after = last.seq();
         for entry in &page.batch {

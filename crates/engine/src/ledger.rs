@@ -6,10 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use roost_proto::approval::ApprovalEnd;
 use roost_proto::event::EventBody;
-use roost_proto::failure::TaskError;
+use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{QuestionId, ToolCallId};
 use roost_proto::mode::{Mode, PermissionMode};
+use roost_proto::pattern::CallPattern;
 use roost_proto::payload::*;
 use roost_proto::tool::{
     PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolPolicyEvaluation, ToolPolicySnapshot,
@@ -18,13 +20,36 @@ use serde_json::Value;
 
 use crate::adapter::{Fact, TaskEnd, ToolOutcome};
 
+mod approval;
+
+pub use approval::{AskedAbout, Resolution, Terms, Verdict};
+
 /// The rule under which a call that a runtime ran without asking is recorded.
 pub const UNASKED: &str = "runtime:unasked";
+/// The rule under which a call is denied that was still undecided when its task ended.
+const TASK_ENDED: &str = "task_ended";
+/// The rule under which a call is denied that the runtime itself gave up.
+const RUNTIME_WITHDRAWN: &str = "runtime:withdrawn";
+/// What is said about something that the runtime no longer waits for.
+const WITHDRAWN: &str = "withdrawn by the runtime";
+
+/// A runtime ran a tool that it had no leave to run. It gets no second chance: the task ends with its process.
+#[derive(Debug)]
+struct Violation(String);
+
+impl From<Violation> for TaskEnd {
+    fn from(Violation(what): Violation) -> Self {
+        let message = format!("the runtime broke its word: {what}; it was ended");
+        Self::failed(FailureCode::PolicyViolation, message)
+    }
+}
 
 /// Where a tool call stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallState {
     Requested,
+    /// A person is asked.
+    Pending,
     Approved,
     Running,
     Completed,
@@ -37,6 +62,12 @@ struct Call {
     name: String,
     state: CallState,
     words: Vec<ToolPolicyEvaluation>,
+    /// What was asked for, kept until it is decided.
+    request: Option<Box<ToolCallRequestedPayload>>,
+    /// The calls that an answer for longer than once would cover.
+    offer: Option<CallPattern>,
+    /// Why it was denied.
+    denial: Option<String>,
 }
 
 /// A decision that the engine is asked for.
@@ -104,20 +135,11 @@ impl Ledger {
             }
             Fact::ToolRequested(request) => self.request(request, events),
             Fact::ToolAsks(call) => return self.ask(call, events),
-            Fact::ToolStarted(call) => {
-                self.run(&call, events);
-            }
-            Fact::ToolOutputDelta { call, stream, delta } => {
-                if let Some(identity) = self.run(&call, events) {
-                    events.push(ToolOutputDeltaPayload { identity, stream, delta }.into());
+            Fact::ToolStarted(_) | Fact::ToolOutputDelta { .. } | Fact::ToolOutput { .. } | Fact::ToolCompleted(_) => {
+                if let Err(violation) = self.execute(fact, events) {
+                    return Next::End(violation.into());
                 }
             }
-            Fact::ToolOutput { call, stdout, stderr } => {
-                if let Some(identity) = self.run(&call, events) {
-                    events.push(ToolOutputCompletedPayload { identity, stdout, stderr }.into());
-                }
-            }
-            Fact::ToolCompleted(outcome) => self.complete(outcome, events),
             Fact::Question(question) => {
                 let id = question.question_id.clone();
                 if self.questions.iter().any(|(known, _)| *known == id) {
@@ -129,76 +151,63 @@ impl Ledger {
                 return Next::Decide(Asked::Question(id));
             }
             Fact::QuestionWithdrawn(id) => {
-                events.extend(self.resolve(&id, QuestionOutcome::Cancelled, Some("withdrawn by the runtime")));
+                events.extend(self.resolve(&id, Resolution::cancelled(WITHDRAWN)));
             }
             Fact::Ended(end) => return Next::End(end),
         }
         Next::Nothing
     }
 
-    /// Records the policy's words about a call that waits, the last of them final.
-    pub fn decide(&mut self, id: &ToolCallId, words: Vec<ToolPolicyEvaluation>, reason: &str) -> Vec<EventBody> {
-        let mode = self.mode;
-        let Some(call) = self.calls.get_mut(id).filter(|call| call.state == CallState::Requested) else {
-            return Vec::new();
-        };
-        let mut events = Vec::new();
-        for word in words {
-            events.push(evaluated(&call.identity, &word));
-            call.words.push(word);
-        }
-        match call.words.last().map(|word| word.result) {
-            Some(PolicyResult::Allow) => {
-                call.state = CallState::Approved;
-                events.push(ToolCallApprovedPayload { identity: call.identity.clone() }.into());
+    /// Takes what the runtime says about a tool that runs.
+    fn execute(&mut self, fact: Fact, events: &mut Vec<EventBody>) -> Result<(), Violation> {
+        match fact {
+            Fact::ToolStarted(call) => {
+                self.run(&call, events)?;
             }
-            Some(PolicyResult::Deny) => {
-                events.push(denied(call, mode, reason));
-                self.reach(id, CallState::Denied);
+            Fact::ToolOutputDelta { call, stream, delta } => {
+                if let Some(identity) = self.run(&call, events)? {
+                    events.push(ToolOutputDeltaPayload { identity, stream, delta }.into());
+                }
             }
-            Some(PolicyResult::Ask) | None => {}
+            Fact::ToolOutput { call, stdout, stderr } => {
+                if let Some(identity) = self.run(&call, events)? {
+                    events.push(ToolOutputCompletedPayload { identity, stdout, stderr }.into());
+                }
+            }
+            Fact::ToolCompleted(outcome) => self.complete(outcome, events)?,
+            _ => {}
         }
-        events
-    }
-
-    /// Records what came of an open question.
-    pub fn resolve(&mut self, id: &QuestionId, outcome: QuestionOutcome, reason: Option<&str>) -> Option<EventBody> {
-        let (question_id, resolved) = self.questions.iter_mut().find(|(known, resolved)| known == id && !resolved)?;
-        *resolved = true;
-        let question_id = question_id.clone();
-        let reason = reason.map(Into::into);
-        let resolved =
-            QuestionResolvedPayload { question_id, outcome, answers: Default::default(), answered_by: None, reason };
-        Some(resolved.into())
+        Ok(())
     }
 
     /// Closes whatever is open, then the task: the last events it will ever have.
     pub fn close(&mut self, end: TaskEnd) -> Vec<EventBody> {
-        let reason = match &end {
-            TaskEnd::Completed(_) => "task ended".to_owned(),
-            TaskEnd::Stopped(reason) => format!("stopped: {reason}"),
-            TaskEnd::Failed(error) => format!("task failed: {}", error.message),
+        let (how, reason) = match &end {
+            TaskEnd::Completed(_) => (ApprovalEnd::TaskEnded, "task ended".to_owned()),
+            TaskEnd::Stopped(reason) => (ApprovalEnd::Stopped, format!("stopped: {reason}")),
+            TaskEnd::Failed(error) if error.code == FailureCode::HostRestarted => {
+                (ApprovalEnd::HostRestarted, format!("task failed: {}", error.message))
+            }
+            TaskEnd::Failed(error) => (ApprovalEnd::TaskEnded, format!("task failed: {}", error.message)),
         };
         let mut events = Vec::new();
         for id in self.open.clone() {
             match self.calls.get(&id).map(|call| call.state) {
                 Some(CallState::Requested) => {
-                    let word = ToolPolicyEvaluation {
-                        source: PolicySource::Codesdk,
-                        result: PolicyResult::Deny,
-                        rule: Some("task_ended".into()),
-                    };
-                    events.extend(self.decide(&id, vec![word], &reason));
+                    let word = word(PolicySource::Codesdk, PolicyResult::Deny, TASK_ENDED);
+                    events.extend(self.decide(&id, vec![word], &reason, Terms::default()));
                 }
+                Some(CallState::Pending) => events.extend(self.answer(&id, Verdict::denied(how, &reason))),
                 Some(CallState::Approved | CallState::Running) => {
                     let result = Some(Value::String(reason.clone()));
-                    self.complete(ToolOutcome::of_runtime(id, result, true), &mut events);
+                    // What was approved can always be completed.
+                    let _ = self.complete(ToolOutcome::of_runtime(id, result, true), &mut events);
                 }
                 Some(CallState::Completed | CallState::Denied) | None => {}
             }
         }
         for (id, _) in self.questions.clone() {
-            events.extend(self.resolve(&id, QuestionOutcome::Cancelled, Some(&reason)));
+            events.extend(self.resolve(&id, Resolution::cancelled(&reason)));
         }
         events.push(match end {
             TaskEnd::Completed(reason) => TaskCompletedPayload { reason }.into(),
@@ -214,7 +223,8 @@ impl Ledger {
     /// The tool calls and questions that wait for a decision.
     pub fn pending(&self) -> Vec<Asked> {
         let waits = |id: &&ToolCallId| {
-            self.asked.contains(*id) && self.calls.get(*id).is_some_and(|call| call.state == CallState::Requested)
+            let undecided = |call: &Call| matches!(call.state, CallState::Requested | CallState::Pending);
+            self.asked.contains(*id) && self.calls.get(*id).is_some_and(undecided)
         };
         let tools = self.open.iter().filter(waits).cloned().map(Asked::Tool);
         let questions = self.questions.iter().filter(|(_, resolved)| !resolved);
@@ -238,6 +248,9 @@ impl Ledger {
                 name: request.name.clone(),
                 state: CallState::Requested,
                 words: Vec::new(),
+                request: Some(Box::new(request.clone())),
+                offer: None,
+                denial: None,
             },
         );
         events.push(request.into());
@@ -258,24 +271,20 @@ impl Ledger {
     /// Whether a decided call was allowed; `None` while it waits or is unknown.
     pub fn decision(&self, id: &ToolCallId) -> Option<PolicyDecision> {
         match self.calls.get(id)?.state {
-            CallState::Requested => None,
+            CallState::Requested | CallState::Pending => None,
             CallState::Approved | CallState::Running | CallState::Completed => Some(PolicyDecision::Allow),
             CallState::Denied => Some(PolicyDecision::Deny),
         }
     }
 
     /// Brings a call to `Running`, writing what the runtime skipped; `None` if it cannot run any more.
-    fn run(&mut self, id: &ToolCallId, events: &mut Vec<EventBody>) -> Option<ToolCallIdentity> {
+    fn run(&mut self, id: &ToolCallId, events: &mut Vec<EventBody>) -> Result<Option<ToolCallIdentity>, Violation> {
         let Some(call) = self.calls.get_mut(id) else {
             events.push(odd(format!("the runtime ran tool call {id}, which it never announced")));
-            return None;
+            return Ok(None);
         };
         if call.state == CallState::Requested {
-            let word = ToolPolicyEvaluation {
-                source: PolicySource::Runtime,
-                result: PolicyResult::Allow,
-                rule: Some(UNASKED.into()),
-            };
+            let word = word(PolicySource::Runtime, PolicyResult::Allow, UNASKED);
             events.push(evaluated(&call.identity, &word));
             call.words.push(word);
             call.state = CallState::Approved;
@@ -287,34 +296,34 @@ impl Ledger {
                 call.state = CallState::Running;
                 events.push(ToolCallStartedPayload { identity: call.identity.clone() }.into());
             }
-            CallState::Denied => {
-                events.push(odd(format!("the runtime says that {} runs although it was denied", call.name)));
-                return None;
-            }
-            CallState::Requested | CallState::Completed => return None,
+            CallState::Denied => return Err(Violation(format!("{} ran although it was denied", call.name))),
+            CallState::Pending => return Err(Violation(format!("{} ran before anybody allowed it", call.name))),
+            CallState::Requested | CallState::Completed => return Ok(None),
         }
-        Some(call.identity.clone())
+        Ok(Some(call.identity.clone()))
     }
 
-    fn complete(&mut self, outcome: ToolOutcome, events: &mut Vec<EventBody>) {
+    fn complete(&mut self, outcome: ToolOutcome, events: &mut Vec<EventBody>) -> Result<(), Violation> {
         // A runtime that was told no reports the call as failed: that is the denial, said again.
         if outcome.is_error && self.decision(&outcome.call) == Some(PolicyDecision::Deny) {
-            return;
+            return Ok(());
         }
         // A call that fails without having been decided never ran: the runtime itself refused it.
-        let undecided = self.calls.get(&outcome.call).is_some_and(|call| call.state == CallState::Requested);
-        if undecided && outcome.is_error && self.asked.contains(&outcome.call) {
-            let word = ToolPolicyEvaluation {
-                source: PolicySource::Runtime,
-                result: PolicyResult::Deny,
-                rule: Some("runtime:withdrawn".into()),
-            };
-            events.extend(self.decide(&outcome.call, vec![word], "withdrawn by the runtime"));
-            return;
+        match self.calls.get(&outcome.call).map(|call| call.state) {
+            Some(CallState::Pending) if outcome.is_error => {
+                events.extend(self.answer(&outcome.call, Verdict::denied(ApprovalEnd::Withdrawn, WITHDRAWN)));
+                return Ok(());
+            }
+            Some(CallState::Requested) if outcome.is_error && self.asked.contains(&outcome.call) => {
+                let word = word(PolicySource::Runtime, PolicyResult::Deny, RUNTIME_WITHDRAWN);
+                events.extend(self.decide(&outcome.call, vec![word], WITHDRAWN, Terms::default()));
+                return Ok(());
+            }
+            _ => {}
         }
-        let Some(identity) = self.run(&outcome.call, events) else { return };
+        let Some(identity) = self.run(&outcome.call, events)? else { return Ok(()) };
         let mode = self.mode;
-        let Some(call) = self.calls.get(&outcome.call) else { return };
+        let Some(call) = self.calls.get(&outcome.call) else { return Ok(()) };
         let completed = ToolCallCompletedPayload {
             identity,
             name: call.name.clone(),
@@ -328,6 +337,7 @@ impl Ledger {
         };
         events.push(completed.into());
         self.reach(&outcome.call, CallState::Completed);
+        Ok(())
     }
 
     /// Brings a call to where it stands; of one that is over little is kept, because tasks can be long.
@@ -336,6 +346,7 @@ impl Ledger {
         call.state = state;
         if matches!(state, CallState::Completed | CallState::Denied) {
             call.words = Vec::new();
+            (call.request, call.offer) = (None, None);
             self.open.retain(|open| open != id);
             self.asked.remove(id);
         }
@@ -360,11 +371,16 @@ impl Ledger {
             }
             EventBody::QuestionAsked(question) => self.questions.push((question.question_id.clone(), false)),
             EventBody::QuestionResolved(question) => {
-                self.resolve(&question.question_id, question.outcome, None);
+                self.resolve(&question.question_id, Resolution::cancelled(""));
             }
+            EventBody::ApprovalRequested(asked) => self.reach(&asked.identity.tool_call_id, CallState::Pending),
             _ => {}
         }
     }
+}
+
+fn word(source: PolicySource, result: PolicyResult, rule: &str) -> ToolPolicyEvaluation {
+    ToolPolicyEvaluation { source, result, rule: Some(rule.into()) }
 }
 
 fn evaluated(identity: &ToolCallIdentity, word: &ToolPolicyEvaluation) -> EventBody {

@@ -1,5 +1,9 @@
 //! A session's running task: being opened, running, or asked to stop.
 
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use roost_proto::approval::Answerer;
 use roost_proto::ids::TaskId;
 use roost_proto::mode::Mode;
 use roost_proto::session::TaskOutcome;
@@ -8,7 +12,8 @@ use tokio::time::Instant;
 
 use crate::adapter::{Draft, RuntimeTask};
 use crate::command::Reply;
-use crate::ledger::Ledger;
+use crate::judge::Approver;
+use crate::ledger::{Asked, Ledger};
 use crate::runtime::{Opened, Opening};
 
 /// Where a running task stands.
@@ -40,6 +45,18 @@ pub(crate) struct Task {
     pub(crate) exit_deadline: Option<Instant>,
     /// It did not take the last message.
     pub(crate) deaf: bool,
+    /// Whether somebody can be asked.
+    pub(crate) approver: Approver,
+    /// What waits for somebody, and until when; the first is the first to expire.
+    waiting: VecDeque<(Instant, Asked)>,
+    /// Who answered what.
+    pub(crate) answered: HashMap<String, Answered>,
+}
+
+/// An answer that counted.
+pub(crate) struct Answered {
+    pub(crate) key: Option<String>,
+    pub(crate) by: Answerer,
 }
 
 /// What a running task makes happen.
@@ -48,9 +65,31 @@ pub(crate) enum TaskEvent {
     Drafts(Option<Vec<Draft>>),
     StopDue,
     ExitDue,
+    AskDue(Asked),
 }
 
 impl Task {
+    /// A task that begins in this phase.
+    pub(crate) fn new(id: TaskId, mode: Mode, approver: Approver, ledger: Ledger, phase: Phase) -> Self {
+        Self {
+            id,
+            mode,
+            ledger,
+            phase,
+            stop: None,
+            exit_deadline: None,
+            deaf: false,
+            approver,
+            waiting: VecDeque::new(),
+            answered: HashMap::new(),
+        }
+    }
+
+    /// Somebody is asked, for so long.
+    pub(crate) fn wait(&mut self, asked: Asked, timeout: Option<Duration>) {
+        self.waiting.extend(timeout.map(|timeout| (Instant::now() + timeout, asked)));
+    }
+
     /// The next thing that happens in the task. Cancel safe.
     pub(crate) async fn next(&mut self) -> TaskEvent {
         let deadline = self.stop.as_ref().map(|stop| stop.deadline);
@@ -59,7 +98,17 @@ impl Task {
             () = at(deadline) => TaskEvent::StopDue,
             event = progress(&mut self.phase) => event,
             () = at(self.exit_deadline) => TaskEvent::ExitDue,
+            asked = due(&mut self.waiting) => TaskEvent::AskDue(asked),
         }
+    }
+}
+
+/// The first thing that nobody answered in time.
+async fn due(waiting: &mut VecDeque<(Instant, Asked)>) -> Asked {
+    at(waiting.front().map(|(deadline, _)| *deadline)).await;
+    match waiting.pop_front() {
+        Some((_, asked)) => asked,
+        None => std::future::pending().await,
     }
 }
 

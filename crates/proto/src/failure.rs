@@ -33,6 +33,8 @@ pub enum FailureCode {
     HostRestarted,
     /// The disk is full; events could not be kept.
     StorageFull,
+    /// The runtime ran a tool that it had no leave to run.
+    PolicyViolation,
 }
 
 /// A failure with everything that helps to act on it.

@@ -33,7 +33,14 @@ pub fn attempt(call: &str, attempt: u32) -> Fact {
     let input = json!({ "path": call });
     let tool_call_id = ToolCallId::from(call);
     let identity = ToolCallIdentity { tool_call_id, attempt, ..ToolCallIdentity::first(None, &input) };
-    Fact::ToolRequested(ToolCallRequestedPayload { identity, name: "write".into(), input, title: None, kind: None })
+    Fact::ToolRequested(ToolCallRequestedPayload {
+        identity,
+        name: "write".into(),
+        input,
+        input_ref: None,
+        title: None,
+        kind: None,
+    })
 }
 
 /// The runtime waits for a decision.

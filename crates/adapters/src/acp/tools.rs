@@ -93,7 +93,10 @@ impl Tools {
         let named = tool.fields.name.clone();
         let name = named.unwrap_or_else(|| kind.map_or("other", kind_name).to_owned());
         let title = tool.fields.title.clone();
-        drafts.push(Fact::ToolRequested(ToolCallRequestedPayload { identity, name, input, title, kind }).into());
+        drafts.push(
+            Fact::ToolRequested(ToolCallRequestedPayload { identity, name, input, input_ref: None, title, kind })
+                .into(),
+        );
         id
     }
 

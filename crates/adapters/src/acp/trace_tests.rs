@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
-use roost_engine::ledger::{Asked, Ledger, Next};
+use roost_engine::ledger::{Asked, Ledger, Next, Terms};
 use roost_process::Line;
 use roost_proto::event::EventBody;
 use roost_proto::ids::{RequestId, ToolCallId};
@@ -148,7 +148,7 @@ fn every_turn_of_a_recorded_agent_ends_and_leaves_nothing_open() {
                     Next::Nothing => {}
                     Next::Decide(Asked::Tool(call)) => {
                         let words = roost_policy_words();
-                        events.extend(ledger.decide(&call, words, ""));
+                        events.extend(ledger.decide(&call, words, "", Terms::default()));
                     }
                     Next::Decide(Asked::Question(_)) => {}
                     Next::End(ended) => end = Some(ended),

@@ -9,10 +9,11 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::listening::CONTROL_PATIENCE;
-use super::{Actor, Flow};
+use super::{Actor, Flow, Manner};
 use crate::adapter::{Draft, Fact, TaskEnd};
 use crate::command::Reply;
 use crate::error::Error;
+use crate::judge::Approver;
 use crate::runtime::Opening;
 use crate::task::{Linger, Lingered, Phase, Stop, Task};
 
@@ -125,12 +126,14 @@ impl Actor {
         }
         if let Some(at) = self.queue.iter().position(|prompt| !prompt.held) {
             let prompt = self.queue.remove(at);
-            let mode = self.queued_modes.get(&prompt.prompt_id).copied();
+            // A prompt that waited for a restart was held, and whoever sent it may be gone.
+            let alone = Manner { mode: None, approver: Approver::Nobody };
+            let manner = self.manners.get(&prompt.prompt_id).copied().unwrap_or(alone);
             let queue = Some(self.queue.clone());
             let update = SessionUpdatedPayload { queue, ..Default::default() };
-            match self.begin(prompt.clone(), mode, vec![update.into()]).await {
+            match self.begin(prompt.clone(), manner, vec![update.into()]).await {
                 Ok(_) => {
-                    self.queued_modes.remove(&prompt.prompt_id);
+                    self.manners.remove(&prompt.prompt_id);
                     return Ok(Flow::Continue);
                 }
                 Err(Error::TooManySessions { .. }) => self.queue.insert(at, prompt),
@@ -198,8 +201,10 @@ impl Actor {
     }
 }
 
+/// A runtime whose task ended like this gets no other: it is gone, or cannot be trusted.
 fn has_exited(end: &TaskEnd) -> bool {
-    matches!(end, TaskEnd::Failed(error) if error.code == FailureCode::RuntimeExited)
+    let over = [FailureCode::RuntimeExited, FailureCode::PolicyViolation];
+    matches!(end, TaskEnd::Failed(error) if over.contains(&error.code))
 }
 
 pub(super) fn storage_full() -> TaskError {

@@ -128,6 +128,18 @@ async fn shutting_down_closes_everything() {
 }
 
 #[tokio::test]
+async fn a_runtime_that_cannot_be_ended_does_not_keep_the_engine_from_stopping() {
+    let mut host = Harness::start().await;
+    let session = host.session().await;
+    let task = host.begin(&session, "one").await;
+    let (runtime, _agent) = host.runtimes().task().await;
+    let _never = runtime.slow_to_close();
+    soon("the engine stops", host.engine.shutdown("good night")).await;
+    host.wait_for_end(&session, &task).await;
+    assert_eq!(host.record(&session).await.open_task, None);
+}
+
+#[tokio::test]
 async fn a_prompt_that_meets_a_closing_session_is_not_lost() {
     for round in 0..20 {
         let mut host = Harness::start().await;

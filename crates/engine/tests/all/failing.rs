@@ -149,3 +149,19 @@ async fn what_an_adapter_still_knows_of_a_runtime_that_exited_is_recorded() {
     assert!(host.types(&session).await.contains(&"model.output.delta".to_owned()));
     host.stop().await;
 }
+
+#[tokio::test]
+async fn a_runtime_that_finishes_and_exits_does_not_take_the_next_prompt_with_it() {
+    let mut host = Harness::start().await;
+    let session = host.session().await;
+    let task = host.begin(&session, "one").await;
+    let (mut runtime, agent) = host.runtimes().task().await;
+    host.queue(&session, "two").await;
+    runtime.exit();
+    agent.finish().await;
+    host.wait_for_end(&session, &task).await;
+    let (_runtime, agent) = host.runtimes().task().await;
+    assert_eq!(agent.prompt(), "two");
+    runtime.gone().await;
+    host.stop().await;
+}

@@ -1,7 +1,7 @@
 //! The books of a task, rule by rule. `ledger_model` has the same rules for every sequence there is.
 
 use roost_engine::adapter::{Fact, TaskEnd};
-use roost_engine::ledger::{Asked, Ledger, Next, UNASKED};
+use roost_engine::ledger::{Asked, Ledger, Next, Terms, UNASKED};
 use roost_proto::event::EventBody;
 use roost_proto::failure::FailureCode;
 use roost_proto::mode::Mode;
@@ -19,7 +19,7 @@ fn entered(ledger: &mut Ledger, decision: PolicyResult, facts: Vec<Fact>) -> Vec
     let mut events = Vec::new();
     for fact in facts {
         if let Next::Decide(Asked::Tool(call)) = ledger.enter(fact, &mut events) {
-            events.extend(ledger.decide(&call, vec![word(decision)], "because"));
+            events.extend(ledger.decide(&call, vec![word(decision)], "because", Terms::default()));
         }
     }
     events
@@ -180,7 +180,7 @@ fn books_that_are_read_back_know_what_waits() {
     let mut events = Vec::new();
     ledger.enter(requested("a"), &mut events);
     ledger.enter(asks("a"), &mut events);
-    events.extend(ledger.decide(&"a".into(), vec![word(PolicyResult::Ask)], "because"));
+    events.extend(ledger.decide(&"a".into(), vec![word(PolicyResult::Ask)], "because", Terms::default()));
     ledger.enter(question("q"), &mut events);
     assert_eq!(Ledger::replay(Mode::Ask, &events).pending(), ledger.pending());
 }

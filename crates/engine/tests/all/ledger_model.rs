@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use roost_engine::adapter::{Fact, TaskEnd};
-use roost_engine::ledger::Ledger;
+use roost_engine::ledger::{Ledger, Resolution, Terms};
 use roost_proto::event::EventBody;
 use roost_proto::failure::FailureCode;
 use roost_proto::mode::Mode;
@@ -17,7 +17,7 @@ use crate::ledger::word;
 /// One thing that happens in a task.
 #[derive(Clone, Debug)]
 enum Step {
-    Fact(Fact),
+    Fact(Box<Fact>),
     Decide(String, PolicyResult),
     Answer(String),
 }
@@ -39,7 +39,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(delta("hi")),
     ];
     let step = prop_oneof![
-        6 => fact.prop_map(Step::Fact),
+        6 => fact.prop_map(|fact| Step::Fact(Box::new(fact))),
         2 => (call(), result).prop_map(|(call, result)| Step::Decide(call.into(), result)),
         1 => ask().prop_map(|id| Step::Answer(id.into())),
     ];
@@ -57,11 +57,12 @@ fn ends() -> impl Strategy<Value = TaskEnd> {
 fn take(ledger: &mut Ledger, step: &Step) -> Vec<EventBody> {
     let mut events = Vec::new();
     match step {
-        Step::Fact(fact) => drop(ledger.enter(fact.clone(), &mut events)),
+        Step::Fact(fact) => drop(ledger.enter(Fact::clone(fact), &mut events)),
         Step::Decide(call, result) => {
-            events = ledger.decide(&call.as_str().into(), vec![word(*result)], "because");
+            events = ledger.decide(&call.as_str().into(), vec![word(*result)], "because", Terms::default());
         }
-        Step::Answer(id) => events.extend(ledger.resolve(&id.as_str().into(), QuestionOutcome::Declined, None)),
+        Step::Answer(id) => events
+            .extend(ledger.resolve(&id.as_str().into(), Resolution::unanswered(QuestionOutcome::Declined, "because"))),
     }
     events
 }

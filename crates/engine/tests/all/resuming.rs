@@ -1,12 +1,16 @@
 //! Going on with a session whose runtime is gone.
 
+use std::time::Duration;
+
 use roost_engine::Error;
 use roost_engine::adapter::AdapterError;
+use roost_log::Retention;
 use roost_proto::content::{TranscriptContentBlock as Block, TranscriptMessage, TranscriptRole as Role};
 use roost_proto::ids::SessionId;
 use roost_proto::mode::Mode;
 use roost_proto::registry::RuntimeStatus;
 use roost_proto::runtime::ResumeModel;
+use roost_proto::time::Timestamp;
 use testkit::facts::{asks, completed, output, requested, started};
 use testkit::fake::How;
 use testkit::{Harness, Home};
@@ -113,5 +117,19 @@ async fn a_disabled_runtime_is_refused_even_for_a_session_that_exists() {
     assert!(matches!(refused, Err(Error::RuntimeDisabled(_))), "{refused:?}");
     let refused = host.engine.create_session(host.new_session(Mode::Ask)).await;
     assert!(matches!(refused, Err(Error::RuntimeDisabled(_))), "{refused:?}");
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_whose_beginning_was_removed_goes_on_with_the_rest() {
+    let mut host = Home::with(ResumeModel::Reconstruct).start().await;
+    let session = closed(&mut host).await;
+    let everything = Retention { max_age: Duration::ZERO, max_bytes: u64::MAX };
+    let removed =
+        host.log.retain(everything, Timestamp::from_millis(Timestamp::now().as_millis() + 1000)).await.unwrap();
+    assert!(removed.blocks > 0, "{removed:?}");
+    host.begin(&session, "two").await;
+    let (_runtime, agent) = host.runtimes().task().await;
+    assert_eq!((agent.input().history.len(), agent.prompt().as_str()), (0, "two"));
     host.stop().await;
 }

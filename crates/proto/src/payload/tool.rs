@@ -45,8 +45,11 @@ payload! {
         identity: ToolCallIdentity,
         /// The tool.
         name: String,
-        /// Its input.
+        /// Its input; cut where it is big.
         input: Value,
+        /// The whole of a big input.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input_ref: Option<ArtifactRef>,
         /// A line for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,

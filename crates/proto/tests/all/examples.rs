@@ -128,6 +128,7 @@ fn tool() -> Vec<EventBody> {
             identity: identity(),
             name: name.clone(),
             input: json!({ "command": "bc" }),
+            input_ref: Some(artifact("tool_input.json")),
             title: Some("Run bc".into()),
             kind: Some(ToolKind::Execute),
         }

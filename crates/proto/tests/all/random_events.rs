@@ -59,7 +59,8 @@ fn body() -> impl Strategy<Value = EventBody> {
         }
         .into()),
         (identity(), text(), json_value(), prop::option::of(text())).prop_map(|(identity, name, input, title)| {
-            ToolCallRequestedPayload { identity, name, input, title, kind: Some(ToolKind::Other) }.into()
+            ToolCallRequestedPayload { identity, name, input, input_ref: None, title, kind: Some(ToolKind::Other) }
+                .into()
         }),
         (any::<Option<u64>>(), prop::option::of(finite())).prop_map(|(input_tokens, cost_usd)| {
             let (cached_input_tokens, output_tokens, reasoning_tokens, context) = (None, input_tokens, None, None);

@@ -81,11 +81,6 @@ impl FakeSession {
         input
     }
 
-    /// The engine has started no task that the test has not seen.
-    pub fn is_idle(&self) -> bool {
-        self.tasks.is_empty()
-    }
-
     /// The runtime's process ends by itself.
     pub fn exit(&self) {
         self.exited.send_replace(true);

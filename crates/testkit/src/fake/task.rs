@@ -119,11 +119,6 @@ impl FakeTask {
     pub fn panic_when_told(&self) {
         self.reads.send_replace(Reads::Panics);
     }
-
-    /// Waits until the engine listens no more.
-    pub async fn unheard(&self) {
-        soon("the engine stops listening to a task", self.drafts.closed()).await;
-    }
 }
 
 impl Control {

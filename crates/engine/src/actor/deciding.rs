@@ -1,0 +1,237 @@
+//! Who decides: the policy, or a person whom it asks. A decision is written first and told to the runtime second.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use roost_proto::approval::{Answerer, ApprovalEnd, ApprovalScope};
+use roost_proto::event::EventBody;
+use roost_proto::ids::{QuestionId, ToolCallId};
+use roost_proto::pattern::RememberedRule;
+use roost_proto::payload::{NoticeLevel, NoticeSource, QuestionOutcome, RuntimeNoticePayload};
+use roost_proto::time::Timestamp;
+use roost_proto::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
+use tokio::time::timeout;
+
+use super::Actor;
+use super::listening::CONTROL_PATIENCE;
+use crate::adapter::{AdapterError, Answer};
+use crate::command::{Decision, Response, ResponseTo};
+use crate::error::Error;
+use crate::judge::{Approver, Judgement};
+use crate::ledger::{Asked, AskedAbout, Resolution, Terms, Verdict};
+use crate::runtime::Profile;
+use crate::task::{Answered, Phase, Task};
+
+/// What is said to an agent whose tool call nobody could approve.
+const NOBODY: &str = "nobody is there to approve it";
+/// What is said to an agent whose tool call somebody refused without a word.
+const REFUSED: &str = "the user refused it";
+
+impl Actor {
+    /// Decides what the runtime waits for, or asks somebody who does.
+    pub(super) async fn decide(&mut self, asked: Asked) -> Result<(), Error> {
+        let told = match asked {
+            Asked::Tool(call) => {
+                self.judge(&call).await?;
+                self.tell(&call).await
+            }
+            Asked::Question(question) => {
+                let Some(task) = &mut self.task else { return Ok(()) };
+                if task.approver == Approver::Present && task.stop.is_none() && task.ledger.is_open(&question) {
+                    task.wait(Asked::Question(question), self.shared.config.approval_timeout);
+                    return Ok(());
+                }
+                let declined = Resolution::unanswered(QuestionOutcome::Declined, roost_policy::NO_APPROVER);
+                let resolved = task.ledger.resolve(&question, declined);
+                self.write(resolved.into_iter().collect()).await?.await?;
+                self.tell_answer(&question, Answer::Declined).await
+            }
+        };
+        self.note_untold(told).await
+    }
+
+    /// Asks the policy about a call that nobody has decided yet.
+    async fn judge(&mut self, call: &ToolCallId) -> Result<(), Error> {
+        let Some(task) = &mut self.task else { return Ok(()) };
+        if task.ledger.decision(call).is_some() || task.ledger.is_pending(call) {
+            return Ok(());
+        }
+        let Some(request) = task.ledger.request_of(call) else { return Ok(()) };
+        let (judgement, reason) = match task.stop {
+            None => (self.shared.judge.judge(&self.profile, task.mode, task.approver, request), NOBODY),
+            Some(_) => (Judgement { words: vec![stopping()], offer: None }, "the task is being stopped"),
+        };
+        let expires_at = self.shared.config.approval_timeout.and_then(|timeout| {
+            Some(Timestamp::from_millis(Timestamp::now().as_millis() + i64::try_from(timeout.as_millis()).ok()?))
+        });
+        let terms = Terms { offer: judgement.offer, expires_at };
+        let events = task.ledger.decide(call, judgement.words, reason, terms);
+        if task.ledger.is_pending(call) {
+            task.wait(Asked::Tool(call.clone()), self.shared.config.approval_timeout);
+        }
+        self.write(events).await?.await?;
+        Ok(())
+    }
+
+    /// Somebody answers.
+    pub(super) async fn respond(&mut self, response: Response) -> Result<(), Error> {
+        let Response { to, by, key } = response;
+        let id = to.id().to_owned();
+        let Some(task) = &mut self.task else { return Err(Error::NotPending(id)) };
+        if let Some(before) = task.answered.get(&id) {
+            return match key.is_some() && before.key == key {
+                // The same answer, sent again because its acknowledgement was lost.
+                true => Ok(()),
+                false => Err(Error::AlreadyAnswered { id, by: before.by.clone() }),
+            };
+        }
+        let (events, tell) = match to {
+            ResponseTo::Approval { call, attempt, input_hash, decision } => {
+                let asked = task.ledger.asked_about(&call).ok_or_else(|| Error::NotPending(id.clone()))?;
+                if attempt.is_some_and(|attempt| attempt != asked.request.identity.attempt) {
+                    return Err(Error::AttemptMismatch(id));
+                }
+                if input_hash.is_some_and(|hash| hash != asked.request.identity.input_hash) {
+                    return Err(Error::InputHashMismatch(id));
+                }
+                let verdict = verdict(&self.profile, asked, decision, by.clone())?;
+                (task.ledger.answer(&call, verdict), Tell::Decision(call))
+            }
+            ResponseTo::Question { question, answer } => {
+                let resolved = task.ledger.resolve(&question, resolution(&answer, by.clone()));
+                let event = resolved.ok_or_else(|| Error::NotPending(id.clone()))?;
+                (vec![event], Tell::Answer(question, answer))
+            }
+        };
+        task.answered.insert(id, Answered { key, by });
+        self.remember(&events);
+        self.write(events).await?.await?;
+        // Acknowledged only when the runtime's side has taken it.
+        match tell {
+            Tell::Decision(call) => self.tell(&call).await?,
+            Tell::Answer(question, answer) => self.tell_answer(&question, answer).await?,
+        }
+        Ok(())
+    }
+
+    /// Nobody answered in time.
+    pub(super) async fn ask_due(&mut self, asked: Asked) -> Result<(), Error> {
+        const REASON: &str = "nobody answered in time";
+        let Some(task) = &mut self.task else { return Ok(()) };
+        let told = match asked {
+            Asked::Tool(call) => {
+                let events = task.ledger.answer(&call, Verdict::denied(ApprovalEnd::Expired, REASON));
+                if events.is_empty() {
+                    return Ok(());
+                }
+                self.write(events).await?.await?;
+                self.tell(&call).await
+            }
+            Asked::Question(question) => {
+                let expired = Resolution::unanswered(QuestionOutcome::Declined, REASON);
+                let Some(event) = task.ledger.resolve(&question, expired) else { return Ok(()) };
+                self.write(vec![event]).await?.await?;
+                self.tell_answer(&question, Answer::Declined).await
+            }
+        };
+        self.note_untold(told).await
+    }
+
+    fn remember(&self, events: &[EventBody]) {
+        let rules = events.iter().filter_map(|event| match event {
+            EventBody::ApprovalResolved(resolved) => resolved.remembered.clone(),
+            _ => None,
+        });
+        rules.for_each(|rule: RememberedRule| self.shared.judge.remember(rule));
+    }
+
+    /// Tells the runtime what was decided about a call, if it was.
+    async fn tell(&mut self, call: &ToolCallId) -> Result<(), AdapterError> {
+        let Some(Task { ledger, phase: Phase::Running(running), deaf, .. }) = &self.task else {
+            return Ok(());
+        };
+        let patience = patience(*deaf);
+        let told = match ledger.decision(call) {
+            Some(PolicyDecision::Allow) => timeout(patience, running.control.send_tool_approved(call)).await,
+            Some(PolicyDecision::Deny) => {
+                let reason = ledger.denial(call).unwrap_or(REFUSED);
+                timeout(patience, running.control.send_tool_denied(call, reason)).await
+            }
+            None => return Ok(()),
+        };
+        self.heard(told)
+    }
+
+    async fn tell_answer(&mut self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
+        let Some(Task { phase: Phase::Running(running), deaf, .. }) = &self.task else { return Ok(()) };
+        let told = timeout(patience(*deaf), running.control.send_answer(question, answer)).await;
+        self.heard(told)
+    }
+
+    fn heard(
+        &mut self,
+        told: Result<Result<(), AdapterError>, tokio::time::error::Elapsed>,
+    ) -> Result<(), AdapterError> {
+        if let Some(task) = &mut self.task {
+            task.deaf = told.is_err();
+        }
+        let deaf = || AdapterError::Runtime { message: "the runtime does not read its input".into(), raw: None };
+        told.unwrap_or_else(|_| Err(deaf()))
+    }
+
+    async fn note_untold(&mut self, told: Result<(), AdapterError>) -> Result<(), Error> {
+        if let Err(error) = told {
+            let message = format!("the runtime did not take a decision: {error}");
+            let notice = RuntimeNoticePayload { level: NoticeLevel::Warning, source: NoticeSource::Engine, message };
+            self.write(vec![notice.into()]).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What the runtime is told after an answer was written.
+enum Tell {
+    Decision(ToolCallId),
+    Answer(QuestionId, Answer),
+}
+
+fn verdict(profile: &Profile, asked: AskedAbout<'_>, decision: Decision, by: Answerer) -> Result<Verdict, Error> {
+    let (decision, scope, reason) = match decision {
+        Decision::Allow { scope } => (PolicyDecision::Allow, scope, None),
+        Decision::Deny { scope, reason } => (PolicyDecision::Deny, scope, reason.or_else(|| Some(REFUSED.into()))),
+    };
+    let remembered = match (scope, asked.offer) {
+        (ApprovalScope::Once, _) => None,
+        (_, None) => return Err(Error::OnlyOnce(asked.request.identity.tool_call_id.to_string())),
+        (scope, Some(pattern)) => Some(RememberedRule {
+            scope,
+            decision,
+            runtime: profile.adapter.name(),
+            tool: asked.request.name.clone(),
+            pattern: pattern.clone(),
+            session_id: (scope == ApprovalScope::Session).then(|| profile.id.clone()),
+            workspace: (scope == ApprovalScope::Workspace).then(|| profile.cwd.clone()),
+        }),
+    };
+    Ok(Verdict { decision, end: ApprovalEnd::Answered, scope, reason, answered_by: Some(by), remembered })
+}
+
+fn resolution(answer: &Answer, by: Answerer) -> Resolution {
+    let (outcome, answers) = match answer {
+        Answer::Given(answers) => (QuestionOutcome::Answered, answers.clone()),
+        Answer::Declined => (QuestionOutcome::Declined, BTreeMap::new()),
+        Answer::Cancelled => (QuestionOutcome::Cancelled, BTreeMap::new()),
+    };
+    Resolution { outcome, answers, answered_by: Some(by), reason: None }
+}
+
+/// One that did not take the last message is not waited for again.
+fn patience(deaf: bool) -> Duration {
+    if deaf { Duration::ZERO } else { CONTROL_PATIENCE }
+}
+
+/// The policy's word on a tool that is asked for after the task was asked to stop.
+fn stopping() -> ToolPolicyEvaluation {
+    let rule = Some("task_stopping".into());
+    ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule }
+}
