@@ -10,6 +10,7 @@ use roost_proto::ids::{RuntimeSessionId, SessionId, TaskId};
 use roost_proto::mode::Mode;
 use roost_proto::runtime::{CreateSessionInput, InteractionMode};
 use roost_proto::session::SessionRecord;
+use roost_proto::tool::ToolManifest;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession, RuntimeTask, TaskInput};
@@ -76,6 +77,8 @@ pub(crate) struct Job {
     pub(crate) task_id: TaskId,
     pub(crate) message: TranscriptMessage,
     pub(crate) mode: Mode,
+    pub(crate) interaction_mode: InteractionMode,
+    pub(crate) tool_manifest: Option<ToolManifest>,
 }
 
 /// The outcome of starting a task: the runtime survives a task that could not start.
@@ -205,8 +208,8 @@ fn input(job: Job, history: Vec<TranscriptMessage>) -> TaskInput {
         task_id: job.task_id,
         history,
         messages: vec![job.message],
-        tool_manifest: None,
+        tool_manifest: job.tool_manifest,
         mode: job.mode,
-        interaction_mode: InteractionMode::NonInteractive,
+        interaction_mode: job.interaction_mode,
     }
 }
