@@ -17,7 +17,10 @@ impl SmallDisk {
     fn new() -> Self {
         let possible = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output().unwrap();
         let said = String::from_utf8_lossy(&possible.stderr);
-        assert!(possible.status.success(), "a small disk needs root or user namespaces that everybody may make: {said}");
+        assert!(
+            possible.status.success(),
+            "a small disk needs root or user namespaces that everybody may make: {said}"
+        );
         let place = Place::new();
         fs::create_dir(place.state()).unwrap();
         Self { place }
