@@ -3,6 +3,7 @@
 
 mod commands;
 mod configuring;
+mod contract;
 mod crashing;
 mod damage;
 mod disk;
