@@ -33,6 +33,9 @@ impl Actor {
         let told = match asked {
             Asked::Tool(call) => {
                 self.judge(&call).await?;
+                if self.run_on_host(&call).await? {
+                    return Ok(());
+                }
                 self.tell(&call).await
             }
             Asked::Question(question) => {
@@ -85,6 +88,10 @@ impl Actor {
                 false => Err(Error::AlreadyAnswered { id, by: before.by.clone() }),
             };
         }
+        if task.stop.is_some() {
+            // Nothing begins in a task that is being stopped.
+            return Err(Error::NotPending(id));
+        }
         let (events, tell) = match to {
             ResponseTo::Approval { call, attempt, input_hash, decision } => {
                 let asked = task.ledger.asked_about(&call).ok_or_else(|| Error::NotPending(id.clone()))?;
@@ -108,6 +115,7 @@ impl Actor {
         self.write(events).await?.await?;
         // Acknowledged only when the runtime's side has taken it.
         match tell {
+            Tell::Decision(call) if self.run_on_host(&call).await? => {}
             Tell::Decision(call) => self.tell(&call).await?,
             Tell::Answer(question, answer) => self.tell_answer(&question, answer).await?,
         }
@@ -168,7 +176,7 @@ impl Actor {
         self.heard(told)
     }
 
-    fn heard(
+    pub(super) fn heard(
         &mut self,
         told: Result<Result<(), AdapterError>, tokio::time::error::Elapsed>,
     ) -> Result<(), AdapterError> {
@@ -179,7 +187,7 @@ impl Actor {
         told.unwrap_or_else(|_| Err(deaf()))
     }
 
-    async fn note_untold(&mut self, told: Result<(), AdapterError>) -> Result<(), Error> {
+    pub(super) async fn note_untold(&mut self, told: Result<(), AdapterError>) -> Result<(), Error> {
         if let Err(error) = told {
             let message = format!("the runtime did not take a decision: {error}");
             let notice = RuntimeNoticePayload { level: NoticeLevel::Warning, source: NoticeSource::Engine, message };
@@ -226,7 +234,7 @@ fn resolution(answer: &Answer, by: Answerer) -> Resolution {
 }
 
 /// One that did not take the last message is not waited for again.
-fn patience(deaf: bool) -> Duration {
+pub(super) fn patience(deaf: bool) -> Duration {
     if deaf { Duration::ZERO } else { CONTROL_PATIENCE }
 }
 

@@ -36,6 +36,7 @@ impl Actor {
         }
         let deadline = Instant::now() + STOP_GRACE;
         task.stop = Some(Stop { reason: reason.clone(), deadline, replies: vec![reply] });
+        task.host.cancel();
         match &task.phase {
             Phase::Running(running) => {
                 if !matches!(timeout_at(deadline, running.control.stop()).await, Ok(Ok(()))) {
