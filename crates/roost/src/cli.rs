@@ -11,6 +11,8 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::place::{self, State};
+use crate::style::Style;
+use crate::tell::tell;
 
 /// Threads for async work; what waits for disks and readers has its own.
 const WORKERS: usize = 2;
@@ -76,7 +78,7 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => {
             let exit = error.exit();
             if exit != Exit::Completed {
-                eprintln!("roost: {error}");
+                tell(format_args!("roost: {error}"));
             }
             exit
         }
@@ -115,7 +117,11 @@ fn run(command: Command, context: &Context) -> Result<Exit, Error> {
 }
 
 fn listen_to_tracing(verbose: u8) {
-    let level = ["warn", "info", "debug"][usize::from(verbose.min(2))];
+    // Whoever waits for the log is told by its health, once and in plain words.
+    let level = ["warn,roost_log=error", "info", "debug"][usize::from(verbose.min(2))];
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    let colours = Style::of(&std::io::stderr()).colours();
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_target(false).with_ansi(colours);
+    // An error about stderr would go to stderr, and panic there.
+    subscriber.with_writer(std::io::stderr).log_internal_errors(false).init();
 }

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use crate::error::Error;
 use crate::exit::Exit;
 
-/// Listens for Ctrl-C, and for requests to end that mean the same.
+/// Listens for Ctrl-C, and for SIGTERM, which means the same here.
 pub(crate) struct Interrupt {
     asked: watch::Receiver<bool>,
     listener: JoinHandle<()>,
@@ -18,19 +18,22 @@ pub(crate) struct Interrupt {
 impl Interrupt {
     /// Listens until dropped.
     pub(crate) fn listen() -> Result<Self, Error> {
-        let listen = |kind| signal(kind).map_err(Error::Start);
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        let [ctrl_c, term, hangup] = kinds.map(listen);
-        let (mut ctrl_c, mut term, mut hangup) = (ctrl_c?, term?, hangup?);
+        let mut ctrl_c = signal(SignalKind::interrupt()).map_err(Error::Start)?;
+        let mut term = signal(SignalKind::terminate()).map_err(Error::Start)?;
         let (ask, asked) = watch::channel(false);
         let listener = tokio::spawn(async move {
-            any(&mut ctrl_c, &mut term, &mut hangup).await;
+            either(&mut ctrl_c, &mut term).await;
             let _ = ask.send(true);
-            any(&mut ctrl_c, &mut term, &mut hangup).await;
+            either(&mut ctrl_c, &mut term).await;
             // Holders end what still runs; the next command closes what is open in the log.
             process::exit(Exit::Stopped as i32);
         });
         Ok(Self { asked, listener })
+    }
+
+    /// Somebody has asked to stop.
+    pub(crate) fn is_asked(&self) -> bool {
+        *self.asked.borrow()
     }
 
     /// Returns once somebody has asked to stop, however long ago.
@@ -48,10 +51,9 @@ impl Drop for Interrupt {
     }
 }
 
-async fn any(ctrl_c: &mut Signal, term: &mut Signal, hangup: &mut Signal) {
+async fn either(ctrl_c: &mut Signal, term: &mut Signal) {
     tokio::select! {
         _ = ctrl_c.recv() => {}
         _ = term.recv() => {}
-        _ = hangup.recv() => {}
     }
 }

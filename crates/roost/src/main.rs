@@ -14,6 +14,7 @@ mod printer;
 mod render;
 mod style;
 mod table;
+mod tell;
 
 use std::process::ExitCode;
 

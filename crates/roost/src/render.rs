@@ -225,3 +225,7 @@ fn spent(usage: &UsageReportedPayload) -> String {
     parts.extend(usage.context.map(|context| format!("context {} of {}", context.used, context.size)));
     parts.join(", ")
 }
+
+#[cfg(test)]
+#[path = "render_tests.rs"]
+mod tests;

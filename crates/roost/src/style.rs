@@ -21,6 +21,11 @@ impl Style {
         Self { colours: stream.is_terminal() && !refused && !dumb }
     }
 
+    /// Whether to paint.
+    pub(crate) fn colours(self) -> bool {
+        self.colours
+    }
+
     pub(crate) fn dim<T>(self, text: T) -> Painted<T> {
         self.paint("2", text)
     }

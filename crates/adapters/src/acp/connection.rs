@@ -341,7 +341,10 @@ impl Reader<'_> {
     /// Takes one line.
     pub(super) fn line(&mut self, line: Line<'_>) {
         if let Line::TooLong { bytes } = line {
-            return self.noise(format!("a line of {bytes} bytes was skipped; the longest allowed has 64 MiB"));
+            if self.turn.is_some() {
+                self.outbox.push(map::skipped(bytes));
+            }
+            return;
         }
         let text = line.text();
         match wire::parse(&text) {

@@ -158,6 +158,13 @@ pub(super) fn noise(source: NoticeSource, message: impl Into<String>) -> Draft {
     Fact::Notice(RuntimeNoticePayload { level: NoticeLevel::Info, source, message: message.into() }).into()
 }
 
+/// A line that was too long to be read: something of the conversation is missing.
+pub(super) fn skipped(bytes: u64) -> Draft {
+    let message = format!("a line of {bytes} bytes was skipped; the longest allowed has 64 MiB");
+    let (level, source) = (NoticeLevel::Warning, NoticeSource::Stdout);
+    Fact::Notice(RuntimeNoticePayload { level, source, message }).into()
+}
+
 /// A protocol message without a meaning here; it is kept as it came.
 pub(super) fn unknown(message: &str, raw: &RawValue) -> Draft {
     notice(NoticeLevel::Warning, message, raw)

@@ -20,6 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::printer::{Form, Printer};
 use crate::render::{Renderer, Show};
 use crate::style::Style;
+use crate::tell::tell;
 
 /// Whose logins a session uses unless told otherwise.
 const NAMESPACE: &str = "default";
@@ -64,7 +65,10 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let interrupt = Interrupt::listen()?;
     let roost = Roost::open(&context.state, &context.config, "roost run").await?;
-    let ended = task(&args, context, &roost, &interrupt).await;
+    let ended = match interrupt.is_asked() {
+        true => Ok(Exit::Stopped),
+        false => task(&args, context, &roost, &interrupt).await,
+    };
     roost.close().await;
     ended
 }
@@ -95,15 +99,25 @@ async fn task(args: &Args, context: &Context, roost: &Roost, interrupt: &Interru
     };
     let outcome = match outcome {
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            roost.engine.stop(session.as_str(), "nobody reads the output any more").await?
+            return unread(roost, &session).await;
         }
         outcome => outcome?,
     };
     if !args.json {
-        let style = Style::of(&io::stderr());
-        eprintln!("{}", style.dim(format!("roost log {session}")));
+        tell(Style::of(&io::stderr()).dim(format_args!("roost log {session}")));
     }
     Ok(outcome.into())
+}
+
+/// Nobody reads the output any more, so nobody wants the task to go on.
+async fn unread(roost: &Roost, session: &SessionId) -> Result<Exit, Error> {
+    match roost.engine.stop(session.as_str(), "nobody reads the output any more").await {
+        Err(roost_engine::Error::NothingToStop(_)) => {
+            let record = roost.log.session(session.as_str()).await?;
+            Ok(record.and_then(|record| record.last_outcome).map_or(Exit::Stopped, Exit::from))
+        }
+        stopped => Ok(stopped?.into()),
+    }
 }
 
 /// The session to prompt, and a follower that sees everything from the prompt on, or from the start of a new session.
@@ -182,7 +196,9 @@ async fn warn_when_stalled(log: &dyn Log) -> Error {
             Health::Ok => {}
             Health::Stalled { reason, .. } if told => tracing::debug!(%reason, "The log still waits."),
             Health::Stalled { reason, .. } => {
-                eprintln!("roost: waiting for space on the disk: {reason}; free some, or press Ctrl-C twice to leave");
+                tell(format_args!(
+                    "roost: waiting for space on the disk: {reason}; free some, or press Ctrl-C twice to leave"
+                ));
                 told = true;
             }
             Health::Failed { reason } => return roost_log::Error::Failed { reason: reason.clone() }.into(),

@@ -18,7 +18,11 @@ const PREVIEW_CHARS: usize = 200;
 
 /// The calls of a task that have been asked for.
 #[derive(Default)]
-pub(super) struct Tools(HashMap<ToolCallId, Call>);
+pub(super) struct Tools {
+    calls: HashMap<ToolCallId, Call>,
+    /// The one that the last line was about.
+    last: Option<ToolCallId>,
+}
 
 #[derive(Default)]
 struct Call {
@@ -44,9 +48,10 @@ impl Tools {
             EventBody::ToolCallApproved(approved) => {
                 let rules = self.call(&approved.identity.tool_call_id).rules.join(", ");
                 let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", shown(&rules)) };
-                format!("  {}\n", style.dim(format!("approved{by}")))
+                let whose = self.whose(&approved.identity.tool_call_id);
+                format!("  {whose}{}\n", style.dim(format!("approved{by}")))
             }
-            EventBody::ToolCallDenied(denied) => Self::denied(style, denied),
+            EventBody::ToolCallDenied(denied) => self.denied(style, denied),
             EventBody::ToolOutputDelta(output) => self.call(&output.identity.tool_call_id).output(style, &output.delta),
             EventBody::ToolOutputCompleted(output) => {
                 let call = self.call(&output.identity.tool_call_id);
@@ -67,18 +72,21 @@ impl Tools {
             Some(title) if *title != requested.name => format!("{title} ({})", requested.name),
             _ => requested.name.clone(),
         };
-        format!("{} {}\n", style.yellow("→"), style.bold(preview(&call.title)))
+        let line = format!("{} {}\n", style.yellow("→"), style.bold(preview(&call.title)));
+        self.last = Some(requested.identity.tool_call_id.clone());
+        line
     }
 
-    fn denied(style: Style, denied: &ToolCallDeniedPayload) -> String {
+    fn denied(&mut self, style: Style, denied: &ToolCallDeniedPayload) -> String {
         let rules = denied.policy_snapshot.sources.iter().filter(|source| source.result != PolicyResult::Allow);
         let rules: Vec<_> = rules.filter_map(|source| source.rule.as_deref()).collect();
         let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", shown(&rules.join(", "))) };
-        format!("  {}{}: {}\n", style.red("denied"), style.dim(by), shown(&denied.reason))
+        let whose = self.whose(&denied.identity.tool_call_id);
+        format!("  {whose}{}{}: {}\n", style.red("denied"), style.dim(by), shown(&denied.reason))
     }
 
     fn completed(&mut self, style: Style, completed: &ToolCallCompletedPayload) -> String {
-        let mut call = self.0.remove(&completed.identity.tool_call_id).unwrap_or_default();
+        let mut call = self.calls.remove(&completed.identity.tool_call_id).unwrap_or_default();
         let mut text = call.flush(style);
         if call.lines > PREVIEW_LINES {
             text.push_str(&format!("  {}\n", style.dim(format!("… {} more lines", call.lines - PREVIEW_LINES))));
@@ -94,8 +102,15 @@ impl Tools {
         text
     }
 
+    /// The call's title, unless the line before was about it already.
+    fn whose(&mut self, id: &ToolCallId) -> String {
+        let known = self.last.replace(id.clone()).as_ref() == Some(id);
+        let title = preview(&self.call(id).title);
+        if known || title.is_empty() { String::new() } else { format!("{title}: ") }
+    }
+
     fn call(&mut self, id: &ToolCallId) -> &mut Call {
-        self.0.entry(id.clone()).or_default()
+        self.calls.entry(id.clone()).or_default()
     }
 }
 

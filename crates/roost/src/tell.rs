@@ -1,0 +1,9 @@
+//! Words on stderr, beside the output.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+/// Says something; whoever closed stderr does not want to know, so this never fails.
+pub(crate) fn tell(message: impl Display) {
+    let _ = writeln!(io::stderr(), "{message}");
+}

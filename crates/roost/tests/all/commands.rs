@@ -1,0 +1,79 @@
+//! The commands around: help, lists, completions, doctor.
+
+use serde_json::Value;
+
+use crate::kit::Place;
+
+const COMMANDS: [&str; 7] = ["run", "log", "sessions", "runtimes", "check", "doctor", "completions"];
+
+#[test]
+fn every_command_explains_itself_with_examples() {
+    let place = Place::new();
+    for command in COMMANDS {
+        let help = place.run(&[command, "--help"]).ended(0).stdout;
+        assert!(help.contains("Examples:") && help.contains(&format!("roost {command}")), "{help}");
+    }
+    let help = place.run(&["--help"]).ended(0).stdout;
+    assert!(COMMANDS.iter().all(|command| help.contains(command)), "{help}");
+}
+
+#[test]
+fn wrong_usage_ends_with_2() {
+    let place = Place::new();
+    for args in
+        [&["frobnicate"][..], &["run", "--permission-mode", "root"], &["log"], &["run", "--continue", "--session", "x"]]
+    {
+        place.run(args).ended(2);
+    }
+}
+
+#[test]
+fn completions_are_made_for_every_shell() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = place.run(&["completions", shell]).ended(0).stdout;
+        assert!(script.contains("roost") && script.contains("sessions"), "{shell}");
+    }
+}
+
+#[test]
+fn runtimes_say_what_they_can_do() {
+    let line = Place::new().run(&["runtimes", "--json"]).ended(0).stdout;
+    let demo: Value = serde_json::from_str(line.trim()).unwrap();
+    assert_eq!((&demo["id"], &demo["installed"], &demo["isDefault"]), (&"demo".into(), &true.into(), &true.into()));
+    assert!(demo["capabilities"]["supportsStreaming"].as_bool().unwrap());
+}
+
+#[test]
+fn a_healthy_place_is_found_healthy() {
+    let place = Place::new();
+    let findings = place.run(&["doctor", "--json"]).ended(0).stdout;
+    let findings: Vec<Value> = findings.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let verdict = |what: &str| findings.iter().find(|finding| finding["what"] == what).unwrap()["verdict"].clone();
+    for what in ["state directory", "state lock", "database", "holder", "runtime demo"] {
+        assert_eq!(verdict(what), "ok", "{what}");
+    }
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_missing_agent_is_a_warning_with_advice() {
+    let place = Place::new();
+    place.configure("[runtimes.x]\ncommand = 'no-such-agent'");
+    let done = place.run(&["doctor"]).ended(0);
+    assert!(done.stdout.contains("warn  runtime x") && done.stdout.contains("roost.toml"), "{done:#?}");
+}
+
+#[test]
+fn a_state_directory_that_cannot_be_made_fails_with_advice() {
+    let place = Place::new();
+    let done = place.run(&["--state", "/proc/nowhere", "doctor"]).ended(1);
+    assert!(done.stdout.contains("fail  state directory") && done.stdout.contains("--state"), "{done:#?}");
+}
+
+#[test]
+fn a_list_that_nobody_reads_is_no_error() {
+    let place = Place::new();
+    let done = place.start(&["completions", "bash"]).finish_unread();
+    assert!(done.code == Some(0) && done.stderr.is_empty(), "{done:#?}");
+}

@@ -1,0 +1,282 @@
+//! A place of its own for each test, and the binary run in it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// How long anything may take before a test fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// State, working directory and configuration of one test.
+pub(crate) struct Place(TempDir);
+
+/// A command that has ended.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let place = Self(TempDir::new().unwrap());
+        fs::create_dir(place.work()).unwrap();
+        place
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.0.path().join("state")
+    }
+
+    pub(crate) fn work(&self) -> PathBuf {
+        self.0.path().join("work")
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.state().join("roost.db")
+    }
+
+    /// Writes the configuration that every later command uses.
+    pub(crate) fn configure(&self, text: &str) {
+        let directory = self.0.path().join("home/.config/roost");
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("roost.toml"), text).unwrap();
+    }
+
+    /// The binary with a cleared environment; what it starts is found again by [`Place::processes`].
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_roost"));
+        self.clear(&mut command).args(args);
+        command
+    }
+
+    pub(crate) fn clear<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.0.path().join("home"))
+            // Passed on to agents, so it marks every process that belongs to this place.
+            .env("XDG_RUNTIME_DIR", self.0.path())
+            .env("ROOST_STATE", self.state())
+            .current_dir(self.work())
+            .stdin(Stdio::null())
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Done {
+        let child = self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let watchdog = Watchdog::of(&child);
+        finish(child, watchdog)
+    }
+
+    /// Starts a command whose output is read line by line.
+    pub(crate) fn start(&self, args: &[&str]) -> Started {
+        Started::new(&mut self.command(args))
+    }
+
+    /// Every process that was started here and still runs, by its command line.
+    pub(crate) fn processes(&self) -> Vec<String> {
+        let command = |path: PathBuf| fs::read_to_string(path.join("cmdline")).unwrap_or_default().replace('\0', " ");
+        self.proc_entries().into_iter().map(command).collect()
+    }
+
+    fn proc_entries(&self) -> Vec<PathBuf> {
+        let mark = self.0.path().as_os_str().as_encoded_bytes();
+        let all = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+        let is_ours = |path: &PathBuf| {
+            let environ = fs::read(path.join("environ")).unwrap_or_default();
+            environ.windows(mark.len()).any(|window| window == mark)
+        };
+        all.filter(is_ours).collect()
+    }
+
+    /// Waits until nothing that was started here runs any more.
+    pub(crate) fn assert_nothing_left(&self) {
+        wait_for("every process to be gone", || self.processes().is_empty().then_some(()));
+    }
+}
+
+impl Drop for Place {
+    /// A test that failed must not leave anything behind either.
+    fn drop(&mut self) {
+        for path in self.proc_entries() {
+            let pid = path.file_name().and_then(|name| name.to_str()?.parse().ok()).and_then(Pid::from_raw);
+            let _ = pid.map(|pid| kill_process(pid, Signal::KILL));
+        }
+    }
+}
+
+/// Kills a command that hangs, so that whoever reads its output goes on.
+struct Watchdog {
+    ended: mpsc::Sender<()>,
+    thread: JoinHandle<bool>,
+}
+
+impl Watchdog {
+    fn of(child: &Child) -> Self {
+        let pid = Pid::from_child(child);
+        let (ended, watched) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            let hangs = watched.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout);
+            if hangs {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            hangs
+        });
+        Self { ended, thread }
+    }
+
+    /// Whether the command had to be killed.
+    fn bit(self) -> bool {
+        drop(self.ended);
+        self.thread.join().unwrap()
+    }
+}
+
+/// A command that runs.
+pub(crate) struct Started {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+    watchdog: Watchdog,
+}
+
+impl Started {
+    pub(crate) fn new(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::with_capacity(1 << 20, child.stdout.take().unwrap());
+        let watchdog = Watchdog::of(&child);
+        Self { child, lines, watchdog }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line that it prints; `None` at the end.
+    pub(crate) fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        (self.lines.read_line(&mut line).unwrap() > 0).then(|| line.trim_end_matches('\n').to_owned())
+    }
+
+    /// The lines up to one that holds this.
+    pub(crate) fn lines_to(&mut self, part: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let line = self.line().unwrap_or_else(|| panic!("{part:?} was not printed"));
+            let found = line.contains(part);
+            lines.push(line);
+            if found {
+                return lines;
+            }
+        }
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Reads the rest and waits for the end.
+    pub(crate) fn finish(mut self) -> Done {
+        let mut stdout = String::new();
+        while let Some(line) = self.line() {
+            stdout.push_str(&line);
+            stdout.push('\n');
+        }
+        Done { stdout, ..finish(self.child, self.watchdog) }
+    }
+
+    /// Closes its stdout and waits for the end.
+    pub(crate) fn finish_unread(self) -> Done {
+        drop(self.lines);
+        finish(self.child, self.watchdog)
+    }
+}
+
+/// Waits for the end; one that hung fails the test.
+fn finish(mut child: Child, watchdog: Watchdog) -> Done {
+    let stdout = child.stdout.take();
+    let read_stdout = thread::spawn(move || stdout.map(read_lossy).unwrap_or_default());
+    let stderr = child.stderr.take().map(read_lossy).unwrap_or_default();
+    let stdout = read_stdout.join().unwrap();
+    let code = child.wait().unwrap().code();
+    assert!(!watchdog.bit(), "the command hung; stdout: {stdout}\nstderr: {stderr}");
+    Done { code, stdout, stderr }
+}
+
+fn read_lossy(mut from: impl std::io::Read) -> String {
+    let mut bytes = Vec::new();
+    from.read_to_end(&mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Done {
+    /// It ended with this code.
+    #[track_caller]
+    pub(crate) fn ended(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// Every line of stdout as an event, checked to be a gapless part of one session from `first` on.
+    #[track_caller]
+    pub(crate) fn events(&self, first: u64) -> Vec<Value> {
+        events(self.stdout.lines(), first)
+    }
+}
+
+#[track_caller]
+pub(crate) fn events<'a>(lines: impl Iterator<Item = &'a str>, first: u64) -> Vec<Value> {
+    let events: Vec<Value> = lines.map(|line| serde_json::from_str(line).expect(line)).collect();
+    for (event, seq) in events.iter().zip(first..) {
+        assert_eq!(event["seq"], seq, "{event}");
+        assert_eq!(event["trace"]["session_id"], events[0]["trace"]["session_id"]);
+    }
+    events
+}
+
+/// The events of this type.
+pub(crate) fn of_type<'a>(events: &'a [Value], name: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["type"] == name).collect()
+}
+
+/// The answer as it was streamed.
+pub(crate) fn answer(events: &[Value]) -> String {
+    let deltas = of_type(events, "model.output.delta").into_iter();
+    deltas.map(|event| event["payload"]["delta"].as_str().unwrap()).collect()
+}
+
+pub(crate) fn session_id(events: &[Value]) -> String {
+    events[0]["trace"]["session_id"].as_str().unwrap().to_owned()
+}
+
+/// Looks until it finds something.
+#[track_caller]
+pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Writes an executable script.
+pub(crate) fn script(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}

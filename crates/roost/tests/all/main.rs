@@ -1,0 +1,13 @@
+//! The binary at its boundary: real processes, real state directories, nothing replaced.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "the functions that tests share may fail a test too")]
+
+mod commands;
+mod configuring;
+mod crashing;
+mod damage;
+mod disk;
+mod faults;
+mod kit;
+mod running;
+mod sessions;
+mod stopping;
