@@ -51,7 +51,7 @@ impl Stage {
             namespaces: state.join("namespaces"),
             isolation: Isolation::Shared,
         };
-        let mut config = Config::new(environments, holder.records.clone());
+        let mut config = Config::new(environments, holder.records.clone(), state.join("artifacts"));
         config.max_sessions = max_sessions;
         let engine = Engine::start(log.clone(), runtimes, config).await?;
         Ok(Self { engine, log, cwd, _lock: lock, _folder: folder })

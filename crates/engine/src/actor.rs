@@ -9,18 +9,21 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use roost_log::Receipt;
+use roost_proto::canonical;
 use roost_proto::event::{EventBody, NewEvent, RuntimeRef};
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{PromptId, RuntimeSessionId, TaskId};
 use roost_proto::mode::{Mode, PermissionMode};
-use roost_proto::payload::{SessionUpdatedPayload, TaskStartedPayload};
+use roost_proto::payload::{ModelInputPayload, SessionUpdatedPayload, TaskStartedPayload};
 use roost_proto::runtime::InteractionMode;
 use roost_proto::session::{QueuedPrompt, SessionRecord, SessionStatus, SessionStep};
 use roost_proto::time::Timestamp;
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::adapter::TaskEnd;
+use crate::adapter::{SentInput, StartedTask, TaskEnd};
+use crate::artifacts::Artifacts;
 use crate::command::{Accepted, Command, Prompt};
 use crate::engine::Shared;
 use crate::error::Error;
@@ -57,6 +60,27 @@ pub(crate) struct Origin {
     pub(crate) record: SessionRecord,
     pub(crate) runtime: Option<Runtime>,
     pub(crate) task: Option<Task>,
+}
+
+/// Keeps what went to the runtime, and says where. What cannot be kept is still known by its hash.
+async fn model_input(artifacts: &Artifacts, sent: SentInput) -> ModelInputPayload {
+    let keep = async |value: &Value, name| {
+        let text = serde_json::to_string_pretty(value).unwrap_or_default();
+        match artifacts.put(text.into_bytes(), "application/json", name).await {
+            Ok(stored) => Some(stored),
+            Err(error) => {
+                tracing::warn!(%error, name, "What a runtime was told could not be kept.");
+                None
+            }
+        }
+    };
+    let sources = serde_json::to_value(&sent.implicit_sources).unwrap_or_default();
+    ModelInputPayload {
+        input_ref: keep(&sent.input, "model_input.json").await,
+        input_hash: canonical::hash(&sent.input),
+        context_window: sent.context_window,
+        implicit_sources_ref: keep(&sources, "implicit_sources.json").await,
+    }
 }
 
 /// How a prompt wants to be served.
@@ -253,7 +277,7 @@ impl Actor {
         self.write(before).await?.await?;
 
         let opening = match (self.runtime.take(), slot) {
-            (Some(runtime), _) => runtime::start(runtime, job),
+            (Some(runtime), _) => runtime::start(&self.shared, runtime, job),
             (None, Some(slot)) => {
                 runtime::open(self.shared.clone(), slot, self.profile.clone(), self.native.clone(), job)
             }
@@ -274,10 +298,15 @@ impl Actor {
             let update = SessionUpdatedPayload { runtime_session_id: native, ..Default::default() };
             self.write(vec![update.into()]).await?;
         }
-        match (opened.task, &mut self.task) {
-            (Ok(started), Some(task)) => task.phase = Phase::Running(started),
-            (Ok(_), None) => {}
-            (Err(mut failure), _) => {
+        match opened.task {
+            Ok(StartedTask { input, task: running }) => {
+                let input = model_input(&self.shared.artifacts, input).await;
+                self.write(vec![input.into()]).await?;
+                if let Some(task) = &mut self.task {
+                    task.phase = Phase::Running(running);
+                }
+            }
+            Err(mut failure) => {
                 failure.runtime = Some(self.profile.adapter.name());
                 return self.end(TaskEnd::Failed(Box::new(failure))).await;
             }
@@ -287,7 +316,10 @@ impl Actor {
 
     async fn write(&mut self, bodies: Vec<EventBody>) -> Result<Receipt, Error> {
         let now = Timestamp::now();
-        let events = bodies.into_iter().map(|body| self.scribe.stamp(now, body, None)).collect();
+        let mut events = Vec::with_capacity(bodies.len());
+        for body in bodies {
+            events.push(self.scribe.small(&self.shared.artifacts, now, body, None).await);
+        }
         self.hand_over(events).await
     }
 

@@ -13,15 +13,16 @@ use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{QuestionId, RuntimeSessionId, SessionId, TaskId, ToolCallId};
 use roost_proto::mode::Mode;
 use roost_proto::payload::{
-    ModelInputPayload, ModelOutputCompletedPayload, ModelOutputDeltaPayload, OutputStream, PlanUpdatedPayload,
+    ContextWindow, ModelOutputCompletedPayload, ModelOutputDeltaPayload, OutputStream, PlanUpdatedPayload,
     QuestionAskedPayload, RuntimeNoticePayload, RuntimeRequestCompletedPayload, RuntimeRequestStartedPayload,
     SessionUpdatedPayload, ToolCallRequestedPayload, UsageReportedPayload,
 };
 use roost_proto::runtime::{
     AuthStatus, CreateSessionInput, InteractionMode, RuntimeCapabilities, RuntimeEnv, RuntimeName,
 };
+use roost_proto::sources::ImplicitSources;
 use roost_proto::tool::{ToolExecutedBy, ToolExecutionEnv, ToolManifest, ToolSandboxSummary};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 /// Batches of drafts that may wait between a runtime and its session; beyond it the runtime's pipe blocks.
@@ -142,7 +143,7 @@ pub trait RuntimeSession: Send {
     fn native_id(&self) -> Option<RuntimeSessionId>;
 
     /// Starts a task; one at a time.
-    async fn start_task(&mut self, input: TaskInput) -> Result<RuntimeTask, AdapterError>;
+    async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError>;
 
     /// Returns when the runtime has ended by itself.
     async fn exited(&mut self);
@@ -160,12 +161,45 @@ pub struct TaskInput {
     pub history: Vec<TranscriptMessage>,
     /// What is said now.
     pub messages: Vec<TranscriptMessage>,
+    /// What of the transcript that is.
+    pub context_window: ContextWindow,
     /// The host's tools.
     pub tool_manifest: Option<ToolManifest>,
     /// How much it may do unasked.
     pub mode: Mode,
     /// Whether somebody may be asked.
     pub interaction_mode: InteractionMode,
+}
+
+/// A task that was started, and what the runtime was told for it.
+pub struct StartedTask {
+    /// The canonical input.
+    pub input: SentInput,
+    /// The task.
+    pub task: RuntimeTask,
+}
+
+/// What went to a runtime; kept as an artifact, so that it can be shown and checked later.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SentInput {
+    /// `{messages, tool_manifest?, runtime_config?, context_window}`.
+    pub input: Value,
+    /// What of the transcript it holds.
+    pub context_window: ContextWindow,
+    /// What the runtime reads by itself.
+    pub implicit_sources: ImplicitSources,
+}
+
+impl SentInput {
+    /// The input of a runtime that gets messages and nothing else of ours.
+    pub fn of(input: &TaskInput, implicit_sources: ImplicitSources) -> Self {
+        let messages: Vec<_> = input.history.iter().chain(&input.messages).collect();
+        let mut sent = json!({ "messages": messages, "context_window": input.context_window });
+        if let Some(manifest) = &input.tool_manifest {
+            sent["tool_manifest"] = json!(manifest);
+        }
+        Self { input: sent, context_window: input.context_window.clone(), implicit_sources }
+    }
 }
 
 /// A running task, both ways: drafts out, commands in.
@@ -228,8 +262,6 @@ impl From<Fact> for Draft {
 /// What a runtime can do within a task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// The canonical input went out.
-    Input(ModelInputPayload),
     /// A request went out.
     RequestStarted(RuntimeRequestStartedPayload),
     /// A request was answered.

@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::actor::{Actor, Origin};
 use crate::adapter::McpServer;
+use crate::artifacts::Artifacts;
 use crate::command::{Accepted, Command, Prompt, Reply, Response};
 use crate::environment::Environments;
 use crate::error::Error;
@@ -34,6 +35,8 @@ use crate::task::{Phase, Task};
 const CONTRACT_VERSION: &str = "1";
 /// Commands that may wait at a session; beyond it senders wait.
 const INBOX: usize = 64;
+/// How much older than the oldest event an artifact must be: it is stored before the event that refers to it.
+const COLLECTOR_MARGIN: Duration = Duration::from_secs(60 * 60);
 /// How long the whole engine may take to stop.
 const SHUTDOWN: Duration = Duration::from_secs(5);
 
@@ -49,6 +52,10 @@ pub struct Config {
     pub records: PathBuf,
     /// How far single runtimes are kept apart, by their ids, where that is not as for all.
     pub isolation: BTreeMap<String, Isolation>,
+    /// Where artifacts are.
+    pub artifacts: PathBuf,
+    /// Most characters of a conversation that reach a runtime at once; `None` means any number.
+    pub max_context_chars: Option<u64>,
     /// Most runtimes alive at once.
     pub max_sessions: usize,
     /// What happens to one too many.
@@ -63,10 +70,12 @@ pub struct Config {
 
 impl Config {
     /// The usual limits, with no tool servers.
-    pub fn new(environments: Environments, records: PathBuf) -> Self {
+    pub fn new(environments: Environments, records: PathBuf, artifacts: PathBuf) -> Self {
         Self {
             environments,
             records,
+            artifacts,
+            max_context_chars: None,
             isolation: BTreeMap::new(),
             max_sessions: 32,
             when_full: WhenFull::Queue,
@@ -83,6 +92,7 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) slots: Arc<Slots>,
     pub(crate) judge: Judge,
+    pub(crate) artifacts: Artifacts,
 }
 
 /// What a new session is made with.
@@ -147,13 +157,26 @@ impl Engine {
     pub async fn start(log: Arc<dyn Log>, runtimes: Runtimes, config: Config) -> Result<Self, Error> {
         let slots = Arc::new(Slots::new(config.max_sessions, config.when_full));
         let judge = Judge::new(log.remembered().await?);
-        let shared = Arc::new(Shared { log, config, slots, judge });
+        let shared = Arc::new(Shared { artifacts: Artifacts::new(&config.artifacts), log, config, slots, judge });
         let survivors = recovery::recover(&shared, &runtimes).await?;
         let engine = Self { shared, runtimes, live: Mutex::new(Some(HashMap::new())) };
         for survivor in survivors {
             engine.adopt(survivor)?;
         }
         Ok(engine)
+    }
+
+    /// The store of what is too big for an event.
+    pub fn artifacts(&self) -> &Artifacts {
+        &self.shared.artifacts
+    }
+
+    /// Removes the artifacts that no stored event can refer to any more; to be called when events were removed.
+    pub async fn collect_artifacts(&self) -> Result<u64, Error> {
+        let oldest = self.shared.log.oldest().await?.unwrap_or_else(Timestamp::now);
+        let margin = i64::try_from(COLLECTOR_MARGIN.as_millis()).unwrap_or(i64::MAX);
+        let before = Timestamp::from_millis(oldest.as_millis().saturating_sub(margin));
+        Ok(self.shared.artifacts.collect(before).await?)
     }
 
     /// The registered runtimes.

@@ -4,6 +4,7 @@ use roost_proto::approval::Answerer;
 use roost_proto::ids::SessionId;
 
 use crate::adapter::AdapterError;
+use crate::artifacts::ArtifactError;
 
 /// Why the engine refused or could not carry out a command.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +83,9 @@ pub enum Error {
     /// The runtime could not do it.
     #[error(transparent)]
     Adapter(#[from] AdapterError),
+    /// The artifact store failed.
+    #[error(transparent)]
+    Artifact(#[from] ArtifactError),
     /// The log could not keep or find something.
     #[error(transparent)]
     Log(#[from] roost_log::Error),

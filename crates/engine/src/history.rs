@@ -1,7 +1,7 @@
 //! What was said before, read back from the log for a runtime that does not remember it.
 
 use roost_log::Seq;
-use roost_proto::content::TranscriptMessage;
+use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
 use roost_proto::event::{NormalizedEvent, NormalizedEventType as Type};
 use roost_proto::ids::SessionId;
 use roost_proto::transcript;
@@ -31,7 +31,22 @@ pub(crate) async fn before(shared: &Shared, id: &SessionId, job: &Job) -> Result
         }
     })
     .await?;
+    for block in messages.iter_mut().flat_map(|message: &mut TranscriptMessage| &mut message.content) {
+        bring_back(shared, block).await;
+    }
     Ok(messages)
+}
+
+/// Puts a text back that was stored apart for its size. One that is gone stays a reference.
+async fn bring_back(shared: &Shared, block: &mut TranscriptContentBlock) {
+    let TranscriptContentBlock::ArtifactRef { artifact_id, content_type: Some(kind), .. } = block else { return };
+    if kind != "text/plain" {
+        return;
+    }
+    match shared.artifacts.get(artifact_id).await {
+        Ok(bytes) => *block = TranscriptContentBlock::Text { text: String::from_utf8_lossy(&bytes).into_owned() },
+        Err(error) => tracing::warn!(%error, "A part of the conversation is missing from what the runtime is told."),
+    }
 }
 
 /// Shows every event of these types after `after` that the session has by now and that is still kept.

@@ -122,7 +122,6 @@ impl Ledger {
     pub fn enter(&mut self, fact: Fact, events: &mut Vec<EventBody>) -> Next {
         match fact {
             Fact::Delta(delta) => events.push(delta.into()),
-            Fact::Input(input) => events.push(input.into()),
             Fact::RequestStarted(request) => events.push(request.into()),
             Fact::RequestCompleted(request) => events.push(request.into()),
             Fact::Output(output) => events.push(output.into()),

@@ -16,6 +16,7 @@ mod actor;
 pub mod adapter;
 mod artifacts;
 mod command;
+mod context;
 mod engine;
 mod environment;
 mod error;
@@ -27,6 +28,7 @@ mod registry;
 mod runtime;
 mod scribe;
 mod slots;
+mod spill;
 mod task;
 
 pub use artifacts::{ArtifactError, Artifacts};

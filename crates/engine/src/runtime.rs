@@ -12,7 +12,8 @@ use roost_proto::runtime::{CreateSessionInput, InteractionMode};
 use roost_proto::session::SessionRecord;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession, RuntimeTask, TaskInput};
+use crate::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession, StartedTask, TaskInput};
+use crate::context::{self, Compiled};
 use crate::engine::Shared;
 use crate::history;
 use crate::slots::Slot;
@@ -81,7 +82,7 @@ pub(crate) struct Job {
 /// The outcome of starting a task: the runtime survives a task that could not start.
 pub(crate) struct Opened {
     pub(crate) runtime: Option<Runtime>,
-    pub(crate) task: Result<RuntimeTask, TaskError>,
+    pub(crate) task: Result<StartedTask, TaskError>,
 }
 
 /// A task that is being started, and its runtime with it where need be.
@@ -114,11 +115,20 @@ impl Opening {
 }
 
 /// Starts a task on a runtime that is open.
-pub(crate) fn start(runtime: Runtime, job: Job) -> Opening {
-    Opening::new(|unwanted| start_task(runtime, input(job, Vec::new()), unwanted))
+pub(crate) fn start(shared: &Shared, runtime: Runtime, job: Job) -> Opening {
+    let input = input(shared, job, Vec::new());
+    Opening::new(|unwanted| start_task(runtime, input, unwanted))
 }
 
-async fn start_task(mut runtime: Runtime, input: TaskInput, mut unwanted: oneshot::Receiver<()>) -> Opened {
+async fn start_task(
+    mut runtime: Runtime,
+    input: Result<TaskInput, TaskError>,
+    mut unwanted: oneshot::Receiver<()>,
+) -> Opened {
+    let input = match input {
+        Ok(input) => input,
+        Err(failure) => return Opened { runtime: Some(runtime), task: Err(failure) },
+    };
     let task = tokio::select! {
         biased;
         _ = &mut unwanted => Err(given_up()),
@@ -151,7 +161,7 @@ pub(crate) fn open(
         };
         let history = if remembers { Ok(Vec::new()) } else { history::before(&shared, &profile.id, &job).await };
         match history {
-            Ok(history) => start_task(runtime, input(job, history), unwanted).await,
+            Ok(history) => start_task(runtime, input(&shared, job, history), unwanted).await,
             Err(error) => {
                 let task = Err(TaskError::new(FailureCode::Internal, error.to_string()));
                 Opened { runtime: Some(runtime), task }
@@ -200,13 +210,17 @@ async fn launch(
     Ok((Runtime { session, ephemeral, _slot: Some(slot) }, remembers))
 }
 
-fn input(job: Job, history: Vec<TranscriptMessage>) -> TaskInput {
-    TaskInput {
+/// What the task is started with, if it fits.
+fn input(shared: &Shared, job: Job, history: Vec<TranscriptMessage>) -> Result<TaskInput, TaskError> {
+    let Compiled { history, window } = context::compile(history, &job.message, shared.config.max_context_chars)
+        .map_err(|error| TaskError::new(FailureCode::ContextTooLarge, error.to_string()))?;
+    Ok(TaskInput {
         task_id: job.task_id,
         history,
         messages: vec![job.message],
+        context_window: window,
         tool_manifest: None,
         mode: job.mode,
         interaction_mode: InteractionMode::NonInteractive,
-    }
+    })
 }

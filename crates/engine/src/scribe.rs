@@ -9,7 +9,9 @@ use roost_proto::time::Timestamp;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use crate::artifacts::Artifacts;
 use crate::error::Error;
+use crate::spill;
 
 /// The pen of one session.
 pub(crate) struct Scribe {
@@ -41,6 +43,22 @@ impl Scribe {
             trace.task_id = None;
         }
         NewEvent { time, trace, runtime, body }
+    }
+
+    /// An event as it will be written, with everything big taken out of it.
+    pub(crate) async fn small(
+        &self,
+        artifacts: &Artifacts,
+        time: Timestamp,
+        body: EventBody,
+        raw: Option<Value>,
+    ) -> NewEvent {
+        let body = if spill::may_be_big(&body) { spill::spill(artifacts, body).await } else { body };
+        let raw = match raw {
+            Some(raw) => Some(spill::raw(artifacts, raw).await),
+            None => None,
+        };
+        self.stamp(time, body, raw)
     }
 
     /// Hands events to the log; returns as soon as it has room for them, with the promise that they are kept.

@@ -53,6 +53,9 @@ pub trait Log: Send + Sync {
     /// What persons said for longer than once, oldest first.
     fn remembered(&self) -> BoxFuture<'_, Result<Vec<RememberedRule>>>;
 
+    /// When the oldest event that is still stored happened, to the block.
+    fn oldest(&self) -> BoxFuture<'_, Result<Option<Timestamp>>>;
+
     /// Whether events can be stored, now and from now on.
     fn health(&self) -> watch::Receiver<Health>;
 }

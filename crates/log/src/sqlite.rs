@@ -245,6 +245,14 @@ impl Log for SqliteLog {
         Box::pin(self.inner.readers.run(asks::remembered))
     }
 
+    fn oldest(&self) -> BoxFuture<'_, Result<Option<Timestamp>>> {
+        Box::pin(self.inner.readers.run(|db| {
+            let mut select = db.prepare_cached("SELECT min(time_ms) FROM blocks")?;
+            let millis: Option<i64> = select.query_row([], |row| row.get(0))?;
+            Ok(millis.map(Timestamp::from_millis))
+        }))
+    }
+
     fn health(&self) -> watch::Receiver<Health> {
         self.inner.health.clone()
     }

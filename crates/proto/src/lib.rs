@@ -51,6 +51,7 @@ pub mod registry;
 pub mod runtime;
 pub mod schema;
 pub mod session;
+pub mod sources;
 pub mod time;
 pub mod tool;
 pub mod transcript;

@@ -51,8 +51,14 @@ impl Roost {
     pub(crate) async fn close(self) {
         self.engine.shutdown("roost ended").await;
         let retained = tokio::time::timeout(RETENTION_PATIENCE, self.store.retain(self.retention, Timestamp::now()));
-        if let Ok(Err(error)) = retained.await {
-            tracing::warn!(%error, "Old events could not be removed.");
+        match retained.await {
+            Ok(Ok(removed)) if removed.blocks > 0 => {
+                if let Err(error) = self.engine.collect_artifacts().await {
+                    tracing::warn!(%error, "Artifacts of old events could not be removed.");
+                }
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "Old events could not be removed."),
+            _ => {}
         }
         self.store.close().await;
     }
@@ -126,7 +132,7 @@ fn engine_config(state: &State, config: &Config) -> roost_engine::Config {
         max_sessions: config.sessions.max.get(),
         when_full: config.sessions.when_full.into(),
         idle_timeout: Duration::from_secs(60 * u64::from(config.sessions.idle_timeout_minutes)),
-        ..roost_engine::Config::new(environments, state.run())
+        ..roost_engine::Config::new(environments, state.run(), state.artifacts())
     }
 }
 

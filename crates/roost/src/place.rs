@@ -27,6 +27,11 @@ impl State {
         self.0.join("run")
     }
 
+    /// What is too big for an event.
+    pub(crate) fn artifacts(&self) -> PathBuf {
+        self.0.join("artifacts")
+    }
+
     /// The folders of credential namespaces.
     pub(crate) fn namespaces(&self) -> PathBuf {
         self.0.join("namespaces")

@@ -81,7 +81,7 @@ impl Home {
     pub fn config(&self, configure: impl FnOnce(&mut Config)) -> Config {
         let namespaces = self.path().join("namespaces");
         let environments = Environments { base: Environment::default(), namespaces, isolation: Isolation::Shared };
-        let mut config = Config::new(environments, self.records());
+        let mut config = Config::new(environments, self.records(), self.path().join("artifacts"));
         configure(&mut config);
         config
     }

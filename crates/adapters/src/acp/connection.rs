@@ -38,7 +38,7 @@ pub(super) enum Command {
     /// The session's id is known.
     Bind { native: String },
     /// A task: the prompt, and where its drafts go.
-    Prompt { params: Value, first: Vec<Draft>, drafts: mpsc::Sender<Vec<Draft>>, reply: Reply },
+    Prompt { params: Value, drafts: mpsc::Sender<Vec<Draft>>, reply: Reply },
     /// A decision about a tool call.
     Decide { call: ToolCallId, decision: Decision, reply: Reply },
     /// An answer to a question.
@@ -227,19 +227,14 @@ impl Pump {
                 }
             }
             Command::Bind { native } => self.native = Some(native),
-            Command::Prompt { params, first, drafts, reply } => answer(reply, self.prompt(params, first, drafts)),
+            Command::Prompt { params, drafts, reply } => answer(reply, self.prompt(params, drafts)),
             Command::Decide { call, decision, reply } => answer(reply, self.decide(&call, &decision)),
             Command::Answer { question, answer: given, reply } => answer(reply, self.give(&question, given)),
             Command::Cancel { reply } => answer(reply, self.cancel()),
         }
     }
 
-    fn prompt(
-        &mut self,
-        params: Value,
-        first: Vec<Draft>,
-        drafts: mpsc::Sender<Vec<Draft>>,
-    ) -> Result<(), AdapterError> {
+    fn prompt(&mut self, params: Value, drafts: mpsc::Sender<Vec<Draft>>) -> Result<(), AdapterError> {
         if self.turn.is_some() {
             let message = "the agent has not ended its last turn yet".into();
             return Err(AdapterError::Runtime { message, raw: None });
@@ -249,8 +244,7 @@ impl Pump {
         send(&self.writer, wire::request(prompt, "session/prompt", &params))?;
         let request = RequestId::new();
         let (request_id, method) = (request.clone(), "session/prompt".to_owned());
-        self.outbox = first;
-        self.outbox.push(Fact::RequestStarted(RuntimeRequestStartedPayload { request_id, method }).into());
+        self.outbox = vec![Fact::RequestStarted(RuntimeRequestStartedPayload { request_id, method }).into()];
         self.turn = Some(Turn::new(prompt, request, Instant::now(), drafts));
         Ok(())
     }

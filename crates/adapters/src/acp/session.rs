@@ -7,14 +7,13 @@ use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema as acp;
 use async_trait::async_trait;
 use roost_engine::adapter::{
-    AdapterError, Answer, DRAFT_QUEUE, Fact, McpServerTransport, OpenSession, RuntimeSession, RuntimeTask, TaskControl,
-    TaskInput,
+    AdapterError, Answer, DRAFT_QUEUE, McpServerTransport, OpenSession, RuntimeSession, RuntimeTask, SentInput,
+    StartedTask, TaskControl, TaskInput,
 };
 use roost_process::Control;
-use roost_proto::canonical;
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
 use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
-use roost_proto::payload::{ContextStrategy, ContextWindow, ModelInputPayload};
+use roost_proto::sources::ImplicitSources;
 use roost_proto::transcript;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -111,12 +110,13 @@ impl RuntimeSession for AcpSession {
         Some(self.native.as_str().into())
     }
 
-    async fn start_task(&mut self, input: TaskInput) -> Result<RuntimeTask, AdapterError> {
+    async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
-        let first = vec![Fact::Input(model_input(&input)).into()];
         let params = json!({ "sessionId": self.native, "prompt": prompt(&input) });
-        request(&self.commands, |reply| Command::Prompt { params, first, drafts, reply }).await?;
-        Ok(RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.commands.clone())) })
+        request(&self.commands, |reply| Command::Prompt { params, drafts, reply }).await?;
+        let sources = ImplicitSources::disabled("the agent does not tell what it reads by itself");
+        let task = RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.commands.clone())) };
+        Ok(StartedTask { input: SentInput::of(&input, sources), task })
     }
 
     async fn exited(&mut self) {
@@ -227,15 +227,6 @@ fn prompt(input: &TaskInput) -> Vec<acp::ContentBlock> {
         }
     }
     blocks
-}
-
-fn model_input(input: &TaskInput) -> ModelInputPayload {
-    let context_window =
-        ContextWindow { strategy: ContextStrategy::None, max_chars: None, omitted_indices: None, overflow: None };
-    let messages: Vec<_> = input.history.iter().chain(&input.messages).collect();
-    let hashed = json!({ "messages": messages, "context_window": context_window });
-    let input_hash = canonical::hash(&hashed);
-    ModelInputPayload { input_ref: None, input_hash, context_window, implicit_sources_ref: None }
 }
 
 /// What an agent told about itself, shared by the adapter's sessions.

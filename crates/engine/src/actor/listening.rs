@@ -34,7 +34,9 @@ impl Actor {
             }
             let next = task.ledger.enter(fact, &mut bodies);
             let mut raw = raw;
-            events.extend(bodies.drain(..).map(|body| self.scribe.stamp(now, body, raw.take())));
+            for body in bodies.drain(..) {
+                events.push(self.scribe.small(&self.shared.artifacts, now, body, raw.take()).await);
+            }
             match next {
                 Next::Nothing => {}
                 Next::Decide(asked) => {

@@ -1,8 +1,9 @@
 //! An open fake runtime, both sides.
 
 use async_trait::async_trait;
-use roost_engine::adapter::{AdapterError, RuntimeSession, RuntimeTask, TaskInput};
+use roost_engine::adapter::{AdapterError, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskInput};
 use roost_proto::ids::RuntimeSessionId;
+use roost_proto::sources::ImplicitSources;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::STEPS;
@@ -109,15 +110,17 @@ impl RuntimeSession for EngineSession {
         Some(self.native.clone())
     }
 
-    async fn start_task(&mut self, input: TaskInput) -> Result<RuntimeTask, AdapterError> {
+    async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+        let sent = SentInput::of(&input, ImplicitSources::disabled("a fake reads nothing"));
         let exited = || AdapterError::Exited { message: "the fake exited".into(), stderr_tail: None };
         let (answer, answered) = oneshot::channel();
         self.tasks.send(Starting { input, answer }).await.map_err(|_| exited())?;
-        tokio::select! {
+        let task = tokio::select! {
             biased;
-            answered = answered => answered.map_err(|_| exited())?,
-            () = self.exited() => Err(exited()),
-        }
+            answered = answered => answered.map_err(|_| exited())??,
+            () = self.exited() => return Err(exited()),
+        };
+        Ok(StartedTask { input: sent, task })
     }
 
     async fn exited(&mut self) {

@@ -1,0 +1,191 @@
+//! Small rows, big artifacts: what is too big for an event goes to the store, and the event keeps a reference and the
+//! beginning.
+
+use roost_proto::content::{ArtifactRef, AssistantContentBlock};
+use roost_proto::event::EventBody;
+use serde_json::{Value, json};
+
+use crate::artifacts::{ArtifactError, Artifacts};
+
+/// Bytes above which something does not stay in its event.
+pub(crate) const INLINE: usize = 8 * 1024;
+/// Characters of a beginning.
+const PREVIEW: usize = 512;
+/// Items of a list that a cut input still shows.
+const PREVIEW_ITEMS: usize = 16;
+
+/// Whether an event of this type can be big at all; pieces of output are not, and they are nearly all events.
+pub(crate) fn may_be_big(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::ToolCallCompleted(_)
+            | EventBody::ToolCallRequested(_)
+            | EventBody::ApprovalRequested(_)
+            | EventBody::ModelOutputCompleted(_)
+    )
+}
+
+/// The event with everything big taken out. What cannot be stored stays where it is: nothing is lost for a full disk.
+pub(crate) async fn spill(artifacts: &Artifacts, mut body: EventBody) -> EventBody {
+    let stored = match &mut body {
+        EventBody::ToolCallCompleted(call) => result(artifacts, &mut call.result_preview, &mut call.result_ref).await,
+        EventBody::ToolCallRequested(call) => input(artifacts, &mut call.input, &mut call.input_ref).await,
+        EventBody::ApprovalRequested(asked) => input(artifacts, &mut asked.input, &mut asked.input_ref).await,
+        EventBody::ModelOutputCompleted(output) => {
+            let mut stored = Ok(());
+            for block in &mut output.content {
+                stored = stored.and(text(artifacts, block).await);
+            }
+            stored
+        }
+        _ => Ok(()),
+    };
+    if let Err(error) = stored {
+        tracing::warn!(%error, "Something big stays in its event, because it could not be stored apart.");
+    }
+    body
+}
+
+/// A native message that is kept, or a reference to it.
+pub(crate) async fn raw(artifacts: &Artifacts, raw: Value) -> Value {
+    let text = raw.to_string();
+    if text.len() <= INLINE {
+        return raw;
+    }
+    let preview = beginning(&text);
+    match artifacts.put(text.into_bytes(), "application/json", "raw.json").await {
+        Ok(stored) => json!({ "artifact_ref": stored, "preview": preview }),
+        Err(error) => {
+            tracing::warn!(%error, "A big native message stays in its event, because it could not be stored apart.");
+            raw
+        }
+    }
+}
+
+async fn result(
+    artifacts: &Artifacts,
+    preview: &mut Option<Value>,
+    reference: &mut Option<ArtifactRef>,
+) -> Result<(), ArtifactError> {
+    let Some(value) = preview.as_ref().filter(|value| size(value) > INLINE) else { return Ok(()) };
+    let (bytes, content_type, name) = match value {
+        Value::String(text) => (text.clone(), "text/plain", "tool_result.txt"),
+        other => (other.to_string(), "application/json", "tool_result.json"),
+    };
+    let start = beginning(&bytes);
+    *reference = Some(artifacts.put(bytes.into_bytes(), content_type, name).await?);
+    *preview = Some(Value::String(start));
+    Ok(())
+}
+
+async fn input(
+    artifacts: &Artifacts,
+    input: &mut Value,
+    reference: &mut Option<ArtifactRef>,
+) -> Result<(), ArtifactError> {
+    if size(input) <= INLINE {
+        return Ok(());
+    }
+    *reference = Some(artifacts.put(input.to_string().into_bytes(), "application/json", "tool_input.json").await?);
+    *input = cut(input);
+    Ok(())
+}
+
+async fn text(artifacts: &Artifacts, block: &mut AssistantContentBlock) -> Result<(), ArtifactError> {
+    let (AssistantContentBlock::Text { text } | AssistantContentBlock::Code { code: text, .. }) = block else {
+        return Ok(());
+    };
+    if text.len() <= INLINE {
+        return Ok(());
+    }
+    let stored = artifacts.put(text.clone().into_bytes(), "text/plain", "output.txt").await?;
+    let ArtifactRef { artifact_id, name, content_type, .. } = stored;
+    *block = AssistantContentBlock::ArtifactRef { artifact_id, name, content_type };
+    Ok(())
+}
+
+/// An input that people can still read: long texts and lists are cut.
+fn cut(value: &Value) -> Value {
+    let cut = match value {
+        Value::String(text) if text.len() > PREVIEW => Value::String(format!("{}…", beginning(text))),
+        Value::Array(items) => items.iter().take(PREVIEW_ITEMS).map(cut).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), self::cut(value))).collect(),
+        other => other.clone(),
+    };
+    if size(&cut) > INLINE { Value::String(beginning(&cut.to_string())) } else { cut }
+}
+
+fn beginning(text: &str) -> String {
+    text.chars().take(PREVIEW).collect()
+}
+
+fn size(value: &Value) -> usize {
+    /// Counts instead of keeping.
+    struct Counter(usize);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    // Neither a JSON value nor the counter can fail.
+    let _ = serde_json::to_writer(&mut counter, value);
+    counter.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roost_proto::payload::ModelOutputCompletedPayload;
+
+    fn store() -> (tempfile::TempDir, Artifacts) {
+        let folder = tempfile::tempdir().unwrap();
+        let artifacts = Artifacts::new(folder.path());
+        (folder, artifacts)
+    }
+
+    #[tokio::test]
+    async fn a_big_result_becomes_a_reference_and_its_beginning() {
+        let (_folder, artifacts) = store();
+        let text = "ü".repeat(INLINE);
+        let (mut preview, mut reference) = (Some(Value::String(text.clone())), None);
+        result(&artifacts, &mut preview, &mut reference).await.unwrap();
+        assert_eq!(preview, Some(Value::String("ü".repeat(PREVIEW))), "cut at a character, not in one");
+        let stored = reference.unwrap();
+        assert_eq!(stored.content_type.as_deref(), Some("text/plain"));
+        assert_eq!(artifacts.get(&stored.artifact_id).await.unwrap(), text.as_bytes());
+    }
+
+    #[tokio::test]
+    async fn what_just_fits_stays() {
+        let (_folder, artifacts) = store();
+        let (mut preview, mut reference) = (Some(Value::String("x".repeat(INLINE - 2))), None);
+        result(&artifacts, &mut preview, &mut reference).await.unwrap();
+        assert_eq!((size(&preview.unwrap()), reference), (INLINE, None));
+    }
+
+    #[tokio::test]
+    async fn a_big_input_stays_readable() {
+        let (_folder, artifacts) = store();
+        let whole = json!({ "path": "a.txt", "content": "x".repeat(INLINE), "lines": vec![1; 100] });
+        let (mut shown, mut reference) = (whole.clone(), None);
+        input(&artifacts, &mut shown, &mut reference).await.unwrap();
+        assert_eq!(shown["path"], "a.txt");
+        assert!(size(&shown) <= INLINE);
+        let bytes = artifacts.get(&reference.unwrap().artifact_id).await.unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), whole);
+    }
+
+    #[tokio::test]
+    async fn a_big_answer_is_stored_apart() {
+        let (_folder, artifacts) = store();
+        let content = vec![AssistantContentBlock::Text { text: "x".repeat(INLINE + 1) }];
+        let body = spill(&artifacts, ModelOutputCompletedPayload { content }.into()).await;
+        let EventBody::ModelOutputCompleted(output) = body else { panic!("another event") };
+        assert!(matches!(output.content[0], AssistantContentBlock::ArtifactRef { .. }));
+    }
+}

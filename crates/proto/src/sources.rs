@@ -1,0 +1,84 @@
+//! What a runtime reads by itself besides what it is told: settings, instructions, manifests, by path and hash.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What kind of file a source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceKind {
+    /// Settings.
+    Config,
+    /// Permissions.
+    Policy,
+    /// Instructions of the project, such as AGENTS.md.
+    ProjectInstruction,
+    /// Tools.
+    ToolManifest,
+    /// Something else.
+    Other,
+}
+
+/// One file that a runtime reads by itself. Never its content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImplicitSource {
+    /// Where it is.
+    pub path: String,
+    /// What it is.
+    pub kind: SourceKind,
+    /// `sha256:<hex>` of its canonical text; absent where it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    /// The runtime was told not to read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disabled: Option<bool>,
+    /// It could not be read, or must not be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redacted: Option<bool>,
+}
+
+/// All of them, or why they are not known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImplicitSources {
+    /// They are not known, or there are none.
+    pub disabled: bool,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The files.
+    pub sources: Vec<ImplicitSource>,
+    /// Which of them wins, first to last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precedence: Option<Vec<String>>,
+}
+
+impl ImplicitSources {
+    /// Nothing is known, for this reason.
+    pub fn disabled(reason: &str) -> Self {
+        Self { disabled: true, reason: Some(reason.into()), sources: Vec::new(), precedence: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical;
+
+    #[test]
+    fn a_disabled_snapshot_is_written_as_in_the_golden_vectors() {
+        let mut empty = ImplicitSources::disabled("settingSources empty");
+        empty.precedence = Some(Vec::new());
+        let cases = [
+            (
+                ImplicitSources::disabled("capture disabled"),
+                "f2e7f3c3b2fd6429772c7742f22fb605b539c747010921a789f3102cdde8fd28",
+            ),
+            (ImplicitSources::disabled("disabled"), "6e7fbec28f82377827d73be7ba6b5dca66ed22dd5dad6c4466e3c88b7ab370fe"),
+            (empty, "40f05741e9b90e843184a9a6b029462845af58c3dcbf6d7b7d8827cee6e22dbd"),
+        ];
+        for (sources, expected) in cases {
+            let text = serde_json::to_string_pretty(&sources).unwrap();
+            assert_eq!(canonical::hash_bytes(text.as_bytes()), format!("sha256:{expected}"), "{text}");
+        }
+    }
+}
