@@ -57,7 +57,7 @@ pub enum ApprovalEnd {
 
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum PendingAsk {
     /// A tool call.
     Approval(Box<ApprovalRequestedPayload>),

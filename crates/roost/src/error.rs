@@ -19,6 +19,12 @@ pub(crate) enum Error {
     Held { held: roost_log::Error },
     #[error("runtime \"{0}\" needs a prompt: roost run --runtime {0} \"what to do\"")]
     NeedsPrompt(String),
+    #[error("--approvals prompt needs a terminal to ask at, and no --json; use wait or deny")]
+    NoTerminal,
+    #[error("the prompt is longer than {0} bytes; put it into a file and name the file instead")]
+    PromptTooLong(u64),
+    #[error("the prompt could not be read from stdin: {0}")]
+    Input(io::Error),
     #[error("no session of {} to continue; start one with `roost run`", .0.display())]
     NothingToContinue(PathBuf),
     #[error("no session \"{0}\"; `roost sessions` lists them")]
@@ -46,6 +52,8 @@ impl Error {
             | Self::NoHome
             | Self::NoCwd(_)
             | Self::NeedsPrompt(_)
+            | Self::NoTerminal
+            | Self::PromptTooLong(_)
             | Self::NothingToContinue(_)
             | Self::UnknownSession(_)
             | Self::AmbiguousSession { .. }
@@ -55,7 +63,9 @@ impl Error {
                 | Engine::UnknownSession(_)
                 | Engine::BadCwd { .. },
             ) => Exit::Usage,
-            Self::Held { .. } | Self::Output(_) | Self::Start(_) | Self::Engine(_) | Self::Log(_) => Exit::Failed,
+            Self::Held { .. } | Self::Input(_) | Self::Output(_) | Self::Start(_) | Self::Engine(_) | Self::Log(_) => {
+                Exit::Failed
+            }
         }
     }
 }

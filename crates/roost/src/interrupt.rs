@@ -9,9 +9,20 @@ use tokio::task::JoinHandle;
 use crate::error::Error;
 use crate::exit::Exit;
 
-/// Listens for Ctrl-C, and for SIGTERM, which means the same here.
+/// What was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// Nothing yet.
+    Nothing,
+    /// Ctrl-C: the task is to stop.
+    Stop,
+    /// SIGTERM: the command is to end, and its task with it.
+    Leave,
+}
+
+/// Listens for Ctrl-C and SIGTERM.
 pub(crate) struct Interrupt {
-    asked: watch::Receiver<bool>,
+    asked: watch::Sender<Asked>,
     listener: JoinHandle<()>,
 }
 
@@ -20,28 +31,36 @@ impl Interrupt {
     pub(crate) fn listen() -> Result<Self, Error> {
         let mut ctrl_c = signal(SignalKind::interrupt()).map_err(Error::Start)?;
         let mut term = signal(SignalKind::terminate()).map_err(Error::Start)?;
-        let (ask, asked) = watch::channel(false);
+        let (asked, _) = watch::channel(Asked::Nothing);
+        let ask = asked.clone();
         let listener = tokio::spawn(async move {
-            either(&mut ctrl_c, &mut term).await;
-            let _ = ask.send(true);
-            either(&mut ctrl_c, &mut term).await;
-            // Holders end what still runs; the next command closes what is open in the log.
-            process::exit(Exit::Stopped as i32);
+            loop {
+                let new = either(&mut ctrl_c, &mut term).await;
+                if ask.send_replace(new) != Asked::Nothing {
+                    // Holders end what still runs; the next command closes what is open in the log.
+                    process::exit(Exit::Stopped as i32);
+                }
+            }
         });
         Ok(Self { asked, listener })
     }
 
     /// Somebody has asked to stop.
     pub(crate) fn is_asked(&self) -> bool {
-        *self.asked.borrow()
+        *self.asked.borrow() != Asked::Nothing
     }
 
     /// Returns once somebody has asked to stop, however long ago.
     pub(crate) async fn asked(&self) {
-        let mut asked = self.asked.clone();
-        if asked.wait_for(|asked| *asked).await.is_err() {
+        let mut asked = self.asked.subscribe();
+        if asked.wait_for(|asked| *asked != Asked::Nothing).await.is_err() {
             std::future::pending::<()>().await;
         }
+    }
+
+    /// What was asked for is done: the next Ctrl-C is a first one again.
+    pub(crate) fn done(&self) -> Asked {
+        self.asked.send_replace(Asked::Nothing)
     }
 }
 
@@ -51,9 +70,9 @@ impl Drop for Interrupt {
     }
 }
 
-async fn either(ctrl_c: &mut Signal, term: &mut Signal) {
+async fn either(ctrl_c: &mut Signal, term: &mut Signal) -> Asked {
     tokio::select! {
-        _ = ctrl_c.recv() => {}
-        _ = term.recv() => {}
+        _ = ctrl_c.recv() => Asked::Stop,
+        _ = term.recv() => Asked::Leave,
     }
 }

@@ -1,6 +1,7 @@
 //! Roost: one daemon that hosts coding agents.
 
 mod ago;
+mod ask;
 mod cli;
 mod cmd;
 mod compose;
@@ -9,12 +10,14 @@ mod error;
 mod exit;
 mod find;
 mod interrupt;
+mod keyboard;
 mod place;
 mod printer;
 mod render;
 mod style;
 mod table;
 mod tell;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -1,9 +1,11 @@
 //! Prints events on stdout, as stored or for people.
 
 use std::io::{self, BufWriter, Stdout, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use roost_log::{Batch, Entry};
 
+use crate::compose::blocking;
 use crate::error::Error;
 use crate::render::Renderer;
 
@@ -18,37 +20,84 @@ pub(crate) enum Form {
     People(Box<Renderer>),
 }
 
-/// Prints events on stdout.
-pub(crate) struct Printer {
+/// Prints events on stdout, always on a thread that may wait for the reader.
+pub(crate) struct Printer(Arc<Mutex<Page>>);
+
+struct Page {
     out: BufWriter<Stdout>,
     form: Form,
 }
 
 impl Printer {
     pub(crate) fn new(form: Form) -> Self {
-        Self { out: BufWriter::with_capacity(BUFFER, io::stdout()), form }
+        Self(Arc::new(Mutex::new(Page { out: BufWriter::with_capacity(BUFFER, io::stdout()), form })))
     }
 
-    /// Prints a batch until `last` gives an answer, on a thread that may wait for the reader.
-    pub(crate) async fn print<T, L>(mut self, batch: Batch, mut last: L) -> Result<(Self, L, Option<T>), Error>
+    /// Prints a batch until `last` gives an answer.
+    pub(crate) async fn print<T, L>(&self, batch: Batch, mut last: L) -> Result<(L, Option<T>), Error>
     where
         T: Send + 'static,
         L: FnMut(Entry<'_>) -> Result<Option<T>, Error> + Send + 'static,
     {
-        let print = move || {
+        self.write(move |page| {
             for entry in batch.iter() {
-                self.entry(entry)?;
+                page.entry(entry)?;
                 if let Some(answer) = last(entry)? {
-                    self.out.flush().map_err(Error::Output)?;
-                    return Ok((self, last, Some(answer)));
+                    return Ok((last, Some(answer)));
                 }
             }
-            self.out.flush().map_err(Error::Output)?;
-            Ok((self, last, None))
-        };
-        crate::compose::blocking(print).await
+            Ok((last, None))
+        })
+        .await
     }
 
+    /// Prints whole lines that are no event's, after the end of the one that is open; people only.
+    pub(crate) async fn say(&self, lines: String) -> Result<(), Error> {
+        self.for_people(move |renderer, out| renderer.say(out, &lines)).await
+    }
+
+    /// Prints what somebody is to type behind, unless it is there already; people only.
+    pub(crate) async fn prompt(&self, prompt: String) -> Result<(), Error> {
+        self.for_people(move |renderer, out| renderer.prompt(out, &prompt)).await
+    }
+
+    /// Somebody typed a line behind the prompt.
+    pub(crate) async fn typed(&self) -> Result<(), Error> {
+        self.for_people(|renderer, _| {
+            renderer.typed();
+            Ok(())
+        })
+        .await
+    }
+
+    async fn for_people(
+        &self,
+        work: impl FnOnce(&mut Renderer, &mut BufWriter<Stdout>) -> io::Result<()> + Send + 'static,
+    ) -> Result<(), Error> {
+        self.write(|page| match &mut page.form {
+            Form::Json => Ok(()),
+            Form::People(renderer) => work(renderer, &mut page.out).map_err(Error::Output),
+        })
+        .await
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Page) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let page = self.0.clone();
+        blocking(move || {
+            // Whoever panicked in the middle of a page left at worst half a line.
+            let mut page = page.lock().unwrap_or_else(PoisonError::into_inner);
+            let done = work(&mut page)?;
+            page.out.flush().map_err(Error::Output)?;
+            Ok(done)
+        })
+        .await
+    }
+}
+
+impl Page {
     fn entry(&mut self, entry: Entry<'_>) -> Result<(), Error> {
         let written = match &mut self.form {
             Form::Json => self.out.write_all(entry.json().as_bytes()).and_then(|()| self.out.write_all(b"\n")),

@@ -25,6 +25,8 @@ pub(crate) struct Show {
     pub(crate) prompts: bool,
     /// Notices that are only good to know, and the session's own changes.
     pub(crate) all: bool,
+    /// What persons are asked and answer; not where whoever reads this is the one who is asked.
+    pub(crate) asks: bool,
 }
 
 /// What the last characters were, if their line is still open.
@@ -33,6 +35,8 @@ enum Open {
     Nothing,
     Answer,
     Thought,
+    /// Somebody may be typing.
+    Prompt,
 }
 
 /// Shows events to people.
@@ -75,13 +79,30 @@ impl Renderer {
             EventBody::ModelOutputCompleted(whole) => whole.content.iter().try_for_each(|block| self.block(out, block)),
             body => {
                 let lines = self.lines(event, body);
-                if lines.is_empty() {
-                    return Ok(());
-                }
-                self.end_line(out)?;
-                out.write_all(lines.as_bytes())
+                if lines.is_empty() { Ok(()) } else { self.say(out, &lines) }
             }
         }
+    }
+
+    /// Shows whole lines that are no event's; none at all still ends the line that is open.
+    pub(crate) fn say(&mut self, out: &mut impl Write, lines: &str) -> io::Result<()> {
+        self.end_line(out)?;
+        out.write_all(lines.as_bytes())
+    }
+
+    /// Shows what somebody is to type behind, unless it is there already.
+    pub(crate) fn prompt(&mut self, out: &mut impl Write, prompt: &str) -> io::Result<()> {
+        if self.open == Open::Prompt {
+            return Ok(());
+        }
+        self.end_line(out)?;
+        self.open = Open::Prompt;
+        out.write_all(prompt.as_bytes())
+    }
+
+    /// Somebody typed a line; the terminal has shown it, its end included.
+    pub(crate) fn typed(&mut self) {
+        self.open = Open::Nothing;
     }
 
     /// What is shown in whole lines.
@@ -105,6 +126,14 @@ impl Renderer {
                 format!("{}\n", style.bold(format!("> {prompt}")))
             }
             EventBody::PlanUpdated(plan) => self.plan.update(style, plan),
+            EventBody::QuestionAsked(_)
+            | EventBody::QuestionResolved(_)
+            | EventBody::ApprovalRequested(_)
+            | EventBody::ApprovalResolved(_)
+                if !self.show.asks =>
+            {
+                String::new()
+            }
             EventBody::QuestionAsked(question) => {
                 format!("{} {}\n", style.yellow("?"), shown(&question.message))
             }
@@ -191,7 +220,7 @@ impl Renderer {
         let text = shown(text);
         match kind {
             Open::Thought => write!(out, "{}", self.style.dim(&text))?,
-            Open::Answer | Open::Nothing => out.write_all(text.as_bytes())?,
+            Open::Answer | Open::Nothing | Open::Prompt => out.write_all(text.as_bytes())?,
         }
         self.open = if text.ends_with('\n') { Open::Nothing } else { kind };
         Ok(())
@@ -200,7 +229,7 @@ impl Renderer {
     fn end_line(&mut self, out: &mut impl Write) -> io::Result<()> {
         match std::mem::replace(&mut self.open, Open::Nothing) {
             Open::Nothing => Ok(()),
-            Open::Answer | Open::Thought => out.write_all(b"\n"),
+            Open::Answer | Open::Thought | Open::Prompt => out.write_all(b"\n"),
         }
     }
 }

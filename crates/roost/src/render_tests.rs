@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const USUAL: Show = Show { prompts: false, all: false };
+const USUAL: Show = Show { prompts: false, all: false, asks: true };
 
 /// What these events look like.
 fn rendered(show: Show, events: &[(&str, Value)]) -> String {
@@ -152,7 +152,7 @@ fn a_log_shows_what_the_user_said() {
     let started = json!({
         "messages": [message], "permission_mode": "ask", "mode": "ask", "interaction_mode": "non_interactive",
     });
-    let show = Show { prompts: true, all: false };
+    let show = Show { prompts: true, all: false, asks: true };
     assert_eq!(rendered(show, &[("task.started", started.clone())]), "> do\n  it\n");
     assert_eq!(rendered(USUAL, &[("task.started", started)]), "");
 }

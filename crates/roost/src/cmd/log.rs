@@ -47,23 +47,23 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let form = match args.json {
         true => Form::Json,
         false => {
-            let show = Show { prompts: true, all: context.verbose };
+            let show = Show { prompts: true, all: context.verbose, asks: true };
             Form::People(Box::new(Renderer::new(Style::of(&io::stdout()), show)))
         }
     };
-    let mut printer = Printer::new(form);
+    let printer = Printer::new(form);
     let mut never = |_: roost_log::Entry<'_>| Ok(None::<()>);
     if args.follow {
         let mut follower = log.follow(Filter::stream(stream.clone()), Start::AfterSeq(stream, args.after)).await?;
         loop {
-            (printer, never, _) = printer.print(follower.next().await?, never).await?;
+            (never, _) = printer.print(follower.next().await?, never).await?;
         }
     }
     let mut after = args.after;
     loop {
         let page = log.read(&stream, after, PAGE).await?;
         let Some(last) = page.batch.iter().last().map(|entry| entry.seq()) else { return Ok(Exit::Completed) };
-        (printer, never, _) = printer.print(page.batch, never).await?;
+        (never, _) = printer.print(page.batch, never).await?;
         after = last;
     }
 }

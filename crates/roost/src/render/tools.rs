@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use roost_proto::approval::{ApprovalEnd, ApprovalScope};
 use roost_proto::event::EventBody;
 use roost_proto::ids::ToolCallId;
 use roost_proto::payload::{ToolCallCompletedPayload, ToolCallDeniedPayload, ToolCallRequestedPayload};
 use roost_proto::tool::PolicyResult;
 use serde_json::Value;
 
+use crate::ask::named;
 use crate::render::shown;
 use crate::style::Style;
 
@@ -52,6 +54,26 @@ impl Tools {
                 format!("  {whose}{}\n", style.dim(format!("approved{by}")))
             }
             EventBody::ToolCallDenied(denied) => self.denied(style, denied),
+            EventBody::ApprovalRequested(asked) => {
+                let rule = asked.rule.as_ref().map(|rule| format!(" (rule {})", shown(rule)));
+                let whose = self.whose(&asked.identity.tool_call_id);
+                format!("  {whose}{}{}\n", style.yellow("waits for an answer"), style.dim(rule.unwrap_or_default()))
+            }
+            EventBody::ApprovalResolved(resolved) if resolved.end == ApprovalEnd::Answered => {
+                let whose = self.whose(&resolved.identity.tool_call_id);
+                let remembered = resolved.remembered.as_ref().map(|rule| {
+                    let scope = match rule.scope {
+                        ApprovalScope::Once => "once",
+                        ApprovalScope::Session => "this session",
+                        ApprovalScope::Workspace => "this workspace",
+                        ApprovalScope::Always => "always",
+                    };
+                    format!(", for {scope}: {}", shown(&rule.pattern.to_string()))
+                });
+                let by = named(resolved.answered_by.as_ref());
+                let text = format!("answered by {by}{}", remembered.unwrap_or_default());
+                format!("  {whose}{}\n", style.dim(text))
+            }
             EventBody::ToolOutputDelta(output) => self.call(&output.identity.tool_call_id).output(style, &output.delta),
             EventBody::ToolOutputCompleted(output) => {
                 let call = self.call(&output.identity.tool_call_id);

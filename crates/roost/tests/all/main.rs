@@ -1,9 +1,11 @@
 //! The binary at its boundary: real processes, real state directories, nothing replaced.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "the functions that tests share may fail a test too")]
 
+mod asking;
 mod commands;
 mod configuring;
 mod contract;
+mod conversing;
 mod crashing;
 mod damage;
 mod disk;
@@ -12,3 +14,4 @@ mod kit;
 mod running;
 mod sessions;
 mod stopping;
+mod terminal;

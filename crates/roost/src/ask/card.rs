@@ -1,0 +1,176 @@
+//! Everything that somebody needs in order to decide about a tool call, as it will run and not as the agent calls it.
+
+use std::path::Path;
+
+use roost_proto::payload::{ApprovalRequestedPayload, QuestionField, ToolKind};
+use serde_json::{Map, Value};
+
+use super::change::changes;
+use super::visible::visible;
+use crate::style::Style;
+
+/// Lines shown of a call at first.
+const LINES: usize = 40;
+/// Characters shown of a line at first.
+const COLUMNS: usize = 400;
+
+const COMMAND: [&str; 4] = ["command", "cmd", "script", "commandLine"];
+const URL: [&str; 3] = ["url", "uri", "href"];
+
+/// How much of a call is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    Beginning,
+    All,
+}
+
+/// A call as it is shown.
+pub(super) struct Card {
+    pub(super) text: String,
+    /// Something was left out.
+    pub(super) cut: bool,
+}
+
+/// Shows a call that waits. Reads the files that it would change, so it may take a while.
+pub(super) fn card(style: Style, asked: &ApprovalRequestedPayload, cwd: &Path, extent: Extent) -> Card {
+    let body: Vec<_> = body(asked, cwd).iter().flat_map(|line| lines(line)).collect();
+    let mut text = String::new();
+    let mut cut = false;
+    if extent == Extent::Beginning {
+        let title = asked.title.as_deref().filter(|title| *title != asked.name);
+        let name = title.map_or_else(|| asked.name.clone(), |title| format!("{title} ({})", asked.name));
+        let rule = asked.rule.as_ref().map(|rule| format!(" · rule {}", visible(rule)));
+        let name = one_line(&name);
+        text = format!("{} {}{}\n", style.yellow("?"), style.bold(name), style.dim(rule.unwrap_or_default()));
+    }
+    let shown = if extent == Extent::All { body.len() } else { LINES.min(body.len()) };
+    for line in &body[..shown] {
+        let short: String = match extent {
+            Extent::All => line.clone(),
+            Extent::Beginning => line.chars().take(COLUMNS).collect(),
+        };
+        let more = if short.len() < line.len() { "…" } else { "" };
+        cut |= short.len() < line.len();
+        text.push_str(&format!("  {}{more}\n", painted(style, &short)));
+    }
+    if shown < body.len() {
+        cut = true;
+        text.push_str(&format!("  {}\n", style.dim(format!("… {} more lines", body.len() - shown))));
+    }
+    if let (Some(offer), Extent::Beginning) = (&asked.offer, extent) {
+        let covers = format!("s and w would also cover {}", one_line(&offer.to_string()));
+        text.push_str(&format!("  {}\n", style.dim(covers)));
+    }
+    Card { text, cut }
+}
+
+/// Shows one field of a question.
+pub(super) fn field(style: Style, field: &QuestionField) -> String {
+    let needed = if field.required { "" } else { " (may be left empty)" };
+    let mut text = format!("  {}{}\n", one_line(&field.label), style.dim(needed));
+    for (number, option) in (1..).zip(&field.options) {
+        let more = option.description.as_deref().map(|more| format!(" - {}", one_line(more)));
+        let (label, more) = (one_line(&option.label), more.unwrap_or_default());
+        text.push_str(&format!("  {}) {label}{}\n", style.bold(number), style.dim(more)));
+    }
+    text
+}
+
+/// A text of an agent that may have one line only.
+pub(super) fn one_line(text: &str) -> String {
+    visible(text).replace('\n', "␊")
+}
+
+fn body(asked: &ApprovalRequestedPayload, cwd: &Path) -> Vec<String> {
+    let Value::Object(input) = &asked.input else { return vec![pretty(&asked.input)] };
+    let mut shown = Vec::new();
+    if input.get("title").is_some_and(|title| title.as_str() == asked.title.as_deref()) {
+        shown.push("title");
+    }
+    let mut body = Vec::new();
+    if let Some((key, command)) = COMMAND.iter().find_map(|key| Some((*key, command(input.get(*key)?)?))) {
+        body.push(format!("$ {}", command.replace('\n', "\n> ")));
+        shown.push(key);
+    } else if may_change(asked.kind)
+        && let Some((changes, keys)) = changes(input)
+    {
+        body.extend(changes.iter().flat_map(|change| change.diff(cwd)));
+        shown.extend(keys);
+    }
+    if let Some(host) = URL.iter().find_map(|key| host(input.get(*key)?.as_str()?)) {
+        body.push(format!("host: {host}"));
+    }
+    body.extend(rest(input, &shown));
+    body
+}
+
+/// What no better way of showing was found for: nothing of an input is ever left out.
+fn rest<'a>(input: &'a Map<String, Value>, shown: &'a [&str]) -> impl Iterator<Item = String> + 'a {
+    let says_something = |value: &Value| match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
+    };
+    let fields = input.iter().filter(move |(key, value)| !shown.contains(&key.as_str()) && says_something(value));
+    fields.map(|(key, value)| match value {
+        Value::String(text) if text.contains('\n') => format!("{key}:\n{text}"),
+        Value::String(text) => format!("{key}: {text}"),
+        value => format!("{key}: {}", pretty(value)),
+    })
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+fn may_change(kind: Option<ToolKind>) -> bool {
+    use ToolKind as Kind;
+    !matches!(kind, Some(Kind::Read | Kind::Search | Kind::Execute | Kind::Think | Kind::Fetch | Kind::SwitchMode))
+}
+
+/// A command as a shell would be given it.
+fn command(value: &Value) -> Option<String> {
+    match value {
+        Value::String(command) => Some(command.clone()),
+        Value::Array(words) => {
+            let words: Option<Vec<_>> = words.iter().map(|word| word.as_str().map(quoted)).collect();
+            words.map(|words| words.join(" "))
+        }
+        _ => None,
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |at: char| at.is_ascii_alphanumeric() || "-_./=:,@%+".contains(at);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The host of an address: what stands before an `@` only looks like one.
+fn host(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    Some(authority.rsplit('@').next().unwrap_or(authority))
+}
+
+fn lines(text: &str) -> Vec<String> {
+    visible(text).split('\n').map(str::to_owned).collect()
+}
+
+fn painted(style: Style, line: &str) -> String {
+    match line.chars().next() {
+        Some('+') => style.green(line).to_string(),
+        Some('-') => style.red(line).to_string(),
+        Some('@') => style.dim(line).to_string(),
+        Some('$' | '>') => style.bold(line).to_string(),
+        _ => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[path = "card_tests.rs"]
+mod tests;

@@ -1,0 +1,87 @@
+use roost_proto::pattern::CallPattern;
+use roost_proto::tool::ToolCallIdentity;
+use serde_json::json;
+
+use super::*;
+
+fn asked(kind: ToolKind, input: Value) -> ApprovalRequestedPayload {
+    ApprovalRequestedPayload {
+        identity: ToolCallIdentity::first(None, &input),
+        name: "tool".into(),
+        title: Some("A title".into()),
+        kind: Some(kind),
+        input,
+        input_ref: None,
+        rule: Some("mode".into()),
+        offer: None,
+        expires_at: None,
+    }
+}
+
+fn shown(kind: ToolKind, input: Value) -> Card {
+    card(Style::PLAIN, &asked(kind, input), Path::new("/nowhere"), Extent::Beginning)
+}
+
+#[test]
+fn a_command_is_shown_as_it_will_run() {
+    let table = [
+        (json!({ "command": "git status; rm -rf x" }), "  $ git status; rm -rf x\n"),
+        (json!({ "command": "a \\\nb\n\x1b[2Jc" }), "  $ a \\\n  > b\n  > ␛[2Jc\n"),
+        (json!({ "cmd": ["sh", "-c", "echo 'hi' > x"] }), "  $ sh -c 'echo '\\''hi'\\'' > x'\n"),
+        (
+            json!({ "command": "ls", "cwd": "/", "env": { "A": "b" } }),
+            "  $ ls\n  cwd: /\n  env: {\n    \"A\": \"b\"\n  }\n",
+        ),
+    ];
+    for (input, expected) in table {
+        let text = shown(ToolKind::Execute, input).text;
+        assert_eq!(text, format!("? A title (tool) · rule mode\n{expected}"));
+    }
+}
+
+#[test]
+fn the_host_of_an_address_is_the_one_that_is_reached() {
+    let table = [
+        ("https://example.com/a?b", "example.com"),
+        ("https://github.com@evil.test/", "evil.test"),
+        ("https://a:b@evil.test:8080#x", "evil.test:8080"),
+        ("https://evil.test\\@github.com/", "evil.test"),
+    ];
+    for (url, host) in table {
+        let text = shown(ToolKind::Fetch, json!({ "url": url })).text;
+        assert!(text.contains(&format!("  host: {host}\n  url: {url}\n")), "{text}");
+    }
+}
+
+#[test]
+fn a_path_with_content_is_no_change_where_the_tool_only_reads() {
+    let text = shown(ToolKind::Search, json!({ "path": "src", "content": "word" })).text;
+    assert!(text.ends_with("  path: src\n  content: word\n"), "{text}");
+}
+
+#[test]
+fn a_title_cannot_pretend_to_be_more_lines() {
+    let mut asked = asked(ToolKind::Execute, json!({ "command": "ls" }));
+    asked.title = Some("harmless\n  $ echo hi\u{202e}".into());
+    let text = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::Beginning).text;
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.contains("<U+202E>"), "{text}");
+}
+
+#[test]
+fn a_big_call_is_cut_and_can_be_shown_whole() {
+    let command: String = (1..=100).map(|line| format!("echo {line}\n")).collect();
+    let asked = asked(ToolKind::Execute, json!({ "command": command, "long": "x".repeat(1000) }));
+    let short = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::Beginning);
+    assert!(short.cut && short.text.contains("… 62 more lines") && !short.text.contains("echo 41"), "{}", short.text);
+    let whole = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::All);
+    assert!(!whole.cut && whole.text.contains("echo 100") && whole.text.contains(&"x".repeat(1000)), "{}", whole.text);
+}
+
+#[test]
+fn an_offer_says_what_it_covers() {
+    let mut asked = asked(ToolKind::Edit, json!({ "path": "a", "content": "b" }));
+    asked.offer = Some(CallPattern::File { glob: "src/**".into() });
+    let text = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::Beginning).text;
+    assert!(text.ends_with("  s and w would also cover files src/**\n"), "{text}");
+}

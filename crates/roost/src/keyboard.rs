@@ -1,0 +1,130 @@
+//! What somebody types at the terminal, a line at a time.
+//!
+//! A thread reads, because a terminal that is shared with others cannot be made non-blocking. It reads only while a line
+//! is wanted: what is typed otherwise stays with the terminal, for the next one who wants a line or for the shell.
+
+use std::io::{self, IsTerminal, Stdin};
+use std::os::fd::OwnedFd;
+use std::sync::mpsc as wants;
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::termios::{QueueSelector, tcflush};
+use tokio::sync::mpsc;
+
+/// The most that a terminal gives at once.
+const CHUNK: usize = 4096;
+
+/// The terminal's keys.
+pub(crate) struct Keyboard {
+    lines: mpsc::Receiver<(Instant, Typed)>,
+    want: Option<wants::SyncSender<()>>,
+    /// The thread reads for somebody who may have given up meanwhile.
+    is_wanted: bool,
+    /// What was typed before is forgotten.
+    since: Instant,
+    /// Closing it ends the thread wherever it waits.
+    stay: Option<OwnedFd>,
+    reader: Option<JoinHandle<()>>,
+}
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// A line.
+    Line(String),
+    /// Ctrl-D, or the terminal is gone.
+    End,
+}
+
+impl Keyboard {
+    /// Somebody sits in front of this process.
+    pub(crate) fn is_there() -> bool {
+        io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    pub(crate) fn open() -> io::Result<Self> {
+        let (leave, stay) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (want, wanted) = wants::sync_channel(1);
+        let (send, lines) = mpsc::channel(1);
+        let read = move || {
+            while wanted.recv().is_ok() {
+                let Some(line) = read_line(&io::stdin(), &leave) else { return };
+                if send.blocking_send(line).is_err() {
+                    return;
+                }
+            }
+        };
+        let reader = thread::Builder::new().name("keyboard".into()).spawn(read)?;
+        let since = Instant::now();
+        Ok(Self { lines, want: Some(want), is_wanted: false, since, stay: Some(stay), reader: Some(reader) })
+    }
+
+    /// What was typed until now is no answer to what is asked next.
+    pub(crate) fn forget(&mut self) {
+        // A terminal that is gone says so when it is read.
+        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+        self.since = Instant::now();
+    }
+
+    /// The next line. Cancel safe.
+    pub(crate) async fn line(&mut self) -> Typed {
+        loop {
+            if !self.is_wanted {
+                // There is room: the one before was taken.
+                self.is_wanted = self.want.as_ref().is_some_and(|want| want.try_send(()).is_ok());
+            }
+            let Some((when, typed)) = self.lines.recv().await else { return Typed::End };
+            self.is_wanted = false;
+            if when >= self.since {
+                return typed;
+            }
+        }
+    }
+}
+
+impl Drop for Keyboard {
+    fn drop(&mut self) {
+        self.lines.close();
+        drop((self.want.take(), self.stay.take()));
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+}
+
+/// A line, and when its first character was there; `None` if nobody will want it.
+fn read_line(stdin: &Stdin, leave: &OwnedFd) -> Option<(Instant, Typed)> {
+    let (mut line, mut begun) = (Vec::new(), None);
+    let mut chunk = [0; CHUNK];
+    loop {
+        let mut either = [PollFd::new(leave, PollFlags::IN), PollFd::new(stdin, PollFlags::IN)];
+        match poll(&mut either, None) {
+            Err(Errno::INTR) => continue,
+            Err(_) => return None,
+            Ok(_) => {}
+        }
+        if !either[0].revents().is_empty() {
+            return None;
+        }
+        let when = *begun.get_or_insert_with(Instant::now);
+        match rustix::io::read(stdin, &mut chunk) {
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Ok(count) if count > 0 => {
+                line.extend_from_slice(&chunk[..count]);
+                if line.ends_with(b"\n") {
+                    return Some((when, Typed::Line(text(&line))));
+                }
+            }
+            Ok(_) | Err(_) if line.is_empty() => return Some((when, Typed::End)),
+            Ok(_) | Err(_) => return Some((when, Typed::Line(text(&line)))),
+        }
+    }
+}
+
+fn text(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).trim_end_matches(['\n', '\r']).to_owned()
+}
