@@ -81,12 +81,16 @@ impl Actor {
         let Response { to, by, key } = response;
         let id = to.id().to_owned();
         let Some(task) = &mut self.task else { return Err(Error::NotPending(id)) };
-        if let Some(before) = task.answered.get(&id) {
-            return match key.is_some() && before.key == key {
-                // The same answer, sent again because its acknowledgement was lost.
-                true => Ok(()),
-                false => Err(Error::AlreadyAnswered { id, by: before.by.clone() }),
-            };
+        let waits = match &to {
+            ResponseTo::Approval { call, .. } => task.ledger.is_pending(call),
+            ResponseTo::Question { question, .. } => task.ledger.is_open(question),
+        };
+        match task.answered.get(&id) {
+            // The same answer, sent again because its acknowledgement was lost.
+            Some(before) if key.is_some() && before.key == key => return Ok(()),
+            // What waits again after an answer is another attempt at the same call.
+            Some(before) if !waits => return Err(Error::AlreadyAnswered { id, by: before.by.clone() }),
+            _ => {}
         }
         if task.stop.is_some() {
             // Nothing begins in a task that is being stopped.
