@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::stage::{Stage, names, text};
-use super::{Found, honest, not_claimed};
+use super::{Found, honest};
 use crate::soon;
 
 /// A word that no runtime says by itself.
@@ -46,7 +46,7 @@ pub async fn the_login_is_told_without_waiting_and_without_secrets(stage: &mut S
         let shown = serde_json::to_string(&status).unwrap();
         assert!(!SECRETS.iter().any(|secret| shown.contains(secret)), "{shown}");
         if status.auth_model == AuthModel::Unknown {
-            return Found::NotClaimed("authModel: unknown");
+            return Found::NotClaimed("authModel");
         }
         assert!(!status.logged_in, "nobody ever logged in here: {shown}");
     }
@@ -199,7 +199,7 @@ pub(super) async fn native_ids(stage: &Stage, session: &SessionId) -> Vec<String
 
 /// 20. A native message that nobody has heard of is kept as it came, and the task goes on.
 pub async fn an_unknown_message_is_kept_as_it_came(stage: &mut Stage) -> Found {
-    let Some(prompt) = stage.script.unknown_message else { return not_claimed("no unknown messages", false) };
+    let Some(prompt) = stage.script.unknown_message else { return Found::NotClaimed("unknown messages") };
     let session = stage.session(Mode::Ask).await;
     let task = stage.begin(&session, prompt, Approver::Nobody).await;
     let end = stage.host().wait_for_end(&session, &task).await;
