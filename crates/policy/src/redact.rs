@@ -1,0 +1,58 @@
+//! Secrets taken out of texts and JSON before they leave the machine.
+//!
+//! Two passes over a text, each linear in its length: values that stand behind a secret's name (`password=…`,
+//! `"access_token": "…"`, `Authorization: …`), then values that give themselves away by their shape (`sk-…`, `ghp_…`,
+//! private keys). What is redacted once stays as it is.
+
+mod named;
+mod shaped;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+pub use named::is_secret_name;
+
+/// What stands in a secret's place.
+pub const REDACTED: &str = "[redacted]";
+
+/// The text without its secrets.
+///
+/// ```
+/// use roost_policy::redact;
+///
+/// assert_eq!(redact("curl -H 'Authorization: Bearer abc123def456'"), "curl -H 'Authorization: [redacted]'");
+/// assert_eq!(redact("max_tokens=4096"), "max_tokens=4096");
+/// ```
+pub fn redact(text: &str) -> Cow<'_, str> {
+    match named::redact(text) {
+        Cow::Borrowed(text) => shaped::redact(text),
+        Cow::Owned(text) => Cow::Owned(shaped::redact(&text).into_owned()),
+    }
+}
+
+/// The value without its secrets; everything below a field that is named like a secret counts as one.
+pub fn redact_json(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(redact(text).into_owned()),
+        Value::Array(items) => items.iter().map(redact_json).collect(),
+        Value::Object(fields) => {
+            let clean = |(name, value): (&String, &Value)| {
+                let value = if is_secret_name(name) { blank(value) } else { redact_json(value) };
+                (redact(name).into_owned(), value)
+            };
+            fields.iter().map(clean).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+fn blank(value: &Value) -> Value {
+    match value {
+        Value::Null | Value::Bool(_) => value.clone(),
+        Value::String(text) if text.is_empty() => value.clone(),
+        Value::String(_) | Value::Number(_) => Value::String(REDACTED.to_owned()),
+        Value::Array(items) => items.iter().map(blank).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (redact(name).into_owned(), blank(value))).collect(),
+    }
+}
