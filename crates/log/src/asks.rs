@@ -151,7 +151,7 @@ impl Asks {
 
 /// What a rule is about, whatever it says about it.
 pub(crate) fn subject(rule: &RememberedRule) -> rusqlite::Result<String> {
-    to_json(&(rule.scope, &rule.session_id, &rule.workspace, &rule.runtime, &rule.tool, &rule.pattern))
+    to_json(&(rule.scope, &rule.session_id, &rule.workspace, &rule.pattern))
 }
 
 /// What waits, oldest first: everywhere, or in one session.

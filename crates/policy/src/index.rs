@@ -84,7 +84,9 @@ impl Entry {
     fn allows_command(&self, argv: &[&str]) -> bool {
         let Some(Pattern::Command(words)) = &self.pattern else { return false };
         match words.split_last() {
-            Some((last, start)) if last == ANY => argv.len() >= start.len() && argv.iter().zip(start).all(|(a, b)| a == b),
+            Some((last, start)) if last == ANY => {
+                argv.len() >= start.len() && argv.iter().zip(start).all(|(a, b)| a == b)
+            }
             _ => argv.len() == words.len() && argv.iter().zip(words).all(|(a, b)| a == b),
         }
     }
@@ -224,7 +226,9 @@ impl Index {
                     }
                 }
             }
-            for host in argv.iter().filter_map(Word::literal).filter(|_| !self.hosts.is_empty()).filter_map(host_in_word) {
+            for host in
+                argv.iter().filter_map(Word::literal).filter(|_| !self.hosts.is_empty()).filter_map(host_in_word)
+            {
                 self.below_hosts(&host, take);
             }
             // A program that is not certain might be any that the line mentions.
@@ -302,7 +306,8 @@ impl Index {
 
     fn allowed_commands(&self, command: &ParsedCommand, question: &Question<'_>, dangerous: bool) -> Option<usize> {
         // A command does other things in another folder.
-        let elsewhere = command.cwd.iter().any(|cwd| question.context.resolved_inside(std::slice::from_ref(cwd)).is_none());
+        let elsewhere =
+            command.cwd.iter().any(|cwd| question.context.resolved_inside(std::slice::from_ref(cwd)).is_none());
         if self.commands.is_empty() || elsewhere {
             return None;
         }

@@ -6,15 +6,43 @@ use super::REDACTED;
 
 /// Parts of a name that make it a secret's wherever they stand.
 const ANYWHERE: [&str; 12] = [
-    "password", "passwd", "passphrase", "secret", "apikey", "privatekey", "authorization", "accesskey", "signingkey",
-    "encryptionkey", "credential", "authtoken",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "apikey",
+    "privatekey",
+    "authorization",
+    "accesskey",
+    "signingkey",
+    "encryptionkey",
+    "credential",
+    "authtoken",
 ];
 /// Parts of a name that make it a secret's at its end.
 const AT_END: [&str; 3] = ["token", "cookie", "cookies"];
 /// Ends of names that tell about a secret without being one.
 const ABOUT: [&str; 20] = [
-    "tokens", "count", "type", "limit", "usage", "budget", "url", "uri", "endpoint", "env", "envvar", "name", "path",
-    "file", "id", "length", "pagetoken", "nexttoken", "progresstoken", "continuationtoken",
+    "tokens",
+    "count",
+    "type",
+    "limit",
+    "usage",
+    "budget",
+    "url",
+    "uri",
+    "endpoint",
+    "env",
+    "envvar",
+    "name",
+    "path",
+    "file",
+    "id",
+    "length",
+    "pagetoken",
+    "nexttoken",
+    "progresstoken",
+    "continuationtoken",
 ];
 /// Whole words that are secrets only on their own or after a separator: `pass` is also the end of `bypass`.
 const WORDS: [&str; 3] = ["pass", "pwd", "passwd"];
@@ -38,7 +66,9 @@ pub fn is_secret_name(name: &str) -> bool {
 
 /// Headers whose value is the rest of the line.
 fn is_header(name: &str) -> bool {
-    ["authorization", "proxy-authorization", "cookie", "set-cookie"].iter().any(|header| name.eq_ignore_ascii_case(header))
+    ["authorization", "proxy-authorization", "cookie", "set-cookie"]
+        .iter()
+        .any(|header| name.eq_ignore_ascii_case(header))
 }
 
 /// Replaces every value behind a secret's name.
@@ -93,7 +123,8 @@ fn value_at(text: &str, after: usize, separator: usize) -> Option<(usize, usize)
     let sure = !(colon || spaced) || quoted_name;
     let follows = behind[value.len()..].chars().next();
     let looks_secret = value.contains(|c: char| c.is_ascii_digit()) && !matches!(follows, Some('(' | '[' | '{'));
-    let word = ["true", "false", "null", "none", "undefined", "nil"].iter().any(|word| value.eq_ignore_ascii_case(word));
+    let word =
+        ["true", "false", "null", "none", "undefined", "nil"].iter().any(|word| value.eq_ignore_ascii_case(word));
     let stands_for_one = value.starts_with(['$', '%', '*', '#']) || value.starts_with("//");
     let secret = !value.is_empty() && !word && !stands_for_one && (sure || looks_secret);
     secret.then_some((start, start + value.len()))
