@@ -106,7 +106,9 @@ pub(crate) fn offers(call: &Call<'_>, classified: &Classified, context: &Context
             _ => return Vec::new(),
         },
         Subject::Files(files) => match (files.as_slice(), context.resolved_inside(files)) {
-            ([_], Some(inside)) => (None, tool.filter(|name| !tools::is_generic(name)), Some(exactly(inside[0], context))),
+            ([_], Some(inside)) => {
+                (None, tool.filter(|name| !tools::is_generic(name)), Some(exactly(inside[0], context)))
+            }
             _ => return Vec::new(),
         },
         Subject::Url(url) => match host_of(url) {
@@ -161,7 +163,11 @@ fn lasting(argv: &[&str]) -> Vec<String> {
     // The script is what `run` runs, so it is part of the command.
     let fixed = if argv.get(1) == Some(&"run") { 3 } else { 2 };
     let mut words: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-    if known.is_some() && argv.len() >= fixed && !argv[..fixed].iter().any(|word| word.starts_with('-')) && !strays(argv) {
+    if known.is_some()
+        && argv.len() >= fixed
+        && !argv[..fixed].iter().any(|word| word.starts_with('-'))
+        && !strays(argv)
+    {
         words.truncate(fixed);
         words.push(ANY.to_owned());
     }

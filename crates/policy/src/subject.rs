@@ -33,7 +33,15 @@ pub struct ParsedCommand {
 
 /// The fields in which runtimes name files.
 const FILE_FIELDS: [&str; 10] = [
-    "file_path", "filePath", "path", "paths", "notebook_path", "absolute_path", "dir_path", "filename", "locations",
+    "file_path",
+    "filePath",
+    "path",
+    "paths",
+    "notebook_path",
+    "absolute_path",
+    "dir_path",
+    "filename",
+    "locations",
     "file_paths",
 ];
 /// The fields in which runtimes pass a command.
@@ -108,7 +116,8 @@ fn unknown(why: &'static str) -> ParsedCommand {
 fn in_shell(text: &str, may_be_wrapped: bool) -> ParsedCommand {
     let line = shell::parse(text);
     if may_be_wrapped
-        && let Some(script) = line.as_ref().ok().and_then(Line::single).and_then(|argv| wrapped(&argv).map(str::to_owned))
+        && let Some(script) =
+            line.as_ref().ok().and_then(Line::single).and_then(|argv| wrapped(&argv).map(str::to_owned))
     {
         return in_shell(&script, false);
     }

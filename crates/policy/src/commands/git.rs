@@ -5,9 +5,30 @@ use crate::shell::Word;
 
 /// Commands that only read, with almost any option.
 const READS: [&str; 24] = [
-    "blame", "cat-file", "check-ignore", "cherry", "count-objects", "describe", "diff", "diff-files", "diff-index",
-    "diff-tree", "for-each-ref", "grep", "log", "ls-files", "ls-tree", "merge-base", "name-rev", "rev-list", "rev-parse",
-    "shortlog", "show", "show-ref", "status", "whatchanged",
+    "blame",
+    "cat-file",
+    "check-ignore",
+    "cherry",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "for-each-ref",
+    "grep",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "merge-base",
+    "name-rev",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "show-ref",
+    "status",
+    "whatchanged",
 ];
 
 /// Options that make a reading command write a file or run a program; git accepts any beginning of them.
@@ -22,9 +43,12 @@ pub(super) fn only_reads(args: &[&str]) -> bool {
             let name = arg.split('=').next().unwrap_or(arg);
             let long = name.starts_with("--") && name.len() > 2;
             let short = arg.starts_with('-') && !arg.starts_with("--");
-            (short && arg.contains('O')) || (long && BUT_NOT.iter().any(|bad| bad.starts_with(name) || name.starts_with(bad)))
+            (short && arg.contains('O'))
+                || (long && BUT_NOT.iter().any(|bad| bad.starts_with(name) || name.starts_with(bad)))
         }),
-        ["branch", args @ ..] => among(&["-a", "-r", "-v", "-vv", "--all", "--list", "--remotes", "--show-current"], args),
+        ["branch", args @ ..] => {
+            among(&["-a", "-r", "-v", "-vv", "--all", "--list", "--remotes", "--show-current"], args)
+        }
         ["tag", args @ ..] => among(&["-l", "--list", "-n"], args),
         ["remote", args @ ..] => among(&["-v", "--verbose"], args) || matches!(args, ["get-url", _]),
         ["stash", "list" | "show"] | ["worktree", "list"] | ["reflog"] => true,

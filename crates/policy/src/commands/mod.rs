@@ -30,7 +30,8 @@ fn enters_another_repository(line: &Line) -> bool {
 
 fn of_command(command: &Simple) -> Classes {
     let Some(program) = command.argv.first() else {
-        return if command.redirects.iter().any(writes_to_a_device) { ToolClass::Dangerous } else { ToolClass::Write }.into();
+        return if command.redirects.iter().any(writes_to_a_device) { ToolClass::Dangerous } else { ToolClass::Write }
+            .into();
     };
     let Some(program) = program.literal() else { return Classes::ANYTHING };
     let args = Args(&command.argv[1..]);
@@ -89,9 +90,8 @@ impl<'a> Args<'a> {
 
     /// Whether a one-letter option is there, alone or among others (`-rf`).
     fn has_short(self, letters: &str) -> bool {
-        self.certain().any(|arg| {
-            arg.starts_with('-') && !arg.starts_with("--") && arg[1..].contains(|c| letters.contains(c))
-        })
+        self.certain()
+            .any(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg[1..].contains(|c| letters.contains(c)))
     }
 
     /// Whether a long option may be there; programs accept any beginning of it.

@@ -203,7 +203,10 @@ impl<'a> Reader<'a> {
                         '{' | '}' => braces = true,
                         // Some shells replace `=name` by the path of that program.
                         '=' if word.text.is_empty() => word.doubt(Certainty::Dynamic),
-                        '=' if !word.quoted && word.certain() && is_name(word.text.strip_suffix('+').unwrap_or(&word.text)) => {
+                        '=' if !word.quoted
+                            && word.certain()
+                            && is_name(word.text.strip_suffix('+').unwrap_or(&word.text)) =>
+                        {
                             word.assignment = true;
                         }
                         _ => {}
@@ -256,7 +259,8 @@ impl<'a> Reader<'a> {
             }
             Some('{') => {
                 let (inside, rest) = self.rest[1..].split_once('}').ok_or(Opaque("a brace is not closed"))?;
-                let name = inside.trim_start_matches('#').trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+                let name =
+                    inside.trim_start_matches('#').trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
                 let simple = |c: char| c.is_ascii_alphanumeric() || " _-.:=+?#%/,".contains(c);
                 if !name.chars().all(simple) {
                     return Err(Opaque("it uses an expansion that is not understood"));

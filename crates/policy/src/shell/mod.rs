@@ -136,7 +136,9 @@ pub fn quote(argv: &[&str]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | ',' | '@' | '%' | '+');
     // A first word in quotes is never a keyword; a plain one might be.
     let words = argv.iter().enumerate().map(|(at, word)| match *word {
-        word if !word.is_empty() && word.chars().all(plain) && !(at == 0 && parser::is_keyword(word)) => word.to_owned(),
+        word if !word.is_empty() && word.chars().all(plain) && !(at == 0 && parser::is_keyword(word)) => {
+            word.to_owned()
+        }
         word => format!("'{}'", word.replace('\'', r"'\''")),
     });
     words.collect::<Vec<_>>().join(" ")

@@ -88,7 +88,9 @@ impl Reader<'_> {
     fn command(&mut self) -> Result<(), Opaque> {
         let keyword = match self.peek()? {
             Token::Operator("(") => "(",
-            Token::Word(word) if !word.quoted => KEYWORDS.iter().find(|keyword| word.is(keyword)).copied().unwrap_or(""),
+            Token::Word(word) if !word.quoted => {
+                KEYWORDS.iter().find(|keyword| word.is(keyword)).copied().unwrap_or("")
+            }
             _ => "",
         };
         if keyword.is_empty() {

@@ -6,10 +6,35 @@ use super::{Line, Simple, Word, parse};
 const DEEPEST: usize = 4;
 
 /// Programs that run the program named in their arguments; where it begins there is not worth knowing.
-const RUNNERS: [&str; 31] = [
-    "ash", "builtin", "busybox", "caffeinate", "chroot", "command", "doas", "env", "exec", "flock", "ionice", "ltrace",
-    "nice", "nohup", "nsenter", "parallel", "pkexec", "setsid", "ssh", "stdbuf", "strace", "su", "sudo", "systemd-run",
-    "time", "timeout", "toybox", "unshare", "watch", "xargs", "find",
+const RUNNERS: [&str; 28] = [
+    "builtin",
+    "busybox",
+    "caffeinate",
+    "chroot",
+    "doas",
+    "env",
+    "exec",
+    "flock",
+    "ionice",
+    "ltrace",
+    "nice",
+    "nohup",
+    "nsenter",
+    "parallel",
+    "pkexec",
+    "setsid",
+    "ssh",
+    "stdbuf",
+    "strace",
+    "su",
+    "sudo",
+    "systemd-run",
+    "time",
+    "timeout",
+    "toybox",
+    "unshare",
+    "watch",
+    "xargs",
 ];
 
 /// Shells that take a line as an argument.
@@ -37,7 +62,12 @@ fn reach(line: &Line, depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
     for command in &line.commands {
         see(Reached::Command(command));
         let Some(program) = command.argv.first().and_then(Word::literal).map(base) else { continue };
-        if RUNNERS.contains(&program) && (program != "find" || command.argv.iter().any(finds_and_runs)) {
+        let runs = match program {
+            "find" => command.argv.iter().any(finds_and_runs),
+            "command" => !matches!(command.argv.get(1).and_then(Word::literal), Some("-v" | "-V")),
+            _ => RUNNERS.contains(&program),
+        };
+        if runs {
             for at in 1..command.argv.len() {
                 see(Reached::Behind(&command.argv[at..]));
                 inner(&command.argv[at..], depth, see);

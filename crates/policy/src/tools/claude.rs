@@ -8,7 +8,9 @@ pub(super) fn action(name: &str) -> Option<Action> {
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Action::Edit,
         "Bash" => Action::Shell,
         "WebFetch" | "WebSearch" => Action::Fetch,
-        "Task" | "Agent" | "Skill" | "ToolSearch" | "AskUserQuestion" | "EnterPlanMode" | "ReportFindings" => Action::Inert,
+        "Task" | "Agent" | "Skill" | "ToolSearch" | "AskUserQuestion" | "EnterPlanMode" | "ReportFindings" => {
+            Action::Inert
+        }
         "TodoRead" | "TodoWrite" | "TaskCreate" | "TaskGet" | "TaskList" | "TaskUpdate" => Action::Inert,
         "BashOutput" | "TaskOutput" | "CronList" | "ListMcpResourcesTool" => Action::Inert,
         "ExitPlanMode" | "KillShell" | "KillBash" | "TaskStop" => Action::Change,

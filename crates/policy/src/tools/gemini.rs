@@ -4,7 +4,9 @@ use super::Action;
 
 pub(super) fn action(name: &str) -> Option<Action> {
     Some(match name {
-        "read_file" | "read_many_files" | "list_directory" | "glob" | "search_file_content" | "grep_search" => Action::Read,
+        "read_file" | "read_many_files" | "list_directory" | "glob" | "search_file_content" | "grep_search" => {
+            Action::Read
+        }
         "write_file" | "replace" => Action::Edit,
         "run_shell_command" => Action::Shell,
         "web_fetch" | "google_web_search" => Action::Fetch,
