@@ -11,7 +11,7 @@ use crate::decide::Context;
 use crate::pattern::{ANY, Pattern, host_in_word, host_of, might_be};
 use crate::remembered::{Remembered, Scope, strays};
 use crate::rules::Rule;
-use crate::shell::{Line, Reached, Word, base};
+use crate::shell::{Line, Reached, Simple, Word, base};
 use crate::subject::{ParsedCommand, Subject};
 use crate::tools::is_generic;
 
@@ -135,6 +135,16 @@ impl Globs {
     }
 }
 
+/// The entries about one program; a folder before its name does not count.
+#[derive(Debug, Default)]
+struct Program {
+    all: Vec<usize>,
+    /// Those that name no argument.
+    bare: Vec<usize>,
+    /// The others, by the first argument that they name.
+    by_argument: HashMap<String, Vec<usize>>,
+}
+
 /// Entries by what they name; every list is in the entries' order.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
@@ -143,8 +153,7 @@ pub(crate) struct Index {
     plain: Vec<usize>,
     tools: HashMap<String, Vec<usize>>,
     tool_globs: Globs,
-    /// By program; a folder before its name does not count.
-    programs: HashMap<String, Vec<usize>>,
+    programs: HashMap<String, Program>,
     /// By the words that a command must begin with.
     commands: HashMap<String, Vec<usize>>,
     longest_command: usize,
@@ -166,7 +175,12 @@ impl Index {
                 (Some(Pattern::Command(words)), _) => {
                     let start = words.strip_suffix(&[ANY.to_owned()]).unwrap_or(words);
                     index.longest_command = index.longest_command.max(start.len());
-                    index.programs.entry(base(&start[0]).to_owned()).or_default().push(at);
+                    let program = index.programs.entry(base(&start[0]).to_owned()).or_default();
+                    program.all.push(at);
+                    match start.get(1) {
+                        None => program.bare.push(at),
+                        Some(argument) => program.by_argument.entry(argument.clone()).or_default().push(at),
+                    }
                     index.commands.entry(start.join("\0")).or_default().push(at);
                 }
                 (Some(Pattern::Host(host)), _) => {
@@ -218,39 +232,55 @@ impl Index {
     }
 
     fn denied_commands(&self, command: &ParsedCommand, take: &mut dyn FnMut(usize)) {
-        let mut argv_denied = |argv: &[Word]| {
-            if let Some(program) = argv.first().and_then(Word::literal) {
-                for at in of(&self.programs, base(program)) {
-                    if matches!(&self.entries[at].pattern, Some(Pattern::Command(words)) if might_be(words, argv)) {
-                        take(at);
-                    }
+        let mut uncertain = command.line.is_err();
+        let mut texts = Vec::new();
+        if let Ok(line) = &command.line {
+            line.reach(&mut |reached| match reached {
+                Reached::Command(Simple { argv, .. }) => {
+                    self.denied_argv(argv, take);
+                    // A program that is not certain might be any that the line mentions.
+                    uncertain |= argv.first().is_some_and(|program| program.literal().is_none());
                 }
-            }
-            for host in
-                argv.iter().filter_map(Word::literal).filter(|_| !self.hosts.is_empty()).filter_map(host_in_word)
-            {
-                self.below_hosts(&host, take);
-            }
-            // A program that is not certain might be any that the line mentions.
-            argv.first().is_some_and(|program| program.literal().is_none())
-        };
-        let mut uncertain = false;
-        let mut texts = vec![command.text.clone()];
-        match &command.line {
-            Ok(line) => line.reach(&mut |reached| match reached {
-                Reached::Command(command) => uncertain |= argv_denied(&command.argv),
-                Reached::Behind(argv) => uncertain |= argv_denied(argv) && argv[0] == Word::Dynamic,
+                Reached::Behind(argv) => {
+                    self.denied_argv(argv, take);
+                    uncertain |= argv[0] == Word::Dynamic;
+                }
                 Reached::Opaque(text) => {
                     uncertain = true;
                     texts.push(text.to_owned());
                 }
-            }),
-            Err(_) => uncertain = true,
+            });
         }
         if uncertain && !self.programs.is_empty() {
             let no_name = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.' | '+');
-            for word in texts.iter().flat_map(|text| text.split(no_name)) {
-                of(&self.programs, word).for_each(&mut *take);
+            let texts = texts.iter().chain([&command.text]);
+            for program in texts.flat_map(|text| text.split(no_name)).filter_map(|word| self.programs.get(word)) {
+                program.all.iter().for_each(|at| take(*at));
+            }
+        }
+    }
+
+    fn denied_argv(&self, argv: &[Word], take: &mut dyn FnMut(usize)) {
+        let program = argv.first().and_then(Word::literal).and_then(|program| self.programs.get(base(program)));
+        if let Some(program) = program {
+            program.bare.iter().for_each(|at| take(*at));
+            let mut check = |at: &usize| {
+                if matches!(&self.entries[*at].pattern, Some(Pattern::Command(words)) if might_be(words, argv)) {
+                    take(*at);
+                }
+            };
+            match argv.iter().map(Word::literal).collect::<Option<Vec<_>>>() {
+                Some(words) => {
+                    words[1..].iter().filter_map(|word| program.by_argument.get(*word)).flatten().for_each(check)
+                }
+                None => program.all.iter().for_each(&mut check),
+            }
+        }
+        for word in argv.iter().filter_map(Word::literal).filter(|_| !self.hosts.is_empty()) {
+            if word.contains(['.', ':', '@']) {
+                self.below_hosts(&host_in_word(word).unwrap_or_default(), take);
+            } else {
+                of(&self.hosts, word).for_each(&mut *take);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Secrets taken out of texts and JSON before they leave the machine.
 //!
-//! Two passes over a text, each linear in its length: values that stand behind a secret's name (`password=…`,
-//! `"access_token": "…"`, `Authorization: …`), then values that give themselves away by their shape (`sk-…`, `ghp_…`,
-//! private keys). What is redacted once stays as it is.
+//! Two passes over a text, each linear in its length: values that give themselves away by their shape (`sk-…`, `ghp_…`,
+//! private keys), then values that stand behind a secret's name (`password=…`, `"access_token": "…"`,
+//! `Authorization: …`). What is redacted once stays as it is.
 
 mod named;
 mod shaped;
@@ -25,9 +25,9 @@ pub const REDACTED: &str = "[redacted]";
 /// assert_eq!(redact("max_tokens=4096"), "max_tokens=4096");
 /// ```
 pub fn redact(text: &str) -> Cow<'_, str> {
-    match named::redact(text) {
-        Cow::Borrowed(text) => shaped::redact(text),
-        Cow::Owned(text) => Cow::Owned(shaped::redact(&text).into_owned()),
+    match shaped::redact(text) {
+        Cow::Borrowed(text) => named::redact(text),
+        Cow::Owned(text) => Cow::Owned(named::redact(&text).into_owned()),
     }
 }
 
@@ -37,8 +37,11 @@ pub fn redact_json(value: &Value) -> Value {
         Value::String(text) => Value::String(redact(text).into_owned()),
         Value::Array(items) => items.iter().map(redact_json).collect(),
         Value::Object(fields) => {
+            // Headers and variables are often written as `{"name": …, "value": …}`.
+            let named = ["name", "key"].iter().filter_map(|field| fields.get(*field)?.as_str()).any(is_secret_name);
             let clean = |(name, value): (&String, &Value)| {
-                let value = if is_secret_name(name) { blank(value) } else { redact_json(value) };
+                let secret = is_secret_name(name) || (named && name == "value");
+                let value = if secret { blank(value) } else { redact_json(value) };
                 (redact(name).into_owned(), value)
             };
             fields.iter().map(clean).collect()

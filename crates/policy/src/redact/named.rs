@@ -44,10 +44,12 @@ const ABOUT: [&str; 20] = [
     "progresstoken",
     "continuationtoken",
 ];
-/// Whole words that are secrets only on their own or after a separator: `pass` is also the end of `bypass`.
-const WORDS: [&str; 3] = ["pass", "pwd", "passwd"];
+/// Last words of a name that are secrets only there: `PWD` is a folder, `pass` a result, `DB_PASS` a secret.
+const LAST_WORDS: [&str; 2] = ["pass", "pwd"];
 /// Longer names are not names.
 const LONGEST_NAME: usize = 64;
+/// Longer words are not taken for secrets only because of where they stand.
+const LONGEST_GUESS: usize = 512;
 
 /// Whether a field or variable of this name holds a secret. Case, `_`, `-`, `.` and spaces do not count.
 pub fn is_secret_name(name: &str) -> bool {
@@ -55,8 +57,9 @@ pub fn is_secret_name(name: &str) -> bool {
     if name.len() > LONGEST_NAME {
         return false;
     }
-    let word = name.rsplit(['_', '-', '.', ' ']).next().unwrap_or(name);
-    if WORDS.iter().any(|secret| word.eq_ignore_ascii_case(secret)) {
+    if let Some((_, word)) = name.rsplit_once(['_', '-', '.', ' '])
+        && LAST_WORDS.iter().any(|secret| word.eq_ignore_ascii_case(secret))
+    {
         return true;
     }
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
@@ -94,8 +97,11 @@ pub(super) fn redact(text: &str) -> Cow<'_, str> {
 
 /// The secret behind the separator at this place, if the name before it is a secret's.
 fn value_at(text: &str, after: usize, separator: usize) -> Option<(usize, usize)> {
-    let before = text[after..separator].trim_end_matches([' ', '\t']);
-    let spaced = before.len() < separator - after;
+    let before = &text[after..separator];
+    // `name := value`
+    let before = if text.as_bytes()[separator] == b'=' { before.strip_suffix(':').unwrap_or(before) } else { before };
+    let spaced = before.ends_with([' ', '\t']);
+    let before = before.trim_end_matches([' ', '\t']);
     let unquoted = before.trim_end_matches(['"', '\'']);
     let quoted_name = unquoted.len() < before.len();
     let unquoted = if quoted_name { unquoted.trim_end_matches('\\') } else { unquoted };
@@ -107,7 +113,8 @@ fn value_at(text: &str, after: usize, separator: usize) -> Option<(usize, usize)
     let start = text.len() - behind.len();
     let spaced = spaced || start > separator + 1;
     let colon = text.as_bytes()[separator] == b':';
-    if behind.starts_with(REDACTED) {
+    // `==`, `=>`, `::` and `:=` separate no name from a value.
+    if behind.starts_with(REDACTED) || behind.starts_with(['=', '>', ':']) {
         return None;
     }
     if let Some((open, length)) = quoted_value(behind) {
@@ -118,15 +125,18 @@ fn value_at(text: &str, after: usize, separator: usize) -> Option<(usize, usize)
         return (length > 0).then_some((start, start + length));
     }
     let ends = |c: char| c.is_whitespace() || "\"'`&<>;,()[]{}|\\".contains(c);
-    let value = &behind[..behind.find(ends).unwrap_or(behind.len())];
-    // `password: string` and `token = next()` are code; a secret that stands like this has a digit and ends the word.
-    let sure = !(colon || spaced) || quoted_name;
-    let follows = behind[value.len()..].chars().next();
-    let looks_secret = value.contains(|c: char| c.is_ascii_digit()) && !matches!(follows, Some('(' | '[' | '{'));
+    let sure = quoted_name || !(colon || spaced);
+    // Without a bound, `token:token:token:…` would be read once for every colon in it.
+    let seen = if sure { behind } else { &behind[..behind.floor_char_boundary(LONGEST_GUESS)] };
+    let value = &seen[..seen.find(ends).unwrap_or(seen.len())];
+    let stands_for_one = value.starts_with(['$', '%', '*', '#']) || value.starts_with("//");
     let word =
         ["true", "false", "null", "none", "undefined", "nil"].iter().any(|word| value.eq_ignore_ascii_case(word));
-    let stands_for_one = value.starts_with(['$', '%', '*', '#']) || value.starts_with("//");
-    let secret = !value.is_empty() && !word && !stands_for_one && (sure || looks_secret);
+    // `password: string` and `token = next()` are code; a secret that stands like this has a digit and ends the word.
+    let follows = behind[value.len()..].chars().next();
+    let likely =
+        value.len() >= 6 && value.contains(|c: char| c.is_ascii_digit()) && !matches!(follows, Some('(' | '[' | '{'));
+    let secret = !value.is_empty() && !stands_for_one && !word && (sure || likely);
     secret.then_some((start, start + value.len()))
 }
 
@@ -149,7 +159,7 @@ fn quoted_value(text: &str) -> Option<(usize, usize)> {
         match *byte {
             b'\\' => run += 1,
             b'\n' => return Some((open, at)),
-            byte if byte == quote && run % (2 * (escapes + 1)) == escapes => return Some((open, at - run)),
+            byte if byte == quote && run % (2 * (escapes + 1)) == escapes => return Some((open, at - escapes)),
             _ => run = 0,
         }
     }

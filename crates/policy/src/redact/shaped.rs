@@ -9,13 +9,19 @@ use super::REDACTED;
 
 /// Everything at once, so that a text is read once. Words are tried in this order where two begin at the same place.
 const SHAPES: &str = r"(?x)
-    (?<pem> -----BEGIN\ [A-Z0-9\ ]*PRIVATE\ KEY(?:\ BLOCK)?-----
+    -----BEGIN\ [A-Z0-9\ ]*PRIVATE\ KEY(?:\ BLOCK)?-----
         (?: (?:[A-Za-z0-9+/=:,.\ \t\r\n-]|\\[nrt])*? -----END\ [A-Z0-9\ ]*PRIVATE\ KEY(?:\ BLOCK)?-----
-          | (?:[A-Za-z0-9+/=\ \t\r\n]|\\[nrt])* ) )
-  | (?<login> ://[^\s/:@?\#\x22'`]* : ) (?<password> [^\s/?\#\x22'`]+ ) @
-  | (?<bearer> (?-u:\b)[Bb](?:earer|EARER)[\ \t]+ ) (?<bearing> [A-Za-z0-9._~+/=-]{8,} )
-  | (?-u:\b) (?<sure>
+          # Without an end, all that could belong to it goes: what is read must be used up, or it would be read again.
+          | (?:[A-Za-z0-9+/=:,.\ \t\r\n-]|\\[nrt])* )
+    # Either side of the colon may be the token.
+  | (?<login> :// ) [^\ \t\r\n/:@?\#\x22'`\\\[\]]* : [^\ \t\r\n/?\#\x22'`\\\[\]]+ @
+  | (?<bearer> (?-u:\b)[Bb](?:earer|EARER)[\ \t]+ )
+        # `Bearer authentication` is a phrase.
+        (?: [A-Za-z._~+/=-]*[0-9][A-Za-z0-9._~+/=-]* | [A-Za-z0-9._~+/=-]{16,} )
+  | (?-u:\b) (?:
         sk-(?:proj|ant|svcacct|admin|or)-[A-Za-z0-9_-]{8,}
+        # `sk-some-class-name` is a word.
+      | sk-(?: [A-Za-z_-]{0,60}[0-9][A-Za-z0-9_-]{12,} | [A-Za-z_-]{12,60}[0-9][A-Za-z0-9_-]* )
       | gh[pousr]_[A-Za-z0-9]{16,} | github_pat_[A-Za-z0-9_]{16,} | glpat-[A-Za-z0-9_-]{16,}
       | xox[abeoprs]-[A-Za-z0-9-]{8,} | xapp-[A-Za-z0-9-]{16,}
       | (?:AKIA|ASIA)[A-Z0-9]{16} | AIza[A-Za-z0-9_-]{30,} | ya29\.[A-Za-z0-9_-]{16,}
@@ -23,7 +29,8 @@ const SHAPES: &str = r"(?x)
       | [sr]k_(?:live|test)_[A-Za-z0-9]{16,} | SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}
       | AGE-SECRET-KEY-1[A-Z0-9]{40,}
       | eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]* )
-  | (?-u:\b) (?<likely> sk-[A-Za-z0-9_-]{16,} )
+        # What follows without a gap belongs to it; else a second look would see something new there.
+        [A-Za-z0-9_-]*
 ";
 
 static SHAPE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(SHAPES).ok());
@@ -37,19 +44,11 @@ pub(super) fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// What stands before a secret and tells what it was is kept.
 fn replacement(found: &Captures<'_>) -> String {
-    let part = |name| found.name(name).map(|part| part.as_str());
-    if let Some(login) = part("login") {
-        return format!("{login}{REDACTED}@");
-    }
-    let has_digit = |text: &str| text.contains(|c: char| c.is_ascii_digit());
-    let whole = found.get(0).map_or("", |whole| whole.as_str());
-    match (part("bearer"), part("bearing"), part("likely")) {
-        // "Bearer authentication" is a phrase.
-        (Some(_), Some(value), _) if value.len() < 16 && !has_digit(value) => whole.to_owned(),
-        (Some(bearer), ..) => format!("{bearer}{REDACTED}"),
-        // `sk-some-class-name` is a word.
-        (.., Some(value)) if !has_digit(value) => whole.to_owned(),
-        _ => REDACTED.to_owned(),
+    match (found.name("login"), found.name("bearer")) {
+        (Some(login), _) => format!("{}{REDACTED}@", login.as_str()),
+        (None, Some(bearer)) => format!("{}{REDACTED}", bearer.as_str()),
+        (None, None) => REDACTED.to_owned(),
     }
 }

@@ -6,13 +6,11 @@ use super::{Line, Simple, Word, parse};
 const DEEPEST: usize = 4;
 
 /// Programs that run the program named in their arguments; where it begins there is not worth knowing.
-const RUNNERS: [&str; 31] = [
-    "ash",
+const RUNNERS: [&str; 28] = [
     "builtin",
     "busybox",
     "caffeinate",
     "chroot",
-    "command",
     "doas",
     "env",
     "exec",
@@ -37,7 +35,6 @@ const RUNNERS: [&str; 31] = [
     "unshare",
     "watch",
     "xargs",
-    "find",
 ];
 
 /// Shells that take a line as an argument.
@@ -65,7 +62,12 @@ fn reach(line: &Line, depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
     for command in &line.commands {
         see(Reached::Command(command));
         let Some(program) = command.argv.first().and_then(Word::literal).map(base) else { continue };
-        if RUNNERS.contains(&program) && (program != "find" || command.argv.iter().any(finds_and_runs)) {
+        let runs = match program {
+            "find" => command.argv.iter().any(finds_and_runs),
+            "command" => !matches!(command.argv.get(1).and_then(Word::literal), Some("-v" | "-V")),
+            _ => RUNNERS.contains(&program),
+        };
+        if runs {
             for at in 1..command.argv.len() {
                 see(Reached::Behind(&command.argv[at..]));
                 inner(&command.argv[at..], depth, see);
