@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use roost_proto::approval::{Pending, PendingChange};
 use roost_proto::event::{EventBody, NormalizedEvent};
+use roost_proto::ids::SessionId;
 use roost_proto::pattern::RememberedRule;
 use roost_proto::time::Timestamp;
 use rusqlite::{Connection, params};
@@ -22,7 +23,7 @@ pub(crate) struct Made {
 /// What an event changes in these rows.
 #[derive(Debug)]
 pub(crate) enum AskChange {
-    Pending(PendingChange),
+    Pending(SessionId, PendingChange),
     Remembered(Made),
 }
 
@@ -34,25 +35,27 @@ impl AskChange {
             _ => None,
         };
         let remembered = remembered.map(|rule| Self::Remembered(Made { at: event.time, rule }));
-        PendingChange::of(event).map(Self::Pending).into_iter().chain(remembered)
+        let pending = PendingChange::of(event).map(|change| Self::Pending(event.trace.session_id.clone(), change));
+        pending.into_iter().chain(remembered)
     }
 
     /// Writes the change.
     pub(crate) fn store(&self, db: &Connection) -> Result<()> {
         match self {
-            Self::Pending(PendingChange::Opened(pending)) => {
+            Self::Pending(session, PendingChange::Opened(pending)) => {
                 db.prepare_cached(
                     "INSERT OR REPLACE INTO pending(id, session_id, asked_ms, record) VALUES(?1, ?2, ?3, ?4)",
                 )?
                 .execute(params![
                     pending.id(),
-                    pending.session_id.as_str(),
+                    session.as_str(),
                     pending.asked_at.as_millis(),
                     to_json(pending)?
                 ])?;
             }
-            Self::Pending(PendingChange::Closed(id)) => {
-                db.prepare_cached("DELETE FROM pending WHERE id = ?1")?.execute([id])?;
+            Self::Pending(session, PendingChange::Closed(id)) => {
+                db.prepare_cached("DELETE FROM pending WHERE session_id = ?1 AND id = ?2")?
+                    .execute([session.as_str(), id])?;
             }
             Self::Remembered(made) => {
                 db.prepare_cached(
@@ -80,10 +83,10 @@ impl Asks {
     pub(crate) fn add(&mut self, event: &NormalizedEvent) {
         for change in AskChange::of(event) {
             match change {
-                AskChange::Pending(PendingChange::Opened(pending)) => {
+                AskChange::Pending(_, PendingChange::Opened(pending)) => {
                     self.pending.insert(pending.id().to_owned(), *pending);
                 }
-                AskChange::Pending(PendingChange::Closed(id)) => _ = self.pending.remove(&id),
+                AskChange::Pending(_, PendingChange::Closed(id)) => _ = self.pending.remove(&id),
                 AskChange::Remembered(made) => self.remembered.push(made),
             }
         }
@@ -91,7 +94,10 @@ impl Asks {
 
     /// Writes the rows.
     pub(crate) fn store(&self, db: &Connection) -> Result<()> {
-        let pending = self.pending.values().cloned().map(Box::new).map(PendingChange::Opened).map(AskChange::Pending);
+        let opened = |pending: &Pending| {
+            AskChange::Pending(pending.session_id.clone(), PendingChange::Opened(Box::new(pending.clone())))
+        };
+        let pending = self.pending.values().map(opened);
         let remembered = self.remembered.iter().cloned().map(AskChange::Remembered);
         pending.chain(remembered).try_for_each(|change| change.store(db))
     }
