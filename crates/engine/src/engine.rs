@@ -286,7 +286,11 @@ impl Engine {
     fn adopt(&self, survivor: Survivor) -> Result<(), Error> {
         let Survivor { record, reattached, ledger } = survivor;
         let task = reattached.task.zip(ledger).zip(record.open_task.clone()).map(|((running, ledger), open)| {
-            Task::new(open.task_id, record.mode, Approver::Present, ledger, Phase::Running(running))
+            let pending = ledger.pending();
+            let mut task = Task::new(open.task_id, record.mode, Approver::Present, ledger, Phase::Running(running));
+            // Nobody could answer while Roost was down, so the time to do so begins anew.
+            pending.into_iter().for_each(|asked| task.wait(asked, self.shared.config.approval_timeout));
+            task
         });
         let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt()));
         let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?);

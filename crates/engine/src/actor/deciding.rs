@@ -78,10 +78,15 @@ impl Actor {
         let terms = Terms { offer: judgement.offer, expires_at };
         let Some(task) = &mut self.task else { return Ok(()) };
         let events = task.ledger.decide(call, judgement.words, &judgement.reason, terms);
-        if task.ledger.is_pending(call) {
+        let is_asked = task.ledger.is_pending(call);
+        if is_asked {
             task.wait(Asked::Tool(call.clone()), self.shared.config.approval_timeout);
         }
-        self.write(events).await?.await?;
+        let written = self.write(events).await?;
+        // Only what the runtime is told must be kept first; it is told nothing while somebody is asked.
+        if !is_asked {
+            written.await?;
+        }
         Ok(())
     }
 
@@ -90,11 +95,12 @@ impl Actor {
         let Response { to, by, key } = response;
         let id = to.id().to_owned();
         let Some(task) = &mut self.task else { return Err(Error::NotPending(id)) };
-        if let Some(before) = task.answered.get(&id) {
+        if let Some(before) = task.answered.get(&id).filter(|_| !task.ledger.waits(&to)) {
             return match key.is_some() && before.key == key {
-                // The same answer, sent again because its acknowledgement was lost.
-                true => Ok(()),
                 false => Err(Error::AlreadyAnswered { id, by: before.by.clone() }),
+                // The same answer, sent again because its acknowledgement was lost or never came.
+                true if before.taken => Ok(()),
+                true => self.pass_on(id, to.into()).await,
             };
         }
         if task.stop.is_some() {
@@ -119,14 +125,24 @@ impl Actor {
                 (vec![event], Tell::Answer(question, answer))
             }
         };
-        task.answered.insert(id, Answered { key, by });
-        self.remember(&events);
+        task.answered.insert(id.clone(), Answered { key, by, taken: false });
+        let remembered = remembered(&events);
         self.write(events).await?.await?;
-        // Acknowledged only when the runtime's side has taken it.
+        if let Some(rule) = remembered {
+            self.shared.judge.remember(rule);
+        }
+        self.pass_on(id, tell).await
+    }
+
+    /// Tells the runtime what somebody said; acknowledged only when its side has taken it.
+    async fn pass_on(&mut self, id: String, tell: Tell) -> Result<(), Error> {
         match tell {
             Tell::Decision(call) if self.run_on_host(&call).await? => {}
             Tell::Decision(call) => self.tell(&call).await?,
             Tell::Answer(question, answer) => self.tell_answer(&question, answer).await?,
+        }
+        if let Some(answered) = self.task.as_mut().and_then(|task| task.answered.get_mut(&id)) {
+            answered.taken = true;
         }
         Ok(())
     }
@@ -152,14 +168,6 @@ impl Actor {
             }
         };
         self.note_untold(told).await
-    }
-
-    fn remember(&self, events: &[EventBody]) {
-        let rules = events.iter().filter_map(|event| match event {
-            EventBody::ApprovalResolved(resolved) => resolved.remembered.clone(),
-            _ => None,
-        });
-        rules.for_each(|rule: RememberedRule| self.shared.judge.remember(rule));
     }
 
     /// Tells the runtime what was decided about a call, if it was.
@@ -210,6 +218,23 @@ impl Actor {
 enum Tell {
     Decision(ToolCallId),
     Answer(QuestionId, Answer),
+}
+
+impl From<ResponseTo> for Tell {
+    fn from(to: ResponseTo) -> Self {
+        match to {
+            ResponseTo::Approval { call, .. } => Self::Decision(call),
+            ResponseTo::Question { question, answer } => Self::Answer(question, answer),
+        }
+    }
+}
+
+/// What is remembered of an answer.
+fn remembered(events: &[EventBody]) -> Option<RememberedRule> {
+    events.iter().find_map(|event| match event {
+        EventBody::ApprovalResolved(resolved) => resolved.remembered.clone(),
+        _ => None,
+    })
 }
 
 fn verdict(profile: &Profile, asked: AskedAbout<'_>, decision: Decision, by: Answerer) -> Result<Verdict, Error> {
