@@ -4,7 +4,7 @@
 //! comes and gives back events that always obey the contract: requested first, exactly one decision, started and
 //! completed once and only when approved, and nothing open when the task ends. Pure: no I/O, no clock.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use roost_proto::approval::ApprovalEnd;
 use roost_proto::event::EventBody;
@@ -61,6 +61,7 @@ enum CallState {
 
 #[derive(Debug)]
 struct Call {
+    place: u64,
     identity: ToolCallIdentity,
     name: String,
     state: CallState,
@@ -100,8 +101,10 @@ pub enum Next {
 pub struct Ledger {
     mode: Mode,
     calls: HashMap<ToolCallId, Call>,
-    /// The calls that are neither denied nor completed, in the order of their announcement.
-    open: Vec<ToolCallId>,
+    /// The calls that are neither denied nor completed, by their place in the order of announcement.
+    open: BTreeMap<u64, ToolCallId>,
+    /// The place of the next call.
+    next_place: u64,
     /// The calls that the runtime waits to hear about.
     asked: HashSet<ToolCallId>,
     /// Every question, and whether it is resolved.
@@ -111,7 +114,14 @@ pub struct Ledger {
 impl Ledger {
     /// Empty books for a task in this mode.
     pub fn new(mode: Mode) -> Self {
-        Self { mode, calls: HashMap::new(), open: Vec::new(), asked: HashSet::new(), questions: Vec::new() }
+        Self {
+            mode,
+            calls: HashMap::new(),
+            open: BTreeMap::new(),
+            next_place: 0,
+            asked: HashSet::new(),
+            questions: Vec::new(),
+        }
     }
 
     /// Books as they stood after these events of the task.
@@ -215,7 +225,7 @@ impl Ledger {
             TaskEnd::Failed(error) => (ApprovalEnd::TaskEnded, format!("task failed: {}", error.message)),
         };
         let mut events = Vec::new();
-        for id in self.open.clone() {
+        for id in self.open.values().cloned().collect::<Vec<_>>() {
             match self.calls.get(&id).map(|call| call.state) {
                 Some(CallState::Requested) => {
                     let word = word(PolicySource::Codesdk, PolicyResult::Deny, TASK_ENDED);
@@ -254,7 +264,7 @@ impl Ledger {
             let undecided = |call: &Call| matches!(call.state, CallState::Requested | CallState::Pending);
             self.asked.contains(*id) && self.calls.get(*id).is_some_and(undecided)
         };
-        let tools = self.open.iter().filter(waits).cloned().map(Asked::Tool);
+        let tools = self.open.values().filter(waits).cloned().map(Asked::Tool);
         let questions = self.questions.iter().filter(|(_, resolved)| !resolved);
         tools.chain(questions.map(|(id, _)| Asked::Question(id.clone()))).collect()
     }
@@ -268,10 +278,13 @@ impl Ledger {
                 return;
             }
         }
-        self.open.push(id.clone());
+        let place = self.next_place;
+        self.next_place += 1;
+        self.open.insert(place, id.clone());
         self.calls.insert(
             id.clone(),
             Call {
+                place,
                 identity: request.identity.clone(),
                 name: request.name.clone(),
                 state: CallState::Requested,
@@ -377,7 +390,7 @@ impl Ledger {
         if matches!(state, CallState::Completed | CallState::Denied) {
             call.words = Vec::new();
             (call.request, call.offer) = (None, None);
-            self.open.retain(|open| open != id);
+            self.open.remove(&call.place);
             self.asked.remove(id);
         }
     }
@@ -403,7 +416,11 @@ impl Ledger {
             EventBody::QuestionResolved(question) => {
                 self.resolve(&question.question_id, Resolution::cancelled(""));
             }
-            EventBody::ApprovalRequested(asked) => self.reach(&asked.identity.tool_call_id, CallState::Pending),
+            EventBody::ApprovalRequested(asked) => {
+                if let Some(call) = self.calls.get_mut(&asked.identity.tool_call_id) {
+                    (call.state, call.offer) = (CallState::Pending, asked.offer.clone());
+                }
+            }
             _ => {}
         }
     }

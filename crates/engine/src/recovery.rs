@@ -21,9 +21,10 @@ use crate::scribe::Scribe;
 const REASON: &str = "Roost ended while the session was open";
 
 /// The events that say what is open in a task.
-const LEDGER: [Type; 8] = [
+const LEDGER: [Type; 9] = [
     Type::ToolCallRequested,
     Type::ToolCallPolicyEvaluated,
+    Type::ApprovalRequested,
     Type::ToolCallApproved,
     Type::ToolCallDenied,
     Type::ToolCallStarted,

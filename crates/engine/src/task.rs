@@ -60,6 +60,8 @@ pub(crate) struct Task {
 pub(crate) struct Answered {
     pub(crate) key: Option<String>,
     pub(crate) by: Answerer,
+    /// The runtime has taken it.
+    pub(crate) taken: bool,
 }
 
 /// What a running task makes happen.

@@ -24,7 +24,7 @@ pub(crate) struct Made {
 /// What an event changes in these rows.
 #[derive(Debug)]
 pub(crate) enum AskChange {
-    Pending(PendingChange),
+    Pending(SessionId, PendingChange),
     Remembered(Made),
 }
 
@@ -36,25 +36,27 @@ impl AskChange {
             _ => None,
         };
         let remembered = remembered.map(|rule| Self::Remembered(Made { at: event.time, rule }));
-        PendingChange::of(event).map(Self::Pending).into_iter().chain(remembered)
+        let pending = PendingChange::of(event).map(|change| Self::Pending(event.trace.session_id.clone(), change));
+        pending.into_iter().chain(remembered)
     }
 
     /// Writes the change.
     pub(crate) fn store(&self, db: &Connection) -> Result<()> {
         match self {
-            Self::Pending(PendingChange::Opened(pending)) => {
+            Self::Pending(session, PendingChange::Opened(pending)) => {
                 db.prepare_cached(
                     "INSERT OR REPLACE INTO pending(id, session_id, asked_ms, record) VALUES(?1, ?2, ?3, ?4)",
                 )?
                 .execute(params![
                     pending.id(),
-                    pending.session_id.as_str(),
+                    session.as_str(),
                     pending.asked_at.as_millis(),
                     to_json(pending)?
                 ])?;
             }
-            Self::Pending(PendingChange::Closed(id)) => {
-                db.prepare_cached("DELETE FROM pending WHERE id = ?1")?.execute([id])?;
+            Self::Pending(session, PendingChange::Closed(id)) => {
+                db.prepare_cached("DELETE FROM pending WHERE session_id = ?1 AND id = ?2")?
+                    .execute([session.as_str(), id])?;
             }
             Self::Remembered(made) => {
                 db.prepare_cached(
@@ -74,20 +76,22 @@ pub(crate) struct Waiting(RwLock<Asked>);
 
 #[derive(Debug, Default)]
 struct Asked {
-    in_order: BTreeMap<(Timestamp, String), Arc<Pending>>,
-    since: HashMap<String, Timestamp>,
+    /// By when it was asked, by id, by session.
+    in_order: BTreeMap<(Timestamp, String, SessionId), Arc<Pending>>,
+    since: HashMap<(SessionId, String), Timestamp>,
 }
 
 impl Asked {
     fn open(&mut self, pending: Arc<Pending>) {
-        let (id, at) = (pending.id().to_owned(), pending.asked_at);
-        self.since.insert(id.clone(), at);
-        self.in_order.insert((at, id), pending);
+        let (session, id, at) = (pending.session_id.clone(), pending.id().to_owned(), pending.asked_at);
+        self.close(session.clone(), id.clone());
+        self.since.insert((session.clone(), id.clone()), at);
+        self.in_order.insert((at, id, session), pending);
     }
 
-    fn close(&mut self, id: String) {
-        if let Some(at) = self.since.remove(&id) {
-            self.in_order.remove(&(at, id));
+    fn close(&mut self, session: SessionId, id: String) {
+        if let Some(at) = self.since.remove(&(session.clone(), id.clone())) {
+            self.in_order.remove(&(at, id, session));
         }
     }
 }
@@ -102,11 +106,11 @@ impl Waiting {
 
     /// Takes a change that is committed.
     pub(crate) fn apply(&self, change: AskChange) {
-        let AskChange::Pending(change) = change else { return };
+        let AskChange::Pending(session, change) = change else { return };
         let mut asked = self.0.write().unwrap_or_else(PoisonError::into_inner);
         match change {
             PendingChange::Opened(pending) => asked.open(Arc::from(pending)),
-            PendingChange::Closed(id) => asked.close(id),
+            PendingChange::Closed(id) => asked.close(session, id),
         }
     }
 
@@ -132,10 +136,10 @@ impl Asks {
     pub(crate) fn add(&mut self, event: &NormalizedEvent) {
         for change in AskChange::of(event) {
             match change {
-                AskChange::Pending(PendingChange::Opened(pending)) => {
+                AskChange::Pending(_, PendingChange::Opened(pending)) => {
                     self.pending.insert(pending.id().to_owned(), *pending);
                 }
-                AskChange::Pending(PendingChange::Closed(id)) => _ = self.pending.remove(&id),
+                AskChange::Pending(_, PendingChange::Closed(id)) => _ = self.pending.remove(&id),
                 AskChange::Remembered(made) => self.remembered.push(made),
             }
         }
@@ -143,7 +147,10 @@ impl Asks {
 
     /// Writes the rows.
     pub(crate) fn store(&self, db: &Connection) -> Result<()> {
-        let pending = self.pending.values().cloned().map(Box::new).map(PendingChange::Opened).map(AskChange::Pending);
+        let opened = |pending: &Pending| {
+            AskChange::Pending(pending.session_id.clone(), PendingChange::Opened(Box::new(pending.clone())))
+        };
+        let pending = self.pending.values().map(opened);
         let remembered = self.remembered.iter().cloned().map(AskChange::Remembered);
         pending.chain(remembered).try_for_each(|change| change.store(db))
     }
@@ -151,7 +158,7 @@ impl Asks {
 
 /// What a rule is about, whatever it says about it.
 pub(crate) fn subject(rule: &RememberedRule) -> rusqlite::Result<String> {
-    to_json(&(rule.scope, &rule.session_id, &rule.workspace, &rule.runtime, &rule.tool, &rule.pattern))
+    to_json(&(rule.scope, &rule.session_id, &rule.workspace, &rule.pattern))
 }
 
 /// What waits, oldest first: everywhere, or in one session.

@@ -66,10 +66,11 @@ const V2: &str = "
 /// What waits for a person, and what persons said for longer than once.
 const V3: &str = "
     CREATE TABLE pending(
-        id TEXT PRIMARY KEY,                    -- of the tool call or the question
         session_id TEXT NOT NULL,
+        id TEXT NOT NULL,                       -- of the tool call or the question
         asked_ms INTEGER NOT NULL,
-        record TEXT NOT NULL
+        record TEXT NOT NULL,
+        PRIMARY KEY(session_id, id)
     ) WITHOUT ROWID;
     CREATE INDEX pending_by_session ON pending(session_id, asked_ms);
 

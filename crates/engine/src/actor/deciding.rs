@@ -17,13 +17,11 @@ use super::listening::CONTROL_PATIENCE;
 use crate::adapter::{AdapterError, Answer};
 use crate::command::{Decision, Response, ResponseTo};
 use crate::error::Error;
-use crate::judge::{Approver, Judgement};
+use crate::judge::{Approver, Judgement, Place};
 use crate::ledger::{Asked, AskedAbout, Resolution, Terms, Verdict};
 use crate::runtime::Profile;
 use crate::task::{Answered, Phase, Task};
 
-/// What is said to an agent whose tool call nobody could approve.
-const NOBODY: &str = "nobody is there to approve it";
 /// What is said to an agent whose tool call somebody refused without a word.
 const REFUSED: &str = "the user refused it";
 
@@ -60,19 +58,35 @@ impl Actor {
             return Ok(());
         }
         let Some(request) = task.ledger.request_of(call) else { return Ok(()) };
-        let (judgement, reason) = match task.stop {
-            None => (self.shared.judge.judge(&self.profile, task.mode, task.approver, request), NOBODY),
-            Some(_) => (Judgement { words: vec![stopping()], offer: None }, "the task is being stopped"),
+        let judgement = match task.stop {
+            None => {
+                let place = Place {
+                    session: &self.profile.id,
+                    runtime: self.profile.adapter.name(),
+                    workspace: self.profile.cwd.as_ref(),
+                    mode: task.mode,
+                    approver: task.approver,
+                };
+                let request = request.clone();
+                self.shared.judge.judge(&place, &request).await
+            }
+            Some(_) => stopping(),
         };
         let expires_at = self.shared.config.approval_timeout.and_then(|timeout| {
             Some(Timestamp::from_millis(Timestamp::now().as_millis() + i64::try_from(timeout.as_millis()).ok()?))
         });
         let terms = Terms { offer: judgement.offer, expires_at };
-        let events = task.ledger.decide(call, judgement.words, reason, terms);
-        if task.ledger.is_pending(call) {
+        let Some(task) = &mut self.task else { return Ok(()) };
+        let events = task.ledger.decide(call, judgement.words, &judgement.reason, terms);
+        let is_asked = task.ledger.is_pending(call);
+        if is_asked {
             task.wait(Asked::Tool(call.clone()), self.shared.config.approval_timeout);
         }
-        self.write(events).await?.await?;
+        let written = self.write(events).await?;
+        // Only what the runtime is told must be kept first; it is told nothing while somebody is asked.
+        if !is_asked {
+            written.await?;
+        }
         Ok(())
     }
 
@@ -81,16 +95,16 @@ impl Actor {
         let Response { to, by, key } = response;
         let id = to.id().to_owned();
         let Some(task) = &mut self.task else { return Err(Error::NotPending(id)) };
-        let waits = match &to {
-            ResponseTo::Approval { call, .. } => task.ledger.is_pending(call),
-            ResponseTo::Question { question, .. } => task.ledger.is_open(question),
-        };
-        match task.answered.get(&id) {
-            // The same answer, sent again because its acknowledgement was lost.
-            Some(before) if key.is_some() && before.key == key => return Ok(()),
-            // What waits again after an answer is another attempt at the same call.
-            Some(before) if !waits => return Err(Error::AlreadyAnswered { id, by: before.by.clone() }),
-            _ => {}
+        if let Some(before) = task.answered.get(&id) {
+            let repeated = key.is_some() && before.key == key;
+            match repeated {
+                // The same answer, sent again because its acknowledgement was lost or never came.
+                true if before.taken => return Ok(()),
+                true => return self.pass_on(id, to.into()).await,
+                // What waits again is another attempt, and no old answer is one to that.
+                false if task.ledger.waits(&to) => {}
+                false => return Err(Error::AlreadyAnswered { id, by: before.by.clone() }),
+            }
         }
         if task.stop.is_some() {
             // Nothing begins in a task that is being stopped.
@@ -114,14 +128,24 @@ impl Actor {
                 (vec![event], Tell::Answer(question, answer))
             }
         };
-        task.answered.insert(id, Answered { key, by });
-        self.remember(&events);
+        task.answered.insert(id.clone(), Answered { key, by, taken: false });
+        let remembered = remembered(&events);
         self.write(events).await?.await?;
-        // Acknowledged only when the runtime's side has taken it.
+        if let Some(rule) = remembered {
+            self.shared.judge.remember(rule);
+        }
+        self.pass_on(id, tell).await
+    }
+
+    /// Tells the runtime what somebody said; acknowledged only when its side has taken it.
+    async fn pass_on(&mut self, id: String, tell: Tell) -> Result<(), Error> {
         match tell {
             Tell::Decision(call) if self.run_on_host(&call).await? => {}
             Tell::Decision(call) => self.tell(&call).await?,
             Tell::Answer(question, answer) => self.tell_answer(&question, answer).await?,
+        }
+        if let Some(answered) = self.task.as_mut().and_then(|task| task.answered.get_mut(&id)) {
+            answered.taken = true;
         }
         Ok(())
     }
@@ -147,14 +171,6 @@ impl Actor {
             }
         };
         self.note_untold(told).await
-    }
-
-    fn remember(&self, events: &[EventBody]) {
-        let rules = events.iter().filter_map(|event| match event {
-            EventBody::ApprovalResolved(resolved) => resolved.remembered.clone(),
-            _ => None,
-        });
-        rules.for_each(|rule: RememberedRule| self.shared.judge.remember(rule));
     }
 
     /// Tells the runtime what was decided about a call, if it was.
@@ -207,6 +223,23 @@ enum Tell {
     Answer(QuestionId, Answer),
 }
 
+impl From<ResponseTo> for Tell {
+    fn from(to: ResponseTo) -> Self {
+        match to {
+            ResponseTo::Approval { call, .. } => Self::Decision(call),
+            ResponseTo::Question { question, answer } => Self::Answer(question, answer),
+        }
+    }
+}
+
+/// What is remembered of an answer.
+fn remembered(events: &[EventBody]) -> Option<RememberedRule> {
+    events.iter().find_map(|event| match event {
+        EventBody::ApprovalResolved(resolved) => resolved.remembered.clone(),
+        _ => None,
+    })
+}
+
 fn verdict(profile: &Profile, asked: AskedAbout<'_>, decision: Decision, by: Answerer) -> Result<Verdict, Error> {
     let (decision, scope, reason) = match decision {
         Decision::Allow { scope } => (PolicyDecision::Allow, scope, None),
@@ -215,11 +248,12 @@ fn verdict(profile: &Profile, asked: AskedAbout<'_>, decision: Decision, by: Ans
     let remembered = match (scope, asked.offer) {
         (ApprovalScope::Once, _) => None,
         (_, None) => return Err(Error::OnlyOnce(asked.request.identity.tool_call_id.to_string())),
+        (ApprovalScope::Always, Some(pattern)) if !pattern.holds_anywhere() => {
+            return Err(Error::OnlyHere(asked.request.identity.tool_call_id.to_string()));
+        }
         (scope, Some(pattern)) => Some(RememberedRule {
             scope,
             decision,
-            runtime: profile.adapter.name(),
-            tool: asked.request.name.clone(),
             pattern: pattern.clone(),
             session_id: (scope == ApprovalScope::Session).then(|| profile.id.clone()),
             workspace: (scope == ApprovalScope::Workspace).then(|| profile.cwd.clone()),
@@ -243,7 +277,8 @@ pub(super) fn patience(deaf: bool) -> Duration {
 }
 
 /// The policy's word on a tool that is asked for after the task was asked to stop.
-fn stopping() -> ToolPolicyEvaluation {
+fn stopping() -> Judgement {
     let rule = Some("task_stopping".into());
-    ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule }
+    let word = ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule };
+    Judgement { words: vec![word], reason: "the task is being stopped".into(), offer: None }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use roost_proto::approval::ApprovalEnd;
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::payload::{SessionClosedPayload, SessionUpdatedPayload};
 use roost_proto::session::{SessionStatus, SessionStep, TaskOutcome};
@@ -37,6 +38,12 @@ impl Actor {
         let deadline = Instant::now() + STOP_GRACE;
         task.stop = Some(Stop { reason: reason.clone(), deadline, replies: vec![reply] });
         task.host.cancel();
+        // Nobody's answer counts any more, and whoever looks at it should know at once.
+        let closed = task.ledger.close_asks(ApprovalEnd::Stopped, &format!("stopped: {reason}"));
+        if !closed.is_empty() {
+            self.write(closed).await?.await?;
+        }
+        let Some(task) = &self.task else { return Ok(Flow::Continue) };
         match &task.phase {
             Phase::Running(running) => {
                 if !matches!(timeout_at(deadline, running.control.stop()).await, Ok(Ok(()))) {

@@ -11,6 +11,7 @@ use roost_proto::time::Timestamp;
 use roost_proto::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
 
 use super::{CallState, Ledger, RUNTIME_WITHDRAWN, TASK_ENDED, denied, evaluated, word};
+use crate::command::ResponseTo;
 
 /// What goes along with asking a person.
 #[derive(Clone, Debug, Default)]
@@ -174,6 +175,22 @@ impl Ledger {
         events
     }
 
+    /// Records that nobody is asked any more, about anything.
+    pub fn close_asks(&mut self, end: ApprovalEnd, reason: &str) -> Vec<EventBody> {
+        let is_asked = |id: &&ToolCallId| self.is_pending(id);
+        let calls: Vec<_> = self.open.values().filter(is_asked).cloned().collect();
+        let open = self.questions.iter().filter(|(_, resolved)| !resolved);
+        let questions: Vec<_> = open.map(|(id, _)| id.clone()).collect();
+        let mut events = Vec::new();
+        for call in calls {
+            events.extend(self.answer(&call, Verdict::denied(end, reason)));
+        }
+        for question in questions {
+            events.extend(self.resolve(&question, Resolution::cancelled(reason)));
+        }
+        events
+    }
+
     /// Records what came of an open question.
     pub fn resolve(&mut self, id: &QuestionId, resolution: Resolution) -> Option<EventBody> {
         let (question_id, resolved) = self.questions.iter_mut().find(|(known, resolved)| known == id && !resolved)?;
@@ -197,6 +214,14 @@ impl Ledger {
     /// Why a call was denied, if it was.
     pub fn denial(&self, id: &ToolCallId) -> Option<&str> {
         self.calls.get(id)?.denial.as_deref()
+    }
+
+    /// Somebody is asked what this is an answer to.
+    pub(crate) fn waits(&self, to: &ResponseTo) -> bool {
+        match to {
+            ResponseTo::Approval { call, .. } => self.is_pending(call),
+            ResponseTo::Question { question, .. } => self.is_open(question),
+        }
     }
 
     /// A person is asked about this call.

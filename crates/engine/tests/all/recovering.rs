@@ -27,7 +27,7 @@ async fn busy(host: &mut Harness) -> (SessionId, TaskId, FakeSession, FakeTask) 
 }
 
 /// Starts an engine while the test answers what it asks of the runtime.
-async fn start_with<T>(mut home: Home, answer: impl AsyncFnOnce(&mut Home) -> T) -> (Harness, T) {
+pub(crate) async fn start_with<T>(mut home: Home, answer: impl AsyncFnOnce(&mut Home) -> T) -> (Harness, T) {
     let log = SqliteLog::open(&home.lock().await, LogOptions::default()).unwrap();
     let starting = Engine::start(Arc::new(log.clone()), home.runtimes(), home.config(|config| config.max_sessions = 1));
     let (engine, answered) = soon("the engine starts", async { tokio::join!(starting, answer(&mut home)) }).await;

@@ -115,6 +115,11 @@ impl FakeTask {
         self.reads.send_replace(Reads::No);
     }
 
+    /// From now on it takes again what the engine tells.
+    pub fn read_again(&self) {
+        self.reads.send_replace(Reads::Yes);
+    }
+
     /// From now on the adapter panics when the engine tells it something.
     pub fn panic_when_told(&self) {
         self.reads.send_replace(Reads::Panics);
