@@ -1,6 +1,7 @@
 //! The bare demo agent, driven over its pipes without anything in between.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -19,6 +20,11 @@ pub(crate) struct BareAgent {
 impl BareAgent {
     /// Starts the agent and makes a session.
     pub(crate) fn start() -> Outcome<Self> {
+        Self::start_in("/".as_ref())
+    }
+
+    /// Starts the agent and makes a session in this folder.
+    pub(crate) fn start_in(cwd: &Path) -> Outcome<Self> {
         let mut child = Command::new(stage::roost()?)
             .arg("demo-agent")
             .stdin(Stdio::piped())
@@ -29,7 +35,7 @@ impl BareAgent {
         let stdout = BufReader::new(child.stdout.take().ok_or("no stdout")?);
         let mut agent = Self { child, stdin, stdout, session: String::new(), next_id: 0 };
         agent.call("initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} }))?;
-        let made = agent.call("session/new", json!({ "cwd": "/", "mcpServers": [] }))?;
+        let made = agent.call("session/new", json!({ "cwd": cwd, "mcpServers": [] }))?;
         agent.session = made["sessionId"].as_str().ok_or("no session id")?.into();
         Ok(agent)
     }
@@ -40,6 +46,22 @@ impl BareAgent {
         self.send("session/prompt", params)?;
         while !self.read()?.contains("agent_message_chunk") {}
         Ok(())
+    }
+
+    /// A whole turn in which every request for permission is granted.
+    pub(crate) fn granted(&mut self, text: &str) -> Outcome {
+        let params = json!({ "sessionId": self.session, "prompt": [{ "type": "text", "text": text }] });
+        self.send("session/prompt", params)?;
+        loop {
+            let message: Value = serde_json::from_str(&self.read()?)?;
+            if message["method"] == "session/request_permission" {
+                let outcome = json!({ "outcome": { "outcome": "selected", "optionId": "allow-once" } });
+                let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": outcome });
+                writeln!(self.stdin, "{answer}")?;
+            } else if message["id"] == self.next_id && message.get("result").is_some() {
+                return Ok(());
+            }
+        }
     }
 
     /// Reads to the answer of the last request.

@@ -10,6 +10,7 @@ mod first;
 mod follow;
 mod log;
 mod memory;
+mod policy;
 mod sandbox_agent;
 mod stage;
 mod stream;
@@ -23,7 +24,7 @@ use figure::Table;
 /// The result of a bench; whatever goes wrong ends the run with its message.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-const USAGE: &str = "usage: roost-bench [stream] [first] [log] [memory] [--json FILE]";
+const USAGE: &str = "usage: roost-bench [stream] [first] [log] [memory] [policy] [--json FILE]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -54,7 +55,7 @@ fn run(args: Vec<String>) -> Outcome<bool> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--json" => json = args.next().ok_or(USAGE)?.into(),
-            "stream" | "first" | "log" | "memory" => names.push(arg),
+            "stream" | "first" | "log" | "memory" | "policy" => names.push(arg),
             _ => return Err(format!("unknown argument \"{arg}\"; {USAGE}").into()),
         }
     }
@@ -73,5 +74,10 @@ fn run(args: Vec<String>) -> Outcome<bool> {
 
 type Bench = fn(&mut Table) -> Outcome;
 
-const BENCHES: [(&str, Bench); 4] =
-    [("stream", stream::run), ("first", first::run), ("log", log::run), ("memory", memory::run)];
+const BENCHES: [(&str, Bench); 5] = [
+    ("stream", stream::run),
+    ("first", first::run),
+    ("log", log::run),
+    ("memory", memory::run),
+    ("policy", policy::run),
+];

@@ -57,12 +57,17 @@ impl Stage {
         Ok(Self { engine, log, cwd, _lock: lock, _folder: folder })
     }
 
-    /// Makes a session of the demo agent.
+    /// Makes a session of the demo agent that asks nobody.
     pub(crate) async fn session(&self) -> Outcome<SessionId> {
+        self.session_in(Mode::Yolo).await
+    }
+
+    /// Makes a session of the demo agent.
+    pub(crate) async fn session_in(&self, mode: Mode) -> Outcome<SessionId> {
         let new = NewSession {
             runtime: Some("demo".into()),
             cwd: self.cwd.clone(),
-            mode: Mode::Yolo,
+            mode,
             credential_namespace: "default".into(),
             input: Default::default(),
         };

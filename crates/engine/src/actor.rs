@@ -2,6 +2,7 @@
 
 mod deciding;
 mod ending;
+mod hosting;
 mod listening;
 
 use std::collections::HashMap;
@@ -27,6 +28,7 @@ use crate::artifacts::Artifacts;
 use crate::command::{Accepted, Command, Prompt};
 use crate::engine::Shared;
 use crate::error::Error;
+use crate::host_tools;
 use crate::judge::Approver;
 use crate::ledger::Ledger;
 use crate::runtime::{self, Job, Opened, Opening, Profile, Runtime};
@@ -207,6 +209,10 @@ impl Actor {
                 self.ask_due(asked).await?;
                 Ok(Flow::Continue)
             }
+            Event::Task(TaskEvent::HostTool(done)) => {
+                self.host_tool_done(done).await?;
+                Ok(Flow::Continue)
+            }
             Event::Task(TaskEvent::StopDue) => self.stop_due().await,
             Event::Linger(lingered) => self.lingered(lingered).await,
             Event::Exited => self.exited().await,
@@ -261,15 +267,22 @@ impl Actor {
         if let Ok(status) = self.status.after(SessionStep::Prompt) {
             self.status = status;
         }
-        let job = Job { task_id: task_id.clone(), message: prompt.message.clone(), mode: self.mode };
+        let interaction_mode = match manner.approver {
+            Approver::Present => InteractionMode::Interactive,
+            Approver::Nobody => InteractionMode::NonInteractive,
+        };
+        let job = Job {
+            task_id: task_id.clone(),
+            message: prompt.message.clone(),
+            mode: self.mode,
+            interaction_mode,
+            tool_manifest: self.shared.config.host_tools.as_deref().map(host_tools::manifest),
+        };
         let started = TaskStartedPayload {
             messages: vec![prompt.message],
             permission_mode: PermissionMode::from(self.mode),
             mode: self.mode,
-            interaction_mode: match manner.approver {
-                Approver::Present => InteractionMode::Interactive,
-                Approver::Nobody => InteractionMode::NonInteractive,
-            },
+            interaction_mode,
             prompt_id: Some(prompt.prompt_id),
         };
         self.scribe.set_task(Some(task_id.clone()));

@@ -274,6 +274,8 @@ pub enum Fact {
     ToolRequested(ToolCallRequestedPayload),
     /// It waits for a decision about a requested tool call.
     ToolAsks(ToolCallId),
+    /// It waits for the host to run a requested tool call itself, if it may run.
+    HostToolAsks(ToolCallId),
     /// A tool runs.
     ToolStarted(ToolCallId),
     /// A piece of a tool's output.
@@ -340,6 +342,12 @@ impl ToolOutcome {
             result,
             is_error,
         }
+    }
+
+    /// The outcome of a tool that the host ran.
+    pub fn of_host(call: ToolCallId, result: Option<Value>, is_error: bool) -> Self {
+        let (executed_by, execution_env) = (ToolExecutedBy::Codesdk, ToolExecutionEnv::CodesdkHost);
+        Self { executed_by, execution_env, ..Self::of_runtime(call, result, is_error) }
     }
 }
 

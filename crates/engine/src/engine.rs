@@ -24,6 +24,7 @@ use crate::artifacts::Artifacts;
 use crate::command::{Accepted, Command, Prompt, Reply, Response};
 use crate::environment::Environments;
 use crate::error::Error;
+use crate::host_tools::HostTools;
 use crate::judge::{Approver, Judge};
 use crate::recovery::{self, Survivor};
 use crate::registry::Runtimes;
@@ -66,10 +67,12 @@ pub struct Config {
     pub approval_timeout: Option<Duration>,
     /// The tool servers of a session.
     pub mcp_servers: McpServers,
+    /// The tools that the host itself runs for runtimes.
+    pub host_tools: Option<Arc<dyn HostTools>>,
 }
 
 impl Config {
-    /// The usual limits, with no tool servers.
+    /// The usual limits, with no tool servers and no tools of the host.
     pub fn new(environments: Environments, records: PathBuf, artifacts: PathBuf) -> Self {
         Self {
             environments,
@@ -82,6 +85,7 @@ impl Config {
             idle_timeout: Duration::from_secs(30 * 60),
             approval_timeout: Some(Duration::from_secs(24 * 60 * 60)),
             mcp_servers: Arc::new(|_| Vec::new()),
+            host_tools: None,
         }
     }
 }

@@ -21,8 +21,10 @@ use serde_json::Value;
 use crate::adapter::{Fact, TaskEnd, ToolOutcome};
 
 mod approval;
+mod host;
 
 pub use approval::{AskedAbout, Resolution, Terms, Verdict};
+pub use host::HostCall;
 
 /// The rule under which a call that a runtime ran without asking is recorded.
 pub const UNASKED: &str = "runtime:unasked";
@@ -69,6 +71,8 @@ struct Call {
     offer: Option<CallPattern>,
     /// Why it was denied.
     denial: Option<String>,
+    /// The host is to run it.
+    host: bool,
 }
 
 /// A decision that the engine is asked for.
@@ -143,7 +147,8 @@ impl Ledger {
                 events.push(SessionUpdatedPayload { status: None, mode: None, queue: None, ..update }.into());
             }
             Fact::ToolRequested(request) => self.request(request, events),
-            Fact::ToolAsks(call) => return self.ask(call, events),
+            Fact::ToolAsks(call) => return self.ask(call, false, events),
+            Fact::HostToolAsks(call) => return self.ask(call, true, events),
             Fact::ToolStarted(_) | Fact::ToolOutputDelta { .. } | Fact::ToolOutput { .. } | Fact::ToolCompleted(_) => {
                 if let Err(violation) = self.execute(fact, events) {
                     return Next::End(violation.into());
@@ -169,6 +174,15 @@ impl Ledger {
 
     /// Takes what the runtime says about a tool that runs.
     fn execute(&mut self, fact: Fact, events: &mut Vec<EventBody>) -> Result<(), Violation> {
+        let id = match &fact {
+            Fact::ToolStarted(call) | Fact::ToolOutputDelta { call, .. } | Fact::ToolOutput { call, .. } => call,
+            Fact::ToolCompleted(outcome) => &outcome.call,
+            _ => return Ok(()),
+        };
+        // Of a call that the host runs, the host knows more.
+        if self.is_the_hosts(id) {
+            return Ok(());
+        }
         match fact {
             Fact::ToolStarted(call) => {
                 self.run(&call, events)?;
@@ -209,8 +223,12 @@ impl Ledger {
                 Some(CallState::Pending) => events.extend(self.answer(&id, Verdict::denied(how, &reason))),
                 Some(CallState::Approved | CallState::Running) => {
                     let result = Some(Value::String(reason.clone()));
+                    let outcome = match self.is_the_hosts(&id) {
+                        true => ToolOutcome::of_host(id, result, true),
+                        false => ToolOutcome::of_runtime(id, result, true),
+                    };
                     // What was approved can always be completed.
-                    let _ = self.complete(ToolOutcome::of_runtime(id, result, true), &mut events);
+                    let _ = self.complete(outcome, &mut events);
                 }
                 Some(CallState::Completed | CallState::Denied) | None => {}
             }
@@ -263,17 +281,19 @@ impl Ledger {
                 request: Some(Box::new(request.clone())),
                 offer: None,
                 denial: None,
+                host: false,
             },
         );
         events.push(request.into());
     }
 
-    fn ask(&mut self, id: ToolCallId, events: &mut Vec<EventBody>) -> Next {
-        let Some(call) = self.calls.get(&id) else {
+    fn ask(&mut self, id: ToolCallId, host: bool, events: &mut Vec<EventBody>) -> Next {
+        let Some(call) = self.calls.get_mut(&id) else {
             events.push(odd(format!("the runtime asked about tool call {id}, which it never announced")));
             return Next::Nothing;
         };
         if call.state == CallState::Requested {
+            call.host = host;
             self.asked.insert(id.clone());
         }
         // Asking again about a decided call is not an error: the runtime is told the same decision again.

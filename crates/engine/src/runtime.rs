@@ -10,6 +10,7 @@ use roost_proto::ids::{RuntimeSessionId, SessionId, TaskId};
 use roost_proto::mode::Mode;
 use roost_proto::runtime::{CreateSessionInput, InteractionMode};
 use roost_proto::session::SessionRecord;
+use roost_proto::tool::ToolManifest;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession, StartedTask, TaskInput};
@@ -77,6 +78,8 @@ pub(crate) struct Job {
     pub(crate) task_id: TaskId,
     pub(crate) message: TranscriptMessage,
     pub(crate) mode: Mode,
+    pub(crate) interaction_mode: InteractionMode,
+    pub(crate) tool_manifest: Option<ToolManifest>,
 }
 
 /// The outcome of starting a task: the runtime survives a task that could not start.
@@ -219,8 +222,8 @@ fn input(shared: &Shared, job: Job, history: Vec<TranscriptMessage>) -> Result<T
         history,
         messages: vec![job.message],
         context_window: window,
-        tool_manifest: None,
+        tool_manifest: job.tool_manifest,
         mode: job.mode,
-        interaction_mode: InteractionMode::NonInteractive,
+        interaction_mode: job.interaction_mode,
     })
 }

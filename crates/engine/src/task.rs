@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use crate::adapter::{Draft, RuntimeTask};
 use crate::command::Reply;
+use crate::host_tools::{HostRuns, HostToolDone};
 use crate::judge::Approver;
 use crate::ledger::{Asked, Ledger};
 use crate::runtime::{Opened, Opening};
@@ -51,6 +52,8 @@ pub(crate) struct Task {
     waiting: VecDeque<(Instant, Asked)>,
     /// Who answered what.
     pub(crate) answered: HashMap<String, Answered>,
+    /// The host's tools that run for it.
+    pub(crate) host: HostRuns,
 }
 
 /// An answer that counted.
@@ -68,6 +71,7 @@ pub(crate) enum TaskEvent {
     StopDue,
     ExitDue,
     AskDue(Asked),
+    HostTool(HostToolDone),
 }
 
 impl Task {
@@ -84,6 +88,7 @@ impl Task {
             approver,
             waiting: VecDeque::new(),
             answered: HashMap::new(),
+            host: HostRuns::default(),
         }
     }
 
@@ -98,6 +103,7 @@ impl Task {
         tokio::select! {
             biased;
             () = at(deadline) => TaskEvent::StopDue,
+            done = self.host.next() => TaskEvent::HostTool(done),
             event = progress(&mut self.phase) => event,
             () = at(self.exit_deadline) => TaskEvent::ExitDue,
             asked = due(&mut self.waiting) => TaskEvent::AskDue(asked),

@@ -1,6 +1,7 @@
 //! The rows of what waits for a person, and of what persons said for longer than once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use roost_proto::approval::{Pending, PendingChange};
 use roost_proto::event::{EventBody, NormalizedEvent};
@@ -69,6 +70,57 @@ impl AskChange {
     }
 }
 
+/// What waits, in memory beside its rows: it is listed far more often than it changes.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting(RwLock<Asked>);
+
+#[derive(Debug, Default)]
+struct Asked {
+    in_order: BTreeMap<(Timestamp, SessionId, String), Arc<Pending>>,
+    since: HashMap<(SessionId, String), Timestamp>,
+}
+
+impl Asked {
+    fn open(&mut self, pending: Arc<Pending>) {
+        let (session, id, at) = (pending.session_id.clone(), pending.id().to_owned(), pending.asked_at);
+        self.since.insert((session.clone(), id.clone()), at);
+        self.in_order.insert((at, session, id), pending);
+    }
+
+    fn close(&mut self, session: SessionId, id: String) {
+        let key = (session, id);
+        if let Some(at) = self.since.remove(&key) {
+            self.in_order.remove(&(at, key.0, key.1));
+        }
+    }
+}
+
+impl Waiting {
+    /// What the rows say.
+    pub(crate) fn load(db: &Connection) -> Result<Self> {
+        let mut asked = Asked::default();
+        pending(db, None)?.into_iter().for_each(|pending| asked.open(pending));
+        Ok(Self(RwLock::new(asked)))
+    }
+
+    /// Takes a change that is committed.
+    pub(crate) fn apply(&self, change: AskChange) {
+        let AskChange::Pending(session, change) = change else { return };
+        let mut asked = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        match change {
+            PendingChange::Opened(pending) => asked.open(Arc::from(pending)),
+            PendingChange::Closed(id) => asked.close(session, id),
+        }
+    }
+
+    /// What waits, oldest first: everywhere, or in one session.
+    pub(crate) fn list(&self, session: Option<&SessionId>) -> Vec<Arc<Pending>> {
+        let asked = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let wanted = |pending: &&Arc<Pending>| session.is_none_or(|id| pending.session_id == *id);
+        asked.in_order.values().filter(wanted).cloned().collect()
+    }
+}
+
 /// What the events of one stream leave in these rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Asks {
@@ -109,10 +161,10 @@ pub(crate) fn subject(rule: &RememberedRule) -> rusqlite::Result<String> {
 }
 
 /// What waits, oldest first: everywhere, or in one session.
-pub(crate) fn pending(db: &Connection, session: Option<&str>) -> Result<Vec<Pending>> {
+pub(crate) fn pending(db: &Connection, session: Option<&str>) -> Result<Vec<Arc<Pending>>> {
     let mut select =
         db.prepare_cached("SELECT record FROM pending WHERE ?1 IS NULL OR session_id = ?1 ORDER BY asked_ms, id")?;
-    let found = select.query_map([session], |row| from_json(row, 0))?.collect::<rusqlite::Result<_>>()?;
+    let found = select.query_map([session], |row| from_json(row, 0).map(Arc::new))?.collect::<rusqlite::Result<_>>()?;
     Ok(found)
 }
 

@@ -48,7 +48,7 @@ pub trait Log: Send + Sync {
     fn unclosed(&self) -> BoxFuture<'_, Result<Vec<SessionRecord>>>;
 
     /// What waits for a person, oldest first: everywhere, or in one session.
-    fn pending(&self, session: Option<&SessionId>) -> BoxFuture<'_, Result<Vec<Pending>>>;
+    fn pending(&self, session: Option<&SessionId>) -> BoxFuture<'_, Result<Vec<Arc<Pending>>>>;
 
     /// What persons said for longer than once, oldest first.
     fn remembered(&self) -> BoxFuture<'_, Result<Vec<RememberedRule>>>;

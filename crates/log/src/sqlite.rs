@@ -13,7 +13,7 @@ use roost_proto::session::SessionRecord;
 use roost_proto::time::Timestamp;
 use tokio::sync::watch;
 
-use crate::asks;
+use crate::asks::{self, Waiting};
 use crate::compact::{Compact, Compacted};
 use crate::cursor::Start;
 use crate::error::{Error, Result};
@@ -92,6 +92,7 @@ struct WriterHandle {
     thread: Mutex<Option<JoinHandle<()>>>,
     /// The last block that compaction looked at.
     compacted_to: Arc<AtomicI64>,
+    waiting: Arc<Waiting>,
     /// Held as long as anything may be written.
     _lock: StateLock,
 }
@@ -106,12 +107,14 @@ impl SqliteLog {
         let (published, news) = watch::channel(0);
         let (health, healthy) = watch::channel(Health::Ok);
         let closing = Arc::new(AtomicBool::new(false));
+        let waiting = Arc::new(Waiting::load(&db).map_err(|error| error.at(&path))?);
         let wiring = Wiring {
             commands,
             ring: ring.clone(),
             published,
             health,
             closing: closing.clone(),
+            waiting: waiting.clone(),
             page_limit: options.page_limit,
         };
         let writer = Writer::new(db, wiring).map_err(|error| error.at(&path))?;
@@ -119,7 +122,7 @@ impl SqliteLog {
             Builder::new().name("roost-log-writer".into()).spawn(move || writer.run()).map_err(Error::io(&path))?;
         let thread = Mutex::new(Some(thread));
         let compacted_to = Arc::default();
-        let writer = WriterHandle { queue, closing, thread, compacted_to, _lock: lock.clone() };
+        let writer = WriterHandle { queue, closing, thread, compacted_to, waiting, _lock: lock.clone() };
         let readers = Arc::new(Readers::new(path));
         let inner = Inner {
             readers,
@@ -236,7 +239,11 @@ impl Log for SqliteLog {
         Box::pin(self.inner.readers.run(tables::open_tasks))
     }
 
-    fn pending(&self, session: Option<&SessionId>) -> BoxFuture<'_, Result<Vec<Pending>>> {
+    fn pending(&self, session: Option<&SessionId>) -> BoxFuture<'_, Result<Vec<Arc<Pending>>>> {
+        if let Some(writer) = &self.inner.writer {
+            let waiting = writer.waiting.list(session);
+            return Box::pin(async { Ok(waiting) });
+        }
         let session = session.map(|session| session.as_str().to_owned());
         Box::pin(self.inner.readers.run(move |db| asks::pending(db, session.as_deref())))
     }

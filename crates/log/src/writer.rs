@@ -13,7 +13,7 @@ use roost_proto::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::asks::AskChange;
+use crate::asks::{AskChange, Waiting};
 use crate::block::{Block, BlockBuilder, Room};
 use crate::codec::Packer;
 use crate::cursor::BlockId;
@@ -43,6 +43,7 @@ pub(crate) struct Wiring {
     pub(crate) health: watch::Sender<Health>,
     /// Set once, when the log closes.
     pub(crate) closing: Arc<AtomicBool>,
+    pub(crate) waiting: Arc<Waiting>,
     /// Pages that the database may have; tests fill the disk with it.
     pub(crate) page_limit: Option<Arc<AtomicU32>>,
 }
@@ -252,6 +253,7 @@ impl Writer {
                 (stream.touched, stream.summary_changed) = (false, false);
             }
         }
+        group.asks.drain(..).for_each(|change| self.wiring.waiting.apply(change));
         if !group.blocks.is_empty() {
             self.wiring.ring.push(std::mem::take(&mut group.blocks));
             self.wiring.published.send_replace(self.next_block - 1);

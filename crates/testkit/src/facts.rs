@@ -30,12 +30,21 @@ pub fn requested(call: &str) -> Fact {
 
 /// Some attempt at a tool call.
 pub fn attempt(call: &str, attempt: u32) -> Fact {
+    request("write", call, attempt)
+}
+
+/// The first attempt at a call of this tool.
+pub fn requested_of(tool: &str, call: &str) -> Fact {
+    request(tool, call, 1)
+}
+
+fn request(tool: &str, call: &str, attempt: u32) -> Fact {
     let input = json!({ "path": call });
     let tool_call_id = ToolCallId::from(call);
     let identity = ToolCallIdentity { tool_call_id, attempt, ..ToolCallIdentity::first(None, &input) };
     Fact::ToolRequested(ToolCallRequestedPayload {
         identity,
-        name: "write".into(),
+        name: tool.into(),
         input,
         input_ref: None,
         title: None,
@@ -46,6 +55,11 @@ pub fn attempt(call: &str, attempt: u32) -> Fact {
 /// The runtime waits for a decision.
 pub fn asks(call: &str) -> Fact {
     Fact::ToolAsks(call.into())
+}
+
+/// The runtime waits for the host to run the tool.
+pub fn asks_host(call: &str) -> Fact {
+    Fact::HostToolAsks(call.into())
 }
 
 /// A tool runs.

@@ -3,6 +3,7 @@
 //! * [`fake::FakeAdapter`] is a runtime without a process: the test is the agent. It receives what the engine wants
 //!   (open, resume, start a task, decide) and says what comes of it, one step at a time.
 //! * [`Harness`] is an engine over that runtime and a real log in a directory of its own; it can crash and restart.
+//! * [`host_tools`] are tools of the host's that do what a test tells them.
 //! * [`facts`] are the drafts that tests say most.
 //!
 //! Nothing here sleeps to wait for something: every wait is for a condition, with one generous [`DEADLINE`].
@@ -12,6 +13,7 @@
 pub mod facts;
 pub mod fake;
 mod harness;
+pub mod host_tools;
 
 pub use harness::{Harness, Home};
 

@@ -33,6 +33,9 @@ impl Actor {
         let told = match asked {
             Asked::Tool(call) => {
                 self.judge(&call).await?;
+                if self.run_on_host(&call).await? {
+                    return Ok(());
+                }
                 self.tell(&call).await
             }
             Asked::Question(question) => {
@@ -91,6 +94,10 @@ impl Actor {
                 true => self.pass_on(id, to.into()).await,
             };
         }
+        if task.stop.is_some() {
+            // Nothing begins in a task that is being stopped.
+            return Err(Error::NotPending(id));
+        }
         let (events, tell) = match to {
             ResponseTo::Approval { call, attempt, input_hash, decision } => {
                 let asked = task.ledger.asked_about(&call).ok_or_else(|| Error::NotPending(id.clone()))?;
@@ -121,6 +128,7 @@ impl Actor {
     /// Tells the runtime what somebody said; acknowledged only when its side has taken it.
     async fn pass_on(&mut self, id: String, tell: Tell) -> Result<(), Error> {
         match tell {
+            Tell::Decision(call) if self.run_on_host(&call).await? => {}
             Tell::Decision(call) => self.tell(&call).await?,
             Tell::Answer(question, answer) => self.tell_answer(&question, answer).await?,
         }
@@ -176,7 +184,7 @@ impl Actor {
         self.heard(told)
     }
 
-    fn heard(
+    pub(super) fn heard(
         &mut self,
         told: Result<Result<(), AdapterError>, tokio::time::error::Elapsed>,
     ) -> Result<(), AdapterError> {
@@ -187,7 +195,7 @@ impl Actor {
         told.unwrap_or_else(|_| Err(deaf()))
     }
 
-    async fn note_untold(&mut self, told: Result<(), AdapterError>) -> Result<(), Error> {
+    pub(super) async fn note_untold(&mut self, told: Result<(), AdapterError>) -> Result<(), Error> {
         if let Err(error) = told {
             let message = format!("the runtime did not take a decision: {error}");
             let notice = RuntimeNoticePayload { level: NoticeLevel::Warning, source: NoticeSource::Engine, message };
@@ -251,7 +259,7 @@ fn resolution(answer: &Answer, by: Answerer) -> Resolution {
 }
 
 /// One that did not take the last message is not waited for again.
-fn patience(deaf: bool) -> Duration {
+pub(super) fn patience(deaf: bool) -> Duration {
     if deaf { Duration::ZERO } else { CONTROL_PATIENCE }
 }
 

@@ -37,6 +37,7 @@ impl Actor {
         }
         let deadline = Instant::now() + STOP_GRACE;
         task.stop = Some(Stop { reason: reason.clone(), deadline, replies: vec![reply] });
+        task.host.cancel();
         // Nobody's answer counts any more, and whoever looks at it should know at once.
         let closed = task.ledger.close_asks(ApprovalEnd::Stopped, &format!("stopped: {reason}"));
         if !closed.is_empty() {

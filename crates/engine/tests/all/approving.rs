@@ -63,7 +63,7 @@ async fn respond(host: &Harness, session: &SessionId, response: Response) -> Res
     soon("an answer is acknowledged or refused", host.engine.respond(session.as_str(), response)).await
 }
 
-async fn pending(host: &Harness) -> Vec<Pending> {
+async fn pending(host: &Harness) -> Vec<Arc<Pending>> {
     host.log.pending(None).await.unwrap()
 }
 
@@ -100,7 +100,7 @@ async fn ended_unrun(host: &Harness, session: &SessionId, end: ApprovalEnd) {
 
 /// The call still waits and its agent has heard nothing.
 async fn still_waits(host: &Harness, watched: &mut Watched) {
-    assert_eq!(pending(host).await.iter().map(Pending::id).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(pending(host).await.iter().map(|row| row.id()).collect::<Vec<_>>(), ["a"]);
     respond(host, &watched.session, answer("a", ALLOW, "last")).await.unwrap();
     assert_eq!(watched.agent.told().await, Told::Approved("a".into()), "the first thing that it hears");
 }
@@ -155,7 +155,7 @@ async fn what_a_person_needs_to_decide_is_in_one_event_and_one_row() {
     assert_eq!(asked.rule.as_deref(), Some("permission_mode:ask"));
     assert!(asked.expires_at.is_some());
     let row = pending(&host).await.pop().unwrap();
-    assert_eq!((row.session_id, row.task_id), (it.session, Some(it.task)));
+    assert_eq!((&row.session_id, &row.task_id), (&it.session, &Some(it.task)));
     host.stop().await;
 }
 
@@ -527,7 +527,7 @@ async fn questioned(host: &mut Harness) -> Watched {
 async fn the_first_answer_to_a_question_counts() {
     let mut host = Harness::start().await;
     let mut it = questioned(&mut host).await;
-    assert_eq!(pending(&host).await.iter().map(Pending::id).collect::<Vec<_>>(), ["q"]);
+    assert_eq!(pending(&host).await.iter().map(|row| row.id()).collect::<Vec<_>>(), ["q"]);
     let given = Answer::Given([("bird".to_owned(), vec!["owl".to_owned()])].into());
     respond(&host, &it.session, reply(given.clone(), "first")).await.unwrap();
     let late = respond(&host, &it.session, reply(Answer::Declined, "second")).await;
@@ -568,7 +568,7 @@ async fn an_approval_of_a_runtime_that_outlived_its_host_still_waits_and_can_be_
     home.leave_process(&it.session);
     let (host, (_runtime, mut agent)) =
         start_with(home, async |home| home.runtimes.opening().await.accept_running("native")).await;
-    assert_eq!(pending(&host).await.iter().map(Pending::id).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(pending(&host).await.iter().map(|row| row.id()).collect::<Vec<_>>(), ["a"]);
     respond(&host, &it.session, answer("a", ALLOW, "me")).await.unwrap();
     assert_eq!(agent.told().await, Told::Approved("a".into()));
     agent.say_all([started("a"), completed("a")]).await;

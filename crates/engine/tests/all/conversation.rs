@@ -22,13 +22,14 @@ async fn a_prompt_gives_events_in_order_and_without_a_gap() {
         "session.created",
         "task.started",
         "session.updated",
+        "model.input",
         "model.output.delta",
         "model.output.completed",
         "task.completed",
     ];
     assert_eq!(types, expected);
     let seqs: Vec<_> = host.events(&session).await.iter().map(|event| event.seq).collect();
-    assert_eq!(seqs, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(seqs, [1, 2, 3, 4, 5, 6, 7]);
     host.stop().await;
 }
 

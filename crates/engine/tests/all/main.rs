@@ -9,6 +9,7 @@ mod ending;
 mod failing;
 mod full_disk;
 mod full_house;
+mod hosting;
 mod ledger;
 mod ledger_model;
 mod model;

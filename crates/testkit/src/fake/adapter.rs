@@ -203,6 +203,9 @@ impl RuntimeAdapter for FakeAdapter {
         open: OpenSession,
         native: RuntimeSessionId,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        if self.resume_model != ResumeModel::Native {
+            return Err(AdapterError::UnknownSession(native));
+        }
         self.open(How::Resume(open, native)).await.map(|opened| opened.session)
     }
 

@@ -1,0 +1,47 @@
+//! Calls that the host runs: their books are kept by the host alone, whatever the runtime says about them.
+
+use roost_proto::event::EventBody;
+use roost_proto::ids::ToolCallId;
+use roost_proto::payload::ToolCallStartedPayload;
+use roost_proto::tool::PolicyDecision;
+use serde_json::Value;
+
+use super::{CallState, Ledger};
+use crate::adapter::ToolOutcome;
+
+/// A call that the host begins to run.
+#[derive(Debug)]
+pub struct HostCall {
+    /// What is to be written first.
+    pub started: EventBody,
+    /// The tool.
+    pub name: String,
+    /// Its input.
+    pub input: Value,
+}
+
+impl Ledger {
+    /// The call was allowed, and it is the host that runs it.
+    pub fn is_the_hosts(&self, id: &ToolCallId) -> bool {
+        self.calls.get(id).is_some_and(|call| call.host) && self.decision(id) == Some(PolicyDecision::Allow)
+    }
+
+    /// Begins a call of the host's that was allowed; `None` if it may not run or runs already.
+    pub fn start_on_host(&mut self, id: &ToolCallId) -> Option<HostCall> {
+        let call = self.calls.get_mut(id).filter(|call| call.host && call.state == CallState::Approved)?;
+        let input = call.request.as_ref()?.input.clone();
+        call.state = CallState::Running;
+        let started = ToolCallStartedPayload { identity: call.identity.clone() }.into();
+        Some(HostCall { started, name: call.name.clone(), input })
+    }
+
+    /// Records what came of a call that the host ran.
+    pub fn complete_on_host(&mut self, outcome: ToolOutcome) -> Vec<EventBody> {
+        let mut events = Vec::new();
+        if self.is_the_hosts(&outcome.call) {
+            // What was approved can always be completed.
+            let _ = self.complete(outcome, &mut events);
+        }
+        events
+    }
+}
