@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use roost_log::Log;
+use roost_policy::RuleSet;
 use roost_process::Isolation;
 use roost_proto::event::{NewEvent, RuntimeRef, Trace};
 use roost_proto::ids::SessionId;
@@ -57,6 +58,8 @@ pub struct Config {
     pub artifacts: PathBuf,
     /// Most characters of a conversation that reach a runtime at once; `None` means any number.
     pub max_context_chars: Option<u64>,
+    /// The allow and deny lists.
+    pub rules: Arc<RuleSet>,
     /// Most runtimes alive at once.
     pub max_sessions: usize,
     /// What happens to one too many.
@@ -79,6 +82,7 @@ impl Config {
             records,
             artifacts,
             max_context_chars: None,
+            rules: Arc::default(),
             isolation: BTreeMap::new(),
             max_sessions: 32,
             when_full: WhenFull::Queue,
@@ -160,7 +164,7 @@ impl Engine {
     /// Starts the engine: closes what an earlier process left open, ends what it left running.
     pub async fn start(log: Arc<dyn Log>, runtimes: Runtimes, config: Config) -> Result<Self, Error> {
         let slots = Arc::new(Slots::new(config.max_sessions, config.when_full));
-        let judge = Judge::new(log.remembered().await?);
+        let judge = Judge::new(config.rules.clone(), log.remembered().await?);
         let shared = Arc::new(Shared { artifacts: Artifacts::new(&config.artifacts), log, config, slots, judge });
         let survivors = recovery::recover(&shared, &runtimes).await?;
         let engine = Self { shared, runtimes, live: Mutex::new(Some(HashMap::new())) };
@@ -372,9 +376,11 @@ async fn directory(cwd: &Path) -> Result<String, Error> {
     if !cwd.is_absolute() {
         return Err(bad("the path is not absolute"));
     }
-    let metadata = tokio::fs::metadata(cwd).await.map_err(|error| bad(&error.to_string()))?;
+    // Links are resolved once and for all: where a path leads is judged from here.
+    let real = tokio::fs::canonicalize(cwd).await.map_err(|error| bad(&error.to_string()))?;
+    let metadata = tokio::fs::metadata(&real).await.map_err(|error| bad(&error.to_string()))?;
     if !metadata.is_dir() {
         return Err(bad("it is not a directory"));
     }
-    cwd.to_str().map(Into::into).ok_or_else(|| bad("the path is not UTF-8"))
+    real.to_str().map(Into::into).ok_or_else(|| bad("the path is not UTF-8"))
 }

@@ -71,6 +71,11 @@ pub enum Error {
     /// The answer cannot count for longer.
     #[error("{0} can only be answered for this once")]
     OnlyOnce(String),
+    /// The answer means nothing elsewhere.
+    #[error(
+        "{0} is about a file of this workspace; it can be answered for the session or the workspace, not for always"
+    )]
+    OnlyHere(String),
     /// Nothing can be written to the log at the moment.
     #[error("the disk is full, so nothing can be recorded; free some space and try again")]
     DiskFull,

@@ -1,48 +1,148 @@
-//! The policy, fed with what the engine knows: the call, the session, and what persons said before.
+//! The policy, fed with what the engine knows: the call, where its paths really lead, and what persons said before.
 
-use std::sync::{PoisonError, RwLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
+use roost_policy::{Call, Context, Effect, Memory, NO_APPROVER, Pattern, Remembered, ResolvedPath, RuleSet, Scope};
+use roost_proto::approval::ApprovalScope;
+use roost_proto::ids::SessionId;
 use roost_proto::mode::Mode;
-use roost_proto::pattern::{CallPattern, RememberedRule};
+use roost_proto::pattern::{CallPattern, RememberedRule, Touches};
 use roost_proto::payload::ToolCallRequestedPayload;
-use roost_proto::tool::ToolPolicyEvaluation;
+use roost_proto::runtime::RuntimeName;
+use roost_proto::tool::{PolicyDecision, PolicyResult, ToolPolicyEvaluation};
 
 pub use roost_policy::Approver;
 
-use crate::runtime::Profile;
+/// What is said to an agent whose tool call nobody could approve.
+const NOBODY: &str = "nobody is there to approve it";
 
 /// What the policy says about a call.
 pub(crate) struct Judgement {
     pub(crate) words: Vec<ToolPolicyEvaluation>,
+    /// Why it is denied, if it is; for the agent to read.
+    pub(crate) reason: String,
     /// The calls that an answer for longer than once would cover.
     pub(crate) offer: Option<CallPattern>,
 }
 
+/// The session that a call is made in.
+pub(crate) struct Place<'a> {
+    pub(crate) session: &'a SessionId,
+    pub(crate) runtime: RuntimeName,
+    /// Its root; absolute and without links.
+    pub(crate) workspace: &'a Path,
+    pub(crate) mode: Mode,
+    pub(crate) approver: Approver,
+}
+
 /// The rules, and the answers that count for longer than once.
-#[derive(Default)]
 pub(crate) struct Judge {
-    remembered: RwLock<Vec<RememberedRule>>,
+    rules: Arc<RuleSet>,
+    answers: RwLock<(Vec<RememberedRule>, Arc<Memory>)>,
 }
 
 impl Judge {
-    /// The policy with these remembered answers.
-    pub(crate) fn new(remembered: Vec<RememberedRule>) -> Self {
-        Self { remembered: RwLock::new(remembered) }
+    /// The policy with these rules and remembered answers.
+    pub(crate) fn new(rules: Arc<RuleSet>, remembered: Vec<RememberedRule>) -> Self {
+        let memory = Arc::new(memory(&remembered));
+        Self { rules, answers: RwLock::new((remembered, memory)) }
     }
 
-    /// What the policy says about a call of this session.
-    pub(crate) fn judge(
-        &self,
-        _profile: &Profile,
-        mode: Mode,
-        approver: Approver,
-        _request: &ToolCallRequestedPayload,
-    ) -> Judgement {
-        Judgement { words: roost_policy::evaluate(mode, approver), offer: None }
+    /// What the policy says about a call.
+    pub(crate) async fn judge(&self, place: &Place<'_>, request: &ToolCallRequestedPayload) -> Judgement {
+        let call = Call {
+            runtime: &place.runtime,
+            name: &request.name,
+            kind: request.kind,
+            input: &request.input,
+            input_hash: &request.identity.input_hash,
+            title: request.title.as_deref(),
+        };
+        let mut resolved = Vec::new();
+        for given in roost_policy::classify(&call).subject.paths() {
+            resolved.push(resolve(place.workspace, given).await);
+        }
+        let memory = self.answers.read().unwrap_or_else(PoisonError::into_inner).1.clone();
+        let context = Context {
+            mode: place.mode,
+            approver: place.approver,
+            session: place.session,
+            workspace: place.workspace,
+            resolved: &resolved,
+            rules: &self.rules,
+            memory: &memory,
+        };
+        let evaluation = roost_policy::evaluate(&call, &context);
+        let rule = evaluation.words.last().and_then(|word| word.rule.as_deref()).unwrap_or_default();
+        let reason = if rule == NO_APPROVER { NOBODY.into() } else { format!("the rule {rule} denies it") };
+        let asks = evaluation.words.iter().any(|word| word.result == PolicyResult::Ask);
+        let offer = evaluation.remember.into_iter().next().filter(|_| asks).map(pattern);
+        Judgement { words: evaluation.words, reason, offer }
     }
 
-    /// From now on this counts.
+    /// From now on this counts, and what was said about the same before does not.
     pub(crate) fn remember(&self, rule: RememberedRule) {
-        self.remembered.write().unwrap_or_else(PoisonError::into_inner).push(rule);
+        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
+        let (rules, ready) = &mut *answers;
+        let about =
+            |rule: &RememberedRule| (rule.scope, rule.session_id.clone(), rule.workspace.clone(), rule.pattern.clone());
+        rules.retain(|known| about(known) != about(&rule));
+        rules.push(rule);
+        *ready = Arc::new(memory(rules));
     }
+}
+
+/// Where a path that a call names really leads.
+async fn resolve(workspace: &Path, given: &str) -> ResolvedPath {
+    let path = workspace.join(given);
+    let real = match tokio::fs::canonicalize(&path).await {
+        Ok(real) => Some(real),
+        // A file that is not there yet is where its folder is.
+        Err(_) => match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) => tokio::fs::canonicalize(folder).await.ok().map(|folder| folder.join(name)),
+            _ => None,
+        },
+    };
+    let inside_workspace = real.as_deref().is_some_and(|real| real.starts_with(workspace));
+    ResolvedPath { given: given.to_owned(), real, inside_workspace }
+}
+
+fn memory(rules: &[RememberedRule]) -> Memory {
+    let answers: Vec<_> = rules.iter().filter_map(answer).collect();
+    Memory::new(&answers).unwrap_or_else(|error| {
+        // Only answers that the policy itself offered are ever stored; without them more is asked, never less denied.
+        tracing::error!(%error, "The remembered answers cannot be used.");
+        Memory::default()
+    })
+}
+
+fn answer(rule: &RememberedRule) -> Option<Remembered> {
+    let scope = match rule.scope {
+        ApprovalScope::Once => return None,
+        ApprovalScope::Session => Scope::Session(rule.session_id.clone()?),
+        ApprovalScope::Workspace => Scope::Workspace(PathBuf::from(rule.workspace.as_ref()?)),
+        ApprovalScope::Always => Scope::Always,
+    };
+    let effect = match rule.decision {
+        PolicyDecision::Allow => Effect::Allow,
+        PolicyDecision::Deny => Effect::Deny,
+    };
+    let pattern = rule.pattern.touches.clone().map(|touches| match touches {
+        Touches::Command(argv) => Pattern::Command(argv),
+        Touches::File(glob) => Pattern::File(glob),
+        Touches::Host(host) => Pattern::Host(host),
+        Touches::Exact(hash) => Pattern::Exact(hash),
+    });
+    Some(Remembered { scope, effect, runtime: rule.pattern.runtime.clone(), tool: rule.pattern.tool.clone(), pattern })
+}
+
+fn pattern(offer: Remembered) -> CallPattern {
+    let touches = offer.pattern.map(|pattern| match pattern {
+        Pattern::Command(argv) => Touches::Command(argv),
+        Pattern::File(glob) => Touches::File(glob),
+        Pattern::Host(host) => Touches::Host(host),
+        Pattern::Exact(hash) => Touches::Exact(hash),
+    });
+    CallPattern { runtime: offer.runtime, tool: offer.tool, touches }
 }

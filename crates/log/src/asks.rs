@@ -76,21 +76,22 @@ pub(crate) struct Waiting(RwLock<Asked>);
 
 #[derive(Debug, Default)]
 struct Asked {
-    in_order: BTreeMap<(Timestamp, SessionId, String), Arc<Pending>>,
+    /// By when it was asked, by id, by session.
+    in_order: BTreeMap<(Timestamp, String, SessionId), Arc<Pending>>,
     since: HashMap<(SessionId, String), Timestamp>,
 }
 
 impl Asked {
     fn open(&mut self, pending: Arc<Pending>) {
         let (session, id, at) = (pending.session_id.clone(), pending.id().to_owned(), pending.asked_at);
+        self.close(session.clone(), id.clone());
         self.since.insert((session.clone(), id.clone()), at);
-        self.in_order.insert((at, session, id), pending);
+        self.in_order.insert((at, id, session), pending);
     }
 
     fn close(&mut self, session: SessionId, id: String) {
-        let key = (session, id);
-        if let Some(at) = self.since.remove(&key) {
-            self.in_order.remove(&(at, key.0, key.1));
+        if let Some(at) = self.since.remove(&(session.clone(), id.clone())) {
+            self.in_order.remove(&(at, id, session));
         }
     }
 }
@@ -157,7 +158,7 @@ impl Asks {
 
 /// What a rule is about, whatever it says about it.
 pub(crate) fn subject(rule: &RememberedRule) -> rusqlite::Result<String> {
-    to_json(&(rule.scope, &rule.session_id, &rule.workspace, &rule.runtime, &rule.tool, &rule.pattern))
+    to_json(&(rule.scope, &rule.session_id, &rule.workspace, &rule.pattern))
 }
 
 /// What waits, oldest first: everywhere, or in one session.

@@ -1,66 +1,54 @@
 //! The one policy: rules and context in, a decision with its rule's name out. Pure: no I/O, no clock.
 //!
-//! This is the part that the first agent needs: a mode that allows everything, and an honest "nobody is there to
-//! ask" for the rest. Tool classes, lists and remembered answers join it here.
+//! [`classify`] finds out what a call would do and touch, the caller resolves the paths that it names
+//! ([`Subject::paths`]), and [`evaluate`] decides. The first step that has something to say decides:
+//!
+//! | step | result | rule |
+//! |---|---|---|
+//! | 1. a deny rule | deny | `override:deny_tool`, `override:deny_permission`, `rule:<name>` |
+//! | 2. a remembered "no" | deny | `remembered:<scope>` |
+//! | 3. mode `Plan`, not a read | deny | `permission_mode:plan` |
+//! | 4. an allow rule | allow | `override:allow_tool`, `override:allow_permission`, `rule:<name>` |
+//! | 5. a remembered "yes" | allow | `remembered:<scope>` |
+//! | 6. the mode and the class | see below | `permission_mode:…` |
+//!
+//! | mode | read-only | write | network | dangerous |
+//! |---|---|---|---|---|
+//! | `Plan` | allow | deny | deny | deny |
+//! | `Ask` | allow | ask | ask | ask |
+//! | `AcceptEdits` | allow | allow in the workspace, else ask | ask | ask |
+//! | `Auto` | allow | allow | allow | ask |
+//! | `Yolo` | allow | allow | allow | allow |
+//!
+//! Where the result is ask and nobody can answer, a second word denies with [`NO_APPROVER`].
+//!
+//! **Dangerous calls** run unasked below `Yolo` only if a rule or an answer names them exactly: the input's hash, the
+//! command with all its arguments, or the name of a tool of which nothing else is known (an MCP tool, say). A class, a
+//! glob, a command with `*`, or the name of the shell tool is not enough.
+//!
+//! **Allowing is strict, denying is eager.** A command is allowed if every simple command of the line is, without
+//! redirection, substitution, assignment, background or anything not understood; a remembered command only if it stands
+//! alone. It is denied if any part of it might be the denied one, behind `sudo`, `xargs` or `sh -c` too. A file is
+//! allowed by the path it really has. A host is allowed by the one reading of its address.
+//!
+//! What a class or a rule cannot see is what a program does: `cargo test` is a write that runs the project's own code.
 
-use roost_proto::mode::Mode;
-use roost_proto::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
+mod class;
+mod commands;
+mod decide;
+mod index;
+mod pattern;
+mod redact;
+mod remembered;
+mod rules;
+pub mod shell;
+mod subject;
+mod tools;
 
-/// Whether somebody can answer when the policy says ask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Approver {
-    /// Somebody watches and may answer.
-    Present,
-    /// The session is alone; asking would wait for ever.
-    Nobody,
-}
-
-/// The rule that denies a call which nobody could approve.
-pub const NO_APPROVER: &str = "no_approver";
-
-/// What the policy says about a tool call: each layer's word, in order. The last one is never `Ask` when nobody is
-/// there to answer.
-pub fn evaluate(mode: Mode, approver: Approver) -> Vec<ToolPolicyEvaluation> {
-    let host = |result, rule: &str| ToolPolicyEvaluation {
-        source: PolicySource::Codesdk,
-        result,
-        rule: Some(rule.to_owned()),
-    };
-    if mode == Mode::Yolo {
-        return vec![host(PolicyResult::Allow, "permission_mode:yolo")];
-    }
-    let ask = host(PolicyResult::Ask, &format!("permission_mode:{mode}"));
-    match approver {
-        Approver::Present => vec![ask],
-        Approver::Nobody => vec![ask, host(PolicyResult::Deny, NO_APPROVER)],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn last(mode: Mode, approver: Approver) -> (PolicyResult, String) {
-        let word = evaluate(mode, approver).pop().unwrap();
-        (word.result, word.rule.unwrap())
-    }
-
-    #[test]
-    fn yolo_allows_whoever_is_there() {
-        for approver in [Approver::Present, Approver::Nobody] {
-            assert_eq!(last(Mode::Yolo, approver), (PolicyResult::Allow, "permission_mode:yolo".into()));
-        }
-    }
-
-    #[test]
-    fn every_other_mode_fails_closed_when_nobody_is_there() {
-        for mode in [Mode::Plan, Mode::Ask, Mode::AcceptEdits, Mode::Auto] {
-            assert_eq!(last(mode, Approver::Nobody), (PolicyResult::Deny, NO_APPROVER.into()));
-        }
-    }
-
-    #[test]
-    fn every_other_mode_asks_whoever_is_there() {
-        assert_eq!(last(Mode::Ask, Approver::Present), (PolicyResult::Ask, "permission_mode:ask".into()));
-    }
-}
+pub use class::{Call, Classes, Classified, ToolClass, classify};
+pub use decide::{Approver, Context, Evaluation, NO_APPROVER, ResolvedPath, evaluate};
+pub use pattern::Pattern;
+pub use redact::{REDACTED, is_secret_name, redact, redact_json};
+pub use remembered::{Memory, Remembered, Scope};
+pub use rules::{Effect, Error, Rule, RuleSet};
+pub use subject::{ParsedCommand, Subject};

@@ -57,7 +57,7 @@ pub enum ApprovalEnd {
 
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum PendingAsk {
     /// A tool call.
     Approval(Box<ApprovalRequestedPayload>),
@@ -118,5 +118,33 @@ impl PendingChange {
             EventBody::QuestionResolved(resolved) => Some(Self::Closed(resolved.question_id.as_str().to_owned())),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload::ToolKind;
+    use crate::tool::ToolCallIdentity;
+    use serde_json::json;
+
+    #[test]
+    fn a_pending_call_that_says_what_it_does_is_read_back() {
+        let input = json!({ "path": "a.txt" });
+        let asked = ApprovalRequestedPayload {
+            identity: ToolCallIdentity::first(None, &input),
+            name: "write".into(),
+            title: None,
+            kind: Some(ToolKind::Edit),
+            input,
+            input_ref: None,
+            rule: None,
+            offer: None,
+            expires_at: None,
+        };
+        let (session_id, asked_at) = (SessionId::new(), Timestamp::from_millis(0));
+        let pending = Pending { session_id, task_id: None, asked_at, ask: PendingAsk::Approval(Box::new(asked)) };
+        let text = serde_json::to_string(&pending).unwrap();
+        assert_eq!(serde_json::from_str::<Pending>(&text).unwrap(), pending, "{text}");
     }
 }

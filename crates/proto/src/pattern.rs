@@ -1,4 +1,4 @@
-//! What an answer or a rule covers beyond the one call it was given for.
+//! What an answer covers beyond the one call it was given for.
 
 use std::fmt;
 
@@ -7,49 +7,56 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::ApprovalScope;
 use crate::ids::SessionId;
-use crate::runtime::RuntimeName;
 use crate::tool::PolicyDecision;
 
-/// The calls of a tool that are alike.
+/// What calls touch that are alike.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum CallPattern {
-    /// One simple command that begins with these words, or has exactly them.
-    Command {
-        /// The words.
-        argv: Vec<String>,
-        /// More words may follow.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        open: bool,
-    },
-    /// Files whose real path matches, seen from the workspace's root.
-    File {
-        /// A glob.
-        glob: String,
-    },
-    /// Addresses on this host, or on any below it when it begins with `*.`.
-    Host {
-        /// The host.
-        host: String,
-    },
-    /// This input and no other.
-    Exact {
-        /// Its hash.
-        input_hash: String,
-    },
-    /// Every call of the tool.
-    Any,
+#[serde(rename_all = "snake_case")]
+pub enum Touches {
+    /// A program with exactly these arguments; a last word `*` stands for any further ones.
+    Command(Vec<String>),
+    /// Files, as a glob seen from the workspace's root.
+    File(String),
+    /// A host, or `*.domain` for every host below a domain.
+    Host(String),
+    /// The input of this hash and no other.
+    Exact(String),
+}
+
+/// Calls that are alike; what is absent does not matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct CallPattern {
+    /// The runtime's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    /// The tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// What the call touches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub touches: Option<Touches>,
+}
+
+impl CallPattern {
+    /// It means the same in every workspace; a file of one means nothing in another.
+    pub fn holds_anywhere(&self) -> bool {
+        !matches!(self.touches, Some(Touches::File(_)))
+    }
 }
 
 impl fmt::Display for CallPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Command { argv, open: false } => write!(f, "`{}`", argv.join(" ")),
-            Self::Command { argv, open: true } => write!(f, "`{} …`", argv.join(" ")),
-            Self::File { glob } => write!(f, "files {glob}"),
-            Self::Host { host } => write!(f, "addresses on {host}"),
-            Self::Exact { .. } => f.write_str("exactly this call"),
-            Self::Any => f.write_str("every call of this tool"),
+        match (&self.touches, &self.tool) {
+            (Some(Touches::Command(argv)), _) => match argv.split_last() {
+                Some((last, first)) if last == "*" => write!(f, "`{} …`", first.join(" ")),
+                _ => write!(f, "`{}`", argv.join(" ")),
+            },
+            (Some(Touches::File(glob)), Some(tool)) => write!(f, "{tool} on {glob}"),
+            (Some(Touches::File(glob)), None) => write!(f, "changes to {glob}"),
+            (Some(Touches::Host(host)), _) => write!(f, "addresses on {host}"),
+            (Some(Touches::Exact(_)), _) => f.write_str("exactly this call"),
+            (None, Some(tool)) => write!(f, "every call of {tool}"),
+            (None, None) => f.write_str("every call"),
         }
     }
 }
@@ -61,11 +68,7 @@ pub struct RememberedRule {
     pub scope: ApprovalScope,
     /// What was said.
     pub decision: PolicyDecision,
-    /// The runtime whose tool it is.
-    pub runtime: RuntimeName,
-    /// The tool.
-    pub tool: String,
-    /// Its calls that are meant.
+    /// The calls that are meant.
     pub pattern: CallPattern,
     /// The session, for an answer that counts for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,6 +11,7 @@ use std::time::Duration;
 use roost_adapters::acp::{AcpAdapter, AgentCommand};
 use roost_engine::{Engine, Environments, Runtimes, WhenFull};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
+use roost_policy::RuleSet;
 use roost_process::{Environment, Holder, Isolation, Ladder};
 use roost_proto::registry::RuntimeStatus;
 use roost_proto::runtime::RuntimeName;
@@ -43,7 +44,7 @@ impl Roost {
         let options = LogOptions { synchronous: config.log.synchronous.into(), ..LogOptions::default() };
         let store = blocking(move || Ok(SqliteLog::open(&lock, options)?)).await?;
         let log: Arc<dyn Log> = Arc::new(store.clone());
-        let engine = Engine::start(log.clone(), runtimes(state, config)?, engine_config(state, config)).await?;
+        let engine = Engine::start(log.clone(), runtimes(state, config)?, engine_config(state, config)?).await?;
         Ok(Self { engine, log, store, retention: retention(config) })
     }
 
@@ -122,18 +123,20 @@ pub(crate) fn environment() -> Environment {
     Environment::allowed_from(std::env::vars_os())
 }
 
-fn engine_config(state: &State, config: &Config) -> roost_engine::Config {
+fn engine_config(state: &State, config: &Config) -> Result<roost_engine::Config, Error> {
     let environments =
         Environments { base: environment(), namespaces: state.namespaces(), isolation: Isolation::default() };
     let isolation: BTreeMap<_, _> =
         config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.isolation?))).collect();
-    roost_engine::Config {
+    Ok(roost_engine::Config {
         isolation,
         max_sessions: config.sessions.max.get(),
         when_full: config.sessions.when_full.into(),
         idle_timeout: Duration::from_secs(60 * u64::from(config.sessions.idle_timeout_minutes)),
+        rules: Arc::new(RuleSet::new(&config.policy.rules)?),
+        approval_timeout: config.policy.approval_timeout(),
         ..roost_engine::Config::new(environments, state.run(), state.artifacts())
-    }
+    })
 }
 
 fn retention(config: &Config) -> Retention {

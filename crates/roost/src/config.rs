@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use roost_policy::RuleSet;
 use roost_process::Isolation;
 use roost_proto::registry::RuntimeStatus;
 use serde::Deserialize;
@@ -57,6 +59,20 @@ pub(crate) enum WhenFull {
 pub(crate) struct Policy {
     /// Clients other than the local command line may use the mode `yolo`.
     pub(crate) allow_yolo: bool,
+    /// What may run unasked and what may not run at all, whatever the mode.
+    pub(crate) rules: Vec<roost_policy::Rule>,
+    /// How long somebody may take to answer before the answer is no; 0 means for ever, absent means a day.
+    pub(crate) approval_timeout_minutes: Option<u32>,
+}
+
+impl Policy {
+    /// How long somebody may take to answer.
+    pub(crate) fn approval_timeout(&self) -> Option<Duration> {
+        match self.approval_timeout_minutes {
+            Some(0) => None,
+            minutes => Some(Duration::from_secs(60 * u64::from(minutes.unwrap_or(24 * 60)))),
+        }
+    }
 }
 
 /// `[log]`: how the record is kept.
@@ -127,6 +143,7 @@ impl Config {
     /// Reads the text of a `roost.toml`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let config: Self = toml::from_str(text).map_err(|error| explain(&error))?;
+        RuleSet::new(&config.policy.rules).map_err(|error| error.to_string())?;
         for (id, runtime) in &config.runtimes {
             if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
                 return Err(format!("\"{id}\" cannot name a runtime; use letters, digits, '-', '_' and '.'"));
@@ -229,7 +246,7 @@ mod tests {
                 when_full: WhenFull::Reject,
                 idle_timeout_minutes: 5,
             },
-            policy: Policy { allow_yolo: true },
+            policy: Policy { allow_yolo: true, ..Policy::default() },
             log: Log { synchronous: Synchronous::Full, retention_days: Some(7), retention_gb: Some(1) },
             runtimes: [("demo".into(), demo), ("goose".into(), goose)].into(),
         };

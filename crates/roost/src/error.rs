@@ -36,6 +36,8 @@ pub(crate) enum Error {
     #[error("Roost could not be started: {0}")]
     Start(io::Error),
     #[error(transparent)]
+    Rules(#[from] roost_policy::Error),
+    #[error(transparent)]
     Engine(#[from] roost_engine::Error),
     #[error(transparent)]
     Log(#[from] roost_log::Error),
@@ -49,6 +51,7 @@ impl Error {
             // Nobody reads any more, so nothing is wrong.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Completed,
             Self::Config(_)
+            | Self::Rules(_)
             | Self::NoHome
             | Self::NoCwd(_)
             | Self::NeedsPrompt(_)

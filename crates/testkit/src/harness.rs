@@ -33,14 +33,14 @@ pub struct Home {
     pub status: RuntimeStatus,
 }
 
-/// A running engine.
-pub struct Harness {
+/// A running engine and what it runs in: a home with the fake runtime, unless another is named.
+pub struct Harness<H = Home> {
     /// The engine.
     pub engine: Arc<Engine>,
     /// Its log.
     pub log: SqliteLog,
     /// What it runs in.
-    pub home: Home,
+    pub home: H,
 }
 
 impl Home {
@@ -115,17 +115,22 @@ impl Home {
 
     /// The right to write here; waits until what is left of an earlier engine has let go of it.
     pub async fn lock(&self) -> StateLock {
-        let taken = async {
-            loop {
-                match StateLock::acquire(self.path(), "test") {
-                    Ok(lock) => return lock,
-                    Err(roost_log::Error::Held { .. }) => tokio::time::sleep(LOCK_POLL).await,
-                    Err(error) => panic!("{error}"),
-                }
-            }
-        };
-        soon("the state directory is free", taken).await
+        lock(self.path()).await
     }
+}
+
+/// The right to write to a state directory; waits until what is left of an earlier engine has let go of it.
+pub(crate) async fn lock(state: &Path) -> StateLock {
+    let taken = async {
+        loop {
+            match StateLock::acquire(state, "test") {
+                Ok(lock) => return lock,
+                Err(roost_log::Error::Held { .. }) => tokio::time::sleep(LOCK_POLL).await,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    };
+    soon("the state directory is free", taken).await
 }
 
 impl Default for Home {
@@ -165,7 +170,9 @@ impl Harness {
     pub async fn session_in(&self, mode: Mode) -> SessionId {
         self.engine.create_session(self.new_session(mode)).await.unwrap()
     }
+}
 
+impl<H> Harness<H> {
     /// Says something to a session.
     pub async fn prompt(&self, session: &SessionId, text: &str) -> Result<Accepted, Error> {
         soon("a prompt is answered", self.engine.prompt(session.as_str(), Prompt::text(text))).await
@@ -241,13 +248,13 @@ impl Harness {
     }
 
     /// Ends the engine without a word, as `kill -9` would: nothing more reaches the log.
-    pub async fn crash(self) -> Home {
+    pub async fn crash(self) -> H {
         self.log.close().await;
         self.home
     }
 
     /// Stops the engine in order.
-    pub async fn stop(self) -> Home {
+    pub async fn stop(self) -> H {
         soon("the engine stops", self.engine.shutdown("the test is over")).await;
         self.log.close().await;
         self.home

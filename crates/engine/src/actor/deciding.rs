@@ -17,13 +17,11 @@ use super::listening::CONTROL_PATIENCE;
 use crate::adapter::{AdapterError, Answer};
 use crate::command::{Decision, Response, ResponseTo};
 use crate::error::Error;
-use crate::judge::{Approver, Judgement};
+use crate::judge::{Approver, Judgement, Place};
 use crate::ledger::{Asked, AskedAbout, Resolution, Terms, Verdict};
 use crate::runtime::Profile;
 use crate::task::{Answered, Phase, Task};
 
-/// What is said to an agent whose tool call nobody could approve.
-const NOBODY: &str = "nobody is there to approve it";
 /// What is said to an agent whose tool call somebody refused without a word.
 const REFUSED: &str = "the user refused it";
 
@@ -60,15 +58,26 @@ impl Actor {
             return Ok(());
         }
         let Some(request) = task.ledger.request_of(call) else { return Ok(()) };
-        let (judgement, reason) = match task.stop {
-            None => (self.shared.judge.judge(&self.profile, task.mode, task.approver, request), NOBODY),
-            Some(_) => (Judgement { words: vec![stopping()], offer: None }, "the task is being stopped"),
+        let judgement = match task.stop {
+            None => {
+                let place = Place {
+                    session: &self.profile.id,
+                    runtime: self.profile.adapter.name(),
+                    workspace: self.profile.cwd.as_ref(),
+                    mode: task.mode,
+                    approver: task.approver,
+                };
+                let request = request.clone();
+                self.shared.judge.judge(&place, &request).await
+            }
+            Some(_) => stopping(),
         };
         let expires_at = self.shared.config.approval_timeout.and_then(|timeout| {
             Some(Timestamp::from_millis(Timestamp::now().as_millis() + i64::try_from(timeout.as_millis()).ok()?))
         });
         let terms = Terms { offer: judgement.offer, expires_at };
-        let events = task.ledger.decide(call, judgement.words, reason, terms);
+        let Some(task) = &mut self.task else { return Ok(()) };
+        let events = task.ledger.decide(call, judgement.words, &judgement.reason, terms);
         let is_asked = task.ledger.is_pending(call);
         if is_asked {
             task.wait(Asked::Tool(call.clone()), self.shared.config.approval_timeout);
@@ -236,11 +245,12 @@ fn verdict(profile: &Profile, asked: AskedAbout<'_>, decision: Decision, by: Ans
     let remembered = match (scope, asked.offer) {
         (ApprovalScope::Once, _) => None,
         (_, None) => return Err(Error::OnlyOnce(asked.request.identity.tool_call_id.to_string())),
+        (ApprovalScope::Always, Some(pattern)) if !pattern.holds_anywhere() => {
+            return Err(Error::OnlyHere(asked.request.identity.tool_call_id.to_string()));
+        }
         (scope, Some(pattern)) => Some(RememberedRule {
             scope,
             decision,
-            runtime: profile.adapter.name(),
-            tool: asked.request.name.clone(),
             pattern: pattern.clone(),
             session_id: (scope == ApprovalScope::Session).then(|| profile.id.clone()),
             workspace: (scope == ApprovalScope::Workspace).then(|| profile.cwd.clone()),
@@ -264,7 +274,8 @@ pub(super) fn patience(deaf: bool) -> Duration {
 }
 
 /// The policy's word on a tool that is asked for after the task was asked to stop.
-fn stopping() -> ToolPolicyEvaluation {
+fn stopping() -> Judgement {
     let rule = Some("task_stopping".into());
-    ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule }
+    let word = ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule };
+    Judgement { words: vec![word], reason: "the task is being stopped".into(), offer: None }
 }

@@ -6,9 +6,8 @@ use roost_log::{Log, Retention, StateLock, check, rebuild};
 use roost_proto::approval::{ApprovalEnd, ApprovalScope};
 use roost_proto::event::NewEvent;
 use roost_proto::ids::SessionId;
-use roost_proto::pattern::{CallPattern, RememberedRule};
+use roost_proto::pattern::{CallPattern, RememberedRule, Touches};
 use roost_proto::payload::{ApprovalRequestedPayload, ApprovalResolvedPayload, QuestionAskedPayload};
-use roost_proto::runtime::RuntimeName;
 use roost_proto::time::Timestamp;
 use roost_proto::tool::{PolicyDecision, ToolCallIdentity};
 use serde_json::json;
@@ -56,9 +55,11 @@ fn rule(decision: PolicyDecision) -> RememberedRule {
     RememberedRule {
         scope: ApprovalScope::Always,
         decision,
-        runtime: RuntimeName::Demo,
-        tool: "shell".into(),
-        pattern: CallPattern::Command { argv: vec!["git".into(), "status".into()], open: true },
+        pattern: CallPattern {
+            runtime: None,
+            tool: Some("shell".into()),
+            touches: Some(Touches::Command(vec!["git".into(), "status".into()])),
+        },
         session_id: None,
         workspace: None,
     }

@@ -8,7 +8,7 @@ use roost_proto::event::{EventBody, NormalizedEvent, RuntimeRef, Trace};
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::RequestId;
 use roost_proto::mode::{Mode, PermissionMode};
-use roost_proto::pattern::{CallPattern, RememberedRule};
+use roost_proto::pattern::{CallPattern, RememberedRule, Touches};
 use roost_proto::payload::*;
 use roost_proto::runtime::{InteractionMode, RuntimeName};
 use roost_proto::session::{QueuedPrompt, SessionStatus};
@@ -279,8 +279,6 @@ fn additions() -> Vec<EventBody> {
             remembered: Some(RememberedRule {
                 scope: ApprovalScope::Workspace,
                 decision: PolicyDecision::Allow,
-                runtime: RuntimeName::CodexSdk,
-                tool: "shell".into(),
                 pattern: git_status(),
                 session_id: Some("s1".into()),
                 workspace: Some("/home/ada/engine".into()),
@@ -291,7 +289,11 @@ fn additions() -> Vec<EventBody> {
 }
 
 fn git_status() -> CallPattern {
-    CallPattern::Command { argv: vec!["git".into(), "status".into()], open: true }
+    CallPattern {
+        runtime: Some("codex".into()),
+        tool: Some("shell".into()),
+        touches: Some(Touches::Command(vec!["git".into(), "status".into(), "*".into()])),
+    }
 }
 
 fn answerer() -> Answerer {

@@ -1,4 +1,4 @@
-use roost_proto::pattern::CallPattern;
+use roost_proto::pattern::{CallPattern, Touches};
 use roost_proto::tool::ToolCallIdentity;
 use serde_json::json;
 
@@ -81,7 +81,7 @@ fn a_big_call_is_cut_and_can_be_shown_whole() {
 #[test]
 fn an_offer_says_what_it_covers() {
     let mut asked = asked(ToolKind::Edit, json!({ "path": "a", "content": "b" }));
-    asked.offer = Some(CallPattern::File { glob: "src/**".into() });
+    asked.offer = Some(CallPattern { touches: Some(Touches::File("src/**".into())), ..Default::default() });
     let text = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::Beginning).text;
-    assert!(text.ends_with("  s and w would also cover files src/**\n"), "{text}");
+    assert!(text.ends_with("  s and w would also cover changes to src/**\n"), "{text}");
 }

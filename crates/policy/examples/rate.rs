@@ -1,0 +1,96 @@
+//! How long a decision takes with 1,000 rules and 1,000 answers: `cargo run --release -p roost-policy --example rate`.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use roost_policy::{
+    Approver, Call, Context, Effect, Memory, Pattern, Remembered, ResolvedPath, Rule, RuleSet, Scope, ToolClass,
+    evaluate,
+};
+use roost_proto::mode::Mode;
+use roost_proto::runtime::RuntimeName;
+use serde_json::{Value, json};
+
+const ROUNDS: usize = 20_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let rules: Vec<Rule> = (0..1_000).map(rule).collect();
+    let answers: Vec<Remembered> = (0..1_000).map(answer).collect();
+    let start = Instant::now();
+    let (rules, memory) = (RuleSet::new(&rules)?, Memory::new(&answers)?);
+    println!("prepare 1,000 rules and 1,000 answers: {:?}", start.elapsed());
+
+    let workspace = Path::new("/work/project");
+    let session = "one".into();
+    for (title, name, input) in calls() {
+        let given = input["file_path"].as_str().unwrap_or_default().to_owned();
+        let real = workspace.join(&given);
+        let resolved = [ResolvedPath { given, real: Some(real), inside_workspace: true }];
+        let context = Context {
+            mode: Mode::Ask,
+            approver: Approver::Present,
+            session: &session,
+            workspace,
+            resolved: &resolved,
+            rules: &rules,
+            memory: &memory,
+        };
+        let runtime = RuntimeName::ClaudeAgentSdk;
+        let call = Call { runtime: &runtime, name, kind: None, input: &input, input_hash: "sha256:0", title: None };
+        let mut times: Vec<Duration> = (0..ROUNDS)
+            .map(|_| {
+                let start = Instant::now();
+                std::hint::black_box(evaluate(&call, &context));
+                start.elapsed()
+            })
+            .collect();
+        times.sort_unstable();
+        let rule = evaluate(&call, &context).words.pop().and_then(|word| word.rule).unwrap_or_default();
+        let (p50, p99) = (times[ROUNDS / 2], times[ROUNDS * 99 / 100]);
+        println!("{title:32} p50 {p50:>10.2?}  p99 {p99:>10.2?}  {rule}");
+    }
+    Ok(())
+}
+
+fn calls() -> [(&'static str, &'static str, Value); 9] {
+    let compound = "cd src && cargo test -p a | tail -5; git add . && git commit -m \"$(cat x)\" > log 2>&1";
+    [
+        ("read", "Read", json!({ "file_path": "src/a.rs" })),
+        ("edit, no rule", "Edit", json!({ "file_path": "src/a.rs" })),
+        ("edit, last rule", "Edit", json!({ "file_path": "folder999/a.rs" })),
+        ("command, no rule", "Bash", json!({ "command": "make all" })),
+        ("command, allowed", "Bash", json!({ "command": "tool996 run x" })),
+        ("command, program of 400 rules", "Bash", json!({ "command": "git frobnicate x" })),
+        ("compound command", "Bash", json!({ "command": compound })),
+        ("host", "WebFetch", json!({ "url": "https://www.host998.example.org/x" })),
+        ("unknown tool", "mcp__server__tool", json!({})),
+    ]
+}
+
+/// Rules of every kind, none of which makes another unnecessary.
+fn rule(at: usize) -> Rule {
+    let effect = if at.is_multiple_of(2) { Effect::Allow } else { Effect::Deny };
+    let tool = |name: String| Rule { tool: Some(name), ..Rule::new(effect) };
+    let about = |pattern| Rule { pattern: Some(pattern), ..Rule::new(effect) };
+    match at % 8 {
+        0 => tool(format!("mcp__server{at}__tool")),
+        1 => tool(format!("mcp__server{at}__*")),
+        2 => Rule { workspace: Some(format!("/work/{at}").into()), class: Some(ToolClass::Write), ..Rule::new(effect) },
+        3 | 4 => about(Pattern::Command(vec![format!("tool{at}"), "run".into(), "*".into()])),
+        5 => about(Pattern::Command(vec!["git".into(), format!("alias{at}")])),
+        6 => about(Pattern::Host(format!("*.host{at}.example.org"))),
+        _ => about(Pattern::File(format!("folder{at}/**/*.rs"))),
+    }
+}
+
+fn answer(at: usize) -> Remembered {
+    let pattern = match at % 3 {
+        0 => Pattern::Command(vec!["git".into(), format!("answer{at}")]),
+        1 => Pattern::Host(format!("answer{at}.example.org")),
+        _ => Pattern::File(format!("answers/{at}.rs")),
+    };
+    let scope = if at.is_multiple_of(2) { Scope::Always } else { Scope::Session("one".into()) };
+    let effect = if at.is_multiple_of(5) { Effect::Deny } else { Effect::Allow };
+    Remembered { scope, effect, runtime: None, tool: None, pattern: Some(pattern) }
+}

@@ -1,0 +1,102 @@
+//! What kind of thing a tool call does.
+
+use roost_proto::payload::ToolKind;
+use roost_proto::runtime::RuntimeName;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::commands;
+use crate::subject::{ParsedCommand, Subject};
+use crate::tools::{self, Action};
+
+/// How much harm a tool call can do, the least first. A call that does several things has the worst class of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToolClass {
+    /// Changes nothing.
+    #[serde(alias = "read_only")]
+    ReadOnly,
+    /// Changes files, or runs a program of which nothing worse is known.
+    Write,
+    /// Talks to the network.
+    Network,
+    /// Cannot be undone, reaches beyond the workspace, or is not known.
+    Dangerous,
+}
+
+/// A tool call as the policy sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// Whose tool.
+    pub runtime: &'a RuntimeName,
+    /// The tool, as the runtime names it.
+    pub name: &'a str,
+    /// What the runtime says that it does.
+    pub kind: Option<ToolKind>,
+    /// Its input.
+    pub input: &'a Value,
+    /// The `input_hash` of its identity.
+    pub input_hash: &'a str,
+    /// A line for people.
+    pub title: Option<&'a str>,
+}
+
+/// Every class that some part of a call has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Classes(u8);
+
+impl Classes {
+    /// What might do anything.
+    pub(crate) const ANYTHING: Self =
+        Self(1 << ToolClass::Write as u8 | 1 << ToolClass::Network as u8 | 1 << ToolClass::Dangerous as u8);
+
+    /// Whether some part has this class.
+    pub fn contains(self, class: ToolClass) -> bool {
+        self.0 & 1 << class as u8 != 0
+    }
+
+    /// The worst of them.
+    pub fn worst(self) -> ToolClass {
+        let downwards = [ToolClass::Dangerous, ToolClass::Network, ToolClass::Write];
+        downwards.into_iter().find(|class| self.contains(*class)).unwrap_or(ToolClass::ReadOnly)
+    }
+
+    pub(crate) fn add(&mut self, other: impl Into<Self>) {
+        self.0 |= other.into().0;
+    }
+}
+
+impl From<ToolClass> for Classes {
+    fn from(class: ToolClass) -> Self {
+        Self(1 << class as u8)
+    }
+}
+
+/// What was found out about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Classified {
+    /// How much harm it can do, part by part.
+    pub classes: Classes,
+    /// What it would touch.
+    pub subject: Subject,
+}
+
+/// Finds out what a call would do, from the runtime's table of tools, else from the kind that the runtime claims.
+pub fn classify(call: &Call<'_>) -> Classified {
+    let action = tools::action(call);
+    let subject = Subject::of(call, action);
+    let classes = match action {
+        Action::Inert | Action::Read => ToolClass::ReadOnly.into(),
+        Action::Edit | Action::Change => ToolClass::Write.into(),
+        Action::Fetch => ToolClass::Network.into(),
+        // A kind says neither whether a whole folder goes nor how; nothing brings it back.
+        Action::Delete => ToolClass::Dangerous.into(),
+        // What nobody knows must not run unasked in `Auto`.
+        Action::Unknown => Classes::ANYTHING,
+        Action::Shell => match &subject {
+            Subject::Shell(ParsedCommand { line: Ok(line), .. }) => commands::classes_of(line),
+            _ => Classes::ANYTHING,
+        },
+    };
+    Classified { classes, subject }
+}

@@ -1,0 +1,140 @@
+//! The decision: lists, remembered answers, and what the mode says about the call's class.
+
+use std::path::{Path, PathBuf};
+
+use roost_proto::ids::SessionId;
+use roost_proto::mode::Mode;
+use roost_proto::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
+
+use crate::class::{Call, Classified, ToolClass, classify};
+use crate::index::Question;
+use crate::remembered::{Memory, Remembered, offers};
+use crate::rules::RuleSet;
+use crate::subject::Subject;
+
+/// Whether somebody can answer when the policy says ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approver {
+    /// Somebody watches and may answer.
+    Present,
+    /// The session is alone; asking would wait for ever.
+    Nobody,
+}
+
+/// The rule that denies a call which nobody could approve.
+pub const NO_APPROVER: &str = "no_approver";
+
+/// A path that a call names, and where it really leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedPath {
+    /// The path as the call names it.
+    pub given: String,
+    /// The absolute path without links; for a file that does not exist yet, its folder's with the name added. `None`
+    /// if it leads nowhere.
+    pub real: Option<PathBuf>,
+    /// The real path is inside the workspace.
+    pub inside_workspace: bool,
+}
+
+/// Where and when a call is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// How much may be done unasked.
+    pub mode: Mode,
+    /// Whether somebody can answer.
+    pub approver: Approver,
+    /// The session.
+    pub session: &'a SessionId,
+    /// The workspace's absolute path without links.
+    pub workspace: &'a Path,
+    /// Every path of the call's [`Subject::paths`] that the caller could resolve.
+    pub resolved: &'a [ResolvedPath],
+    /// The lists.
+    pub rules: &'a RuleSet,
+    /// The answers.
+    pub memory: &'a Memory,
+}
+
+impl Context<'_> {
+    pub(crate) fn resolved(&self, given: &str) -> Option<&ResolvedPath> {
+        self.resolved.iter().find(|path| path.given == given)
+    }
+
+    /// Where these files really are, if there are any and all are inside the workspace.
+    pub(crate) fn resolved_inside(&self, files: &[String]) -> Option<Vec<&ResolvedPath>> {
+        let inside = |path: &&ResolvedPath| {
+            path.inside_workspace && path.real.as_deref().is_some_and(|real| real.starts_with(self.workspace))
+        };
+        if files.is_empty() { None } else { files.iter().map(|file| self.resolved(file).filter(inside)).collect() }
+    }
+}
+
+/// What the policy says about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evaluation {
+    /// Roost's words in order; the last one decides, and is `Ask` only if somebody can answer.
+    pub words: Vec<ToolPolicyEvaluation>,
+    /// What was found out about the call.
+    pub classified: Classified,
+    /// What an answer could stand for beyond this call.
+    pub remember: Vec<Remembered>,
+}
+
+/// Judges a call: the first of the steps that the crate's documentation lists decides.
+pub fn evaluate(call: &Call<'_>, context: &Context<'_>) -> Evaluation {
+    let classified = classify(call);
+    let (result, rule) = decide(&Question { call, classified: &classified, context });
+    let asks = result == PolicyResult::Ask;
+    let mut words = vec![word(result, rule)];
+    if asks && context.approver == Approver::Nobody {
+        words.push(word(PolicyResult::Deny, NO_APPROVER.to_owned()));
+    }
+    let remember = if asks { offers(call, &classified, context) } else { Vec::new() };
+    Evaluation { words, classified, remember }
+}
+
+fn word(result: PolicyResult, rule: String) -> ToolPolicyEvaluation {
+    ToolPolicyEvaluation { source: PolicySource::Codesdk, result, rule: Some(rule) }
+}
+
+fn decide(question: &Question<'_>) -> (PolicyResult, String) {
+    let Question { classified, context, .. } = question;
+    let denied = context.rules.deny.denies(question).or_else(|| context.memory.deny.denies(question));
+    if let Some(entry) = denied {
+        return (PolicyResult::Deny, entry.label.clone());
+    }
+    let mode = context.mode;
+    let class = classified.classes.worst();
+    // Nobody expects a plan to change anything, whatever was allowed for the work that follows.
+    if mode == Mode::Plan && class != ToolClass::ReadOnly {
+        return (PolicyResult::Deny, "permission_mode:plan".to_owned());
+    }
+    let allowed = context.rules.allow.allows(question).or_else(|| context.memory.allow.allows(question));
+    if let Some(entry) = allowed {
+        return (PolicyResult::Allow, entry.label.clone());
+    }
+    match (mode, class) {
+        (Mode::Yolo | Mode::Auto, ToolClass::ReadOnly | ToolClass::Write | ToolClass::Network)
+        | (Mode::Yolo, ToolClass::Dangerous) => (PolicyResult::Allow, format!("permission_mode:{mode}")),
+        (_, ToolClass::ReadOnly) => (PolicyResult::Allow, format!("permission_mode:{mode}:read_only")),
+        (_, ToolClass::Dangerous) => (PolicyResult::Ask, "permission_mode:dangerous".to_owned()),
+        (Mode::AcceptEdits, ToolClass::Write) if is_an_edit(classified, context) => {
+            (PolicyResult::Allow, format!("permission_mode:{mode}"))
+        }
+        (_, ToolClass::Write | ToolClass::Network) => (PolicyResult::Ask, format!("permission_mode:{mode}")),
+    }
+}
+
+/// Folders whose files decide what other programs run; a change there is more than an edit.
+const CONTROL: [&str; 8] = [".git", ".claude", ".codex", ".gemini", ".opencode", ".roost", ".vscode", ".idea"];
+
+/// Whether a call changes files of the workspace and nothing else.
+fn is_an_edit(classified: &Classified, context: &Context<'_>) -> bool {
+    let Subject::Files(files) = &classified.subject else { return false };
+    let Some(paths) = context.resolved_inside(files) else { return false };
+    let controls = |path: &Path| {
+        let relative = path.strip_prefix(context.workspace).unwrap_or(path);
+        relative.components().any(|part| CONTROL.iter().any(|name| part.as_os_str().eq_ignore_ascii_case(name)))
+    };
+    !paths.iter().filter_map(|path| path.real.as_deref()).any(controls)
+}

@@ -1,0 +1,415 @@
+//! Rules and answers arranged so that a decision looks only at the few that can matter.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
+use roost_proto::ids::SessionId;
+
+use crate::class::{Call, Classified, ToolClass};
+use crate::decide::Context;
+use crate::pattern::{ANY, Pattern, host_in_word, host_of, might_be};
+use crate::remembered::{Remembered, Scope, strays};
+use crate::rules::Rule;
+use crate::shell::{Line, Reached, Simple, Word, base};
+use crate::subject::{ParsedCommand, Subject};
+use crate::tools::is_generic;
+
+#[derive(Debug)]
+enum Tool {
+    Exact(String),
+    Glob(Box<GlobMatcher>),
+}
+
+/// One rule or answer, taken apart.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) label: String,
+    session: Option<SessionId>,
+    workspace: Option<PathBuf>,
+    runtime: Option<String>,
+    tool: Option<Tool>,
+    class: Option<ToolClass>,
+    pattern: Option<Pattern>,
+    /// It is an answer to one command, so it holds for one command at a time.
+    alone: bool,
+}
+
+impl Entry {
+    pub(crate) fn of_rule(rule: &Rule, label: String) -> Result<Self, String> {
+        let Rule { runtime, workspace, class, .. } = rule.clone();
+        let tool = rule.tool.as_deref().map(tool).transpose()?;
+        let pattern = rule.pattern.clone();
+        Self { label, session: None, workspace, runtime, tool, class, pattern, alone: false }.checked()
+    }
+
+    pub(crate) fn of_answer(answer: &Remembered, label: String) -> Result<Self, String> {
+        let Remembered { runtime, tool, pattern, .. } = answer.clone();
+        let (session, workspace) = match &answer.scope {
+            Scope::Session(session) => (Some(session.clone()), None),
+            Scope::Workspace(workspace) => (None, Some(workspace.clone())),
+            Scope::Always => (None, None),
+        };
+        let tool = tool.map(Tool::Exact);
+        Self { label, session, workspace, runtime, tool, class: None, pattern, alone: true }.checked()
+    }
+
+    fn checked(mut self) -> Result<Self, String> {
+        if let Some(problem) = self.pattern.as_ref().and_then(Pattern::problem) {
+            return Err(problem.into());
+        }
+        match &mut self.pattern {
+            Some(Pattern::Host(host)) => *host = host.to_ascii_lowercase(),
+            Some(Pattern::File(glob)) => drop(path_glob(glob)?),
+            _ => {}
+        }
+        Ok(self)
+    }
+
+    /// Whether the entry may speak about this call at all, whatever the call touches.
+    fn fits(&self, question: &Question<'_>, class_fits: impl Fn(ToolClass) -> bool) -> bool {
+        let Question { call, context, .. } = question;
+        self.runtime.as_deref().is_none_or(|runtime| runtime == call.runtime.id())
+            && self.workspace.as_deref().is_none_or(|workspace| workspace == context.workspace)
+            && self.session.as_ref().is_none_or(|session| session == context.session)
+            && self.class.is_none_or(class_fits)
+            && match &self.tool {
+                None => true,
+                Some(Tool::Exact(name)) => name == call.name,
+                Some(Tool::Glob(glob)) => glob.is_match(call.name),
+            }
+    }
+
+    /// Whether a command pattern allows exactly these words.
+    fn allows_command(&self, argv: &[&str]) -> bool {
+        let Some(Pattern::Command(words)) = &self.pattern else { return false };
+        match words.split_last() {
+            Some((last, start)) if last == ANY => {
+                argv.len() >= start.len() && argv.iter().zip(start).all(|(a, b)| a == b)
+            }
+            _ => argv.len() == words.len() && argv.iter().zip(words).all(|(a, b)| a == b),
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        matches!(&self.pattern, Some(Pattern::Command(words)) if words.last().is_some_and(|word| word == ANY))
+    }
+}
+
+fn tool(glob: &str) -> Result<Tool, String> {
+    if !glob.contains(['*', '?', '[', '{', '\\']) {
+        return Ok(Tool::Exact(glob.to_owned()));
+    }
+    let glob = globset::Glob::new(glob).map_err(|error| format!("its tool is no glob: {error}"))?;
+    Ok(Tool::Glob(Box::new(glob.compile_matcher())))
+}
+
+fn path_glob(glob: &str) -> Result<globset::Glob, String> {
+    let built = GlobBuilder::new(glob).literal_separator(true).backslash_escape(true).build();
+    built.map_err(|error| format!("its file pattern is no glob: {error}"))
+}
+
+/// A call and everything that is known when it is judged.
+pub(crate) struct Question<'a> {
+    pub(crate) call: &'a Call<'a>,
+    pub(crate) classified: &'a Classified,
+    pub(crate) context: &'a Context<'a>,
+}
+
+/// Globs and the entries they belong to.
+#[derive(Debug, Default)]
+struct Globs {
+    set: GlobSet,
+    entries: Vec<usize>,
+}
+
+impl Globs {
+    fn new(globs: Vec<(usize, globset::Glob)>) -> Self {
+        let mut builder = GlobSetBuilder::new();
+        let entries = globs.iter().map(|(at, _)| *at).collect();
+        for (_, glob) in globs {
+            builder.add(glob);
+        }
+        // Every glob was built once already, so together they build too; if not, none of them matches.
+        Self { set: builder.build().unwrap_or_default(), entries }
+    }
+}
+
+/// The entries about one program; a folder before its name does not count.
+#[derive(Debug, Default)]
+struct Program {
+    all: Vec<usize>,
+    /// Those that name no argument.
+    bare: Vec<usize>,
+    /// The others, by the first argument that they name.
+    by_argument: HashMap<String, Vec<usize>>,
+}
+
+/// Entries by what they name; every list is in the entries' order.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    entries: Vec<Entry>,
+    /// Those that name neither a tool nor a pattern.
+    plain: Vec<usize>,
+    tools: HashMap<String, Vec<usize>>,
+    tool_globs: Globs,
+    programs: HashMap<String, Program>,
+    /// By the words that a command must begin with.
+    commands: HashMap<String, Vec<usize>>,
+    longest_command: usize,
+    hosts: HashMap<String, Vec<usize>>,
+    hashes: HashMap<String, Vec<usize>>,
+    files: Globs,
+    absolute_files: Globs,
+}
+
+impl Index {
+    pub(crate) fn new(entries: Vec<Entry>) -> Self {
+        let mut index = Self::default();
+        let (mut tool_globs, mut files, mut absolute_files) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, entry) in entries.iter().enumerate() {
+            match (&entry.pattern, &entry.tool) {
+                (None, Some(Tool::Exact(name))) => index.tools.entry(name.clone()).or_default().push(at),
+                (None, Some(Tool::Glob(glob))) => tool_globs.push((at, glob.glob().clone())),
+                (None, None) => index.plain.push(at),
+                (Some(Pattern::Command(words)), _) => {
+                    let start = words.strip_suffix(&[ANY.to_owned()]).unwrap_or(words);
+                    index.longest_command = index.longest_command.max(start.len());
+                    let program = index.programs.entry(base(&start[0]).to_owned()).or_default();
+                    program.all.push(at);
+                    match start.get(1) {
+                        None => program.bare.push(at),
+                        Some(argument) => program.by_argument.entry(argument.clone()).or_default().push(at),
+                    }
+                    index.commands.entry(start.join("\0")).or_default().push(at);
+                }
+                (Some(Pattern::Host(host)), _) => {
+                    let domain = host.strip_prefix("*.").unwrap_or(host);
+                    index.hosts.entry(domain.to_owned()).or_default().push(at);
+                }
+                (Some(Pattern::Exact(hash)), _) => index.hashes.entry(hash.clone()).or_default().push(at),
+                (Some(Pattern::File(glob)), _) => {
+                    let list = if glob.starts_with('/') { &mut absolute_files } else { &mut files };
+                    list.extend(path_glob(glob).ok().map(|glob| (at, glob)));
+                }
+            }
+        }
+        index.tool_globs = Globs::new(tool_globs);
+        index.files = Globs::new(files);
+        index.absolute_files = Globs::new(absolute_files);
+        index.entries = entries;
+        index
+    }
+
+    /// The first entry that denies the call: it is enough that a part of the call might be what it names.
+    pub(crate) fn denies(&self, question: &Question<'_>) -> Option<&Entry> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let fits = |at: &usize| self.entries[*at].fits(question, |class| question.classified.classes.contains(class));
+        let mut first: Option<usize> = None;
+        let mut take = |at: usize| {
+            if first.is_none_or(|first| at < first) && fits(&at) {
+                first = Some(at);
+            }
+        };
+        self.plain.iter().for_each(|at| take(*at));
+        self.tool_globs.each(question.call.name.as_ref(), &mut take);
+        of(&self.tools, question.call.name).for_each(&mut take);
+        of(&self.hashes, question.call.input_hash).for_each(&mut take);
+        match &question.classified.subject {
+            Subject::Shell(command) => self.denied_commands(command, &mut take),
+            Subject::Url(url) => self.below_hosts(&host_in_word(url).unwrap_or_default(), &mut take),
+            Subject::Files(_) | Subject::Other => {}
+        }
+        for path in question.context.resolved {
+            let real = path.real.as_deref().unwrap_or(path.given.as_ref());
+            let relative = real.strip_prefix(question.context.workspace).or_else(|_| real.strip_prefix("/"));
+            self.absolute_files.each(real, &mut take);
+            self.files.each(relative.unwrap_or(real), &mut take);
+        }
+        first.map(|at| &self.entries[at])
+    }
+
+    fn denied_commands(&self, command: &ParsedCommand, take: &mut dyn FnMut(usize)) {
+        let mut uncertain = command.line.is_err();
+        let mut texts = Vec::new();
+        if let Ok(line) = &command.line {
+            line.reach(&mut |reached| match reached {
+                Reached::Command(Simple { argv, .. }) => {
+                    self.denied_argv(argv, take);
+                    // A program that is not certain might be any that the line mentions.
+                    uncertain |= argv.first().is_some_and(|program| program.literal().is_none());
+                }
+                Reached::Behind(argv) => {
+                    self.denied_argv(argv, take);
+                    uncertain |= argv[0] == Word::Dynamic;
+                }
+                Reached::Opaque(text) => {
+                    uncertain = true;
+                    texts.push(text.to_owned());
+                }
+            });
+        }
+        if uncertain && !self.programs.is_empty() {
+            let no_name = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.' | '+');
+            let texts = texts.iter().chain([&command.text]);
+            for program in texts.flat_map(|text| text.split(no_name)).filter_map(|word| self.programs.get(word)) {
+                program.all.iter().for_each(|at| take(*at));
+            }
+        }
+    }
+
+    fn denied_argv(&self, argv: &[Word], take: &mut dyn FnMut(usize)) {
+        let program = argv.first().and_then(Word::literal).and_then(|program| self.programs.get(base(program)));
+        if let Some(program) = program {
+            program.bare.iter().for_each(|at| take(*at));
+            let mut check = |at: &usize| {
+                if matches!(&self.entries[*at].pattern, Some(Pattern::Command(words)) if might_be(words, argv)) {
+                    take(*at);
+                }
+            };
+            match argv.iter().map(Word::literal).collect::<Option<Vec<_>>>() {
+                Some(words) => {
+                    words[1..].iter().filter_map(|word| program.by_argument.get(*word)).flatten().for_each(check)
+                }
+                None => program.all.iter().for_each(&mut check),
+            }
+        }
+        for word in argv.iter().filter_map(Word::literal).filter(|_| !self.hosts.is_empty()) {
+            if word.contains(['.', ':', '@']) {
+                self.below_hosts(&host_in_word(word).unwrap_or_default(), take);
+            } else {
+                of(&self.hosts, word).for_each(&mut *take);
+            }
+        }
+    }
+
+    fn below_hosts(&self, host: &str, take: &mut dyn FnMut(usize)) {
+        let mut domain = Some(host);
+        while let Some(name) = domain {
+            of(&self.hosts, name).for_each(&mut *take);
+            domain = name.split_once('.').map(|(_, parent)| parent);
+        }
+    }
+
+    /// The first entry that allows the call: every part of the call must be allowed for certain.
+    pub(crate) fn allows(&self, question: &Question<'_>) -> Option<&Entry> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let class = question.classified.classes.worst();
+        let dangerous = class == ToolClass::Dangerous;
+        let fits = |at: &usize| self.entries[*at].fits(question, |wanted| wanted == class);
+        // What is dangerous must be named exactly: the input, the command with all its arguments, or the tool itself
+        // where the tool is all that is known.
+        let exact = of(&self.hashes, question.call.input_hash).find(fits);
+        let by_tool = || of(&self.tools, question.call.name).find(fits);
+        let by_glob = || self.first_of_many(fits, question.call.name);
+        let found = match &question.classified.subject {
+            Subject::Other if dangerous && is_generic(question.call.name) => exact,
+            Subject::Other if dangerous => exact.or_else(by_tool),
+            Subject::Shell(command) => {
+                let commands = exact.or_else(|| self.allowed_commands(command, question, dangerous));
+                if dangerous { commands } else { commands.or_else(by_tool).or_else(by_glob) }
+            }
+            _ if dangerous => exact,
+            Subject::Files(files) => {
+                exact.or_else(|| self.allowed_files(files, question)).or_else(by_tool).or_else(by_glob)
+            }
+            Subject::Url(url) => exact.or_else(|| self.allowed_host(url, question)).or_else(by_tool).or_else(by_glob),
+            Subject::Other => exact.or_else(by_tool).or_else(by_glob),
+        };
+        found.map(|at| &self.entries[at])
+    }
+
+    /// The first entry for many tools that fits.
+    fn first_of_many(&self, fits: impl Fn(&usize) -> bool, tool: &str) -> Option<usize> {
+        let mut first = self.plain.iter().copied().find(&fits);
+        self.tool_globs.each(tool.as_ref(), &mut |at| {
+            if first.is_none_or(|first| at < first) && fits(&at) {
+                first = Some(at);
+            }
+        });
+        first
+    }
+
+    fn allowed_commands(&self, command: &ParsedCommand, question: &Question<'_>, dangerous: bool) -> Option<usize> {
+        // A command does other things in another folder.
+        let elsewhere =
+            command.cwd.iter().any(|cwd| question.context.resolved_inside(std::slice::from_ref(cwd)).is_none());
+        if self.commands.is_empty() || elsewhere {
+            return None;
+        }
+        let sequence = command.line.as_ref().ok().and_then(Line::sequence)?;
+        let found: Option<Vec<usize>> = sequence
+            .iter()
+            .map(|argv| {
+                let starts = (1..=argv.len().min(self.longest_command)).map(|length| argv[..length].join("\0"));
+                let candidates = starts.flat_map(|start| of(&self.commands, &start).collect::<Vec<_>>());
+                let allows = |at: &usize| {
+                    let entry = &self.entries[*at];
+                    entry.allows_command(argv)
+                        && entry.fits(question, |wanted| wanted == question.classified.classes.worst())
+                        && !(entry.alone && (sequence.len() > 1 || (entry.is_open() && strays(argv))))
+                        && !(dangerous && entry.is_open())
+                };
+                candidates.filter(allows).min()
+            })
+            .collect();
+        found?.into_iter().next()
+    }
+
+    fn allowed_files(&self, files: &[String], question: &Question<'_>) -> Option<usize> {
+        let class = question.classified.classes.worst();
+        let mut first = None;
+        for file in files {
+            let path = question.context.resolved(file)?;
+            let real = path.real.as_deref()?;
+            let mut found: Option<usize> = None;
+            let mut take = |at: usize| {
+                if found.is_none_or(|found| at < found) && self.entries[at].fits(question, |wanted| wanted == class) {
+                    found = Some(at);
+                }
+            };
+            self.absolute_files.each(real, &mut take);
+            if let (true, Ok(relative)) = (path.inside_workspace, real.strip_prefix(question.context.workspace)) {
+                self.files.each(relative, &mut take);
+            }
+            first = first.or(Some(found?));
+        }
+        first
+    }
+
+    fn allowed_host(&self, url: &str, question: &Question<'_>) -> Option<usize> {
+        let host = host_of(url)?;
+        let class = question.classified.classes.worst();
+        let mut found: Option<usize> = None;
+        self.below_hosts(&host, &mut |at| {
+            let entry = &self.entries[at];
+            let matches = match &entry.pattern {
+                Some(Pattern::Host(pattern)) => match pattern.strip_prefix("*.") {
+                    Some(domain) => host.len() > domain.len(),
+                    None => *pattern == host,
+                },
+                _ => false,
+            };
+            if matches && found.is_none_or(|found| at < found) && entry.fits(question, |wanted| wanted == class) {
+                found = Some(at);
+            }
+        });
+        found
+    }
+}
+
+impl Globs {
+    fn each(&self, path: &std::path::Path, take: &mut dyn FnMut(usize)) {
+        if !self.entries.is_empty() {
+            self.set.matches(path).into_iter().for_each(|at| take(self.entries[at]));
+        }
+    }
+}
+
+fn of(lists: &HashMap<String, Vec<usize>>, key: &str) -> impl Iterator<Item = usize> {
+    lists.get(key).into_iter().flatten().copied()
+}

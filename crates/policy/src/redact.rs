@@ -1,0 +1,61 @@
+//! Secrets taken out of texts and JSON before they leave the machine.
+//!
+//! Two passes over a text, each linear in its length: values that give themselves away by their shape (`sk-…`, `ghp_…`,
+//! private keys), then values that stand behind a secret's name (`password=…`, `"access_token": "…"`,
+//! `Authorization: …`). What is redacted once stays as it is.
+
+mod named;
+mod shaped;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+pub use named::is_secret_name;
+
+/// What stands in a secret's place.
+pub const REDACTED: &str = "[redacted]";
+
+/// The text without its secrets.
+///
+/// ```
+/// use roost_policy::redact;
+///
+/// assert_eq!(redact("curl -H 'Authorization: Bearer abc123def456'"), "curl -H 'Authorization: [redacted]'");
+/// assert_eq!(redact("max_tokens=4096"), "max_tokens=4096");
+/// ```
+pub fn redact(text: &str) -> Cow<'_, str> {
+    match shaped::redact(text) {
+        Cow::Borrowed(text) => named::redact(text),
+        Cow::Owned(text) => Cow::Owned(named::redact(&text).into_owned()),
+    }
+}
+
+/// The value without its secrets; everything below a field that is named like a secret counts as one.
+pub fn redact_json(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(redact(text).into_owned()),
+        Value::Array(items) => items.iter().map(redact_json).collect(),
+        Value::Object(fields) => {
+            // Headers and variables are often written as `{"name": …, "value": …}`.
+            let named = ["name", "key"].iter().filter_map(|field| fields.get(*field)?.as_str()).any(is_secret_name);
+            let clean = |(name, value): (&String, &Value)| {
+                let secret = is_secret_name(name) || (named && name == "value");
+                let value = if secret { blank(value) } else { redact_json(value) };
+                (redact(name).into_owned(), value)
+            };
+            fields.iter().map(clean).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+fn blank(value: &Value) -> Value {
+    match value {
+        Value::Null | Value::Bool(_) => value.clone(),
+        Value::String(text) if text.is_empty() => value.clone(),
+        Value::String(_) | Value::Number(_) => Value::String(REDACTED.to_owned()),
+        Value::Array(items) => items.iter().map(blank).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (redact(name).into_owned(), blank(value))).collect(),
+    }
+}

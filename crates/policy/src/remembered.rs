@@ -1,0 +1,181 @@
+//! Answers that a person gave for more than one call.
+
+use std::path::PathBuf;
+
+use roost_proto::ids::SessionId;
+use serde::{Deserialize, Serialize};
+
+use crate::class::{Call, Classified, ToolClass};
+use crate::decide::{Context, ResolvedPath};
+use crate::index::{Entry, Index};
+use crate::pattern::{ANY, Pattern, host_of};
+use crate::rules::{Effect, Error};
+use crate::subject::Subject;
+use crate::tools;
+
+/// How long and where an answer holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// In this session.
+    Session(SessionId),
+    /// In this workspace, by its resolved path.
+    Workspace(PathBuf),
+    /// Everywhere.
+    Always,
+}
+
+impl Scope {
+    /// The scope's name in events.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Session(_) => "session",
+            Self::Workspace(_) => "workspace",
+            Self::Always => "always",
+        }
+    }
+}
+
+/// An answer that is not to be asked for again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remembered {
+    /// Where it holds.
+    pub scope: Scope,
+    /// What was answered.
+    pub effect: Effect,
+    /// Only this runtime, by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    /// Only this tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Only calls that touch this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
+}
+
+impl Remembered {
+    /// Whether the answer holds where a call is made.
+    pub fn applies(&self, context: &Context<'_>) -> bool {
+        match &self.scope {
+            Scope::Session(session) => session == context.session,
+            Scope::Workspace(workspace) => workspace == context.workspace,
+            Scope::Always => true,
+        }
+    }
+}
+
+/// Remembered answers, ready to be asked.
+#[derive(Debug, Default)]
+pub struct Memory {
+    pub(crate) deny: Index,
+    pub(crate) allow: Index,
+}
+
+impl Memory {
+    /// Prepares answers.
+    pub fn new(answers: &[Remembered]) -> Result<Self, Error> {
+        let (mut deny, mut allow) = (Vec::new(), Vec::new());
+        for (at, answer) in answers.iter().enumerate() {
+            let label = format!("remembered:{}", answer.scope.as_str());
+            let wrong = |problem| Error::Rule { number: at + 1, rule: label.clone(), problem };
+            if answer.tool.is_none() && answer.pattern.is_none() {
+                return Err(wrong("an answer must be about a tool or a pattern".into()));
+            }
+            let list = if answer.effect == Effect::Deny { &mut deny } else { &mut allow };
+            list.push(Entry::of_answer(answer, label.clone()).map_err(wrong)?);
+        }
+        Ok(Self { deny: Index::new(deny), allow: Index::new(allow) })
+    }
+}
+
+/// What "yes, and do not ask again" could mean for a call, the narrowest scope first. Nothing for what is dangerous, not
+/// understood, or several commands: those are asked about every time.
+pub(crate) fn offers(call: &Call<'_>, classified: &Classified, context: &Context<'_>) -> Vec<Remembered> {
+    let runtime = Some(call.runtime.id().to_owned());
+    let tool = Some(call.name.to_owned());
+    let dangerous = classified.classes.worst() == ToolClass::Dangerous;
+    let (runtime, tool, pattern) = match &classified.subject {
+        // Whoever allows an unknown tool by its name has judged that tool; a name that many tools share says nothing.
+        Subject::Other if tools::is_generic(call.name) => return Vec::new(),
+        Subject::Other => (runtime, tool, None),
+        _ if dangerous => return Vec::new(),
+        Subject::Shell(command) => match command.line.as_ref().ok().and_then(|line| line.single()) {
+            Some(argv) if !argv.contains(&ANY) => (None, None, Some(Pattern::Command(lasting(&argv)))),
+            _ => return Vec::new(),
+        },
+        Subject::Files(files) => match (files.as_slice(), context.resolved_inside(files)) {
+            ([_], Some(inside)) => {
+                (None, tool.filter(|name| !tools::is_generic(name)), Some(exactly(inside[0], context)))
+            }
+            _ => return Vec::new(),
+        },
+        Subject::Url(url) => match host_of(url) {
+            Some(host) => (None, None, Some(Pattern::Host(host))),
+            None => return Vec::new(),
+        },
+    };
+    let mut scopes = vec![Scope::Session(context.session.clone()), Scope::Workspace(context.workspace.to_owned())];
+    // A path inside one workspace means nothing in another.
+    if !matches!(pattern, Some(Pattern::File(_))) {
+        scopes.push(Scope::Always);
+    }
+    let answer = |scope| {
+        let (runtime, tool, pattern) = (runtime.clone(), tool.clone(), pattern.clone());
+        Remembered { scope, effect: Effect::Allow, runtime, tool, pattern }
+    };
+    scopes.into_iter().map(answer).collect()
+}
+
+fn exactly(path: &ResolvedPath, context: &Context<'_>) -> Pattern {
+    let relative = path.real.as_deref().and_then(|real| real.strip_prefix(context.workspace).ok());
+    Pattern::File(globset::escape(&relative.unwrap_or(context.workspace).to_string_lossy()))
+}
+
+/// Commands whose further arguments choose what of the project is built, tested or recorded, with the options that
+/// would make them run or write something else.
+const OPEN: [(&[&str], &[&str]); 15] = [
+    (&["cargo", "build"], CARGO),
+    (&["cargo", "check"], CARGO),
+    (&["cargo", "clippy"], CARGO),
+    (&["cargo", "doc"], CARGO),
+    (&["cargo", "fmt"], CARGO),
+    (&["cargo", "test"], CARGO),
+    (&["git", "add"], &[]),
+    (&["git", "commit"], &[]),
+    (&["go", "build"], GO),
+    (&["go", "test"], GO),
+    (&["go", "vet"], GO),
+    (&["npm", "test"], NPM),
+    (&["npm", "run"], NPM),
+    (&["pnpm", "run"], NPM),
+    (&["yarn", "run"], NPM),
+];
+const CARGO: &[&str] = &["--config", "--manifest-path", "--target-dir", "-C", "-Z"];
+const GO: &[&str] = &["-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool", "-C", "-o", "-overlay"];
+const NPM: &[&str] = &["--prefix", "--script-shell", "-C", "--cwd", "--dir", "--node-options"];
+
+/// The pattern that stands for a command in later calls: the command and its subcommand where further arguments may
+/// change, else the command exactly.
+fn lasting(argv: &[&str]) -> Vec<String> {
+    let known = OPEN.iter().find(|(start, _)| argv.starts_with(start));
+    // The script is what `run` runs, so it is part of the command.
+    let fixed = if argv.get(1) == Some(&"run") { 3 } else { 2 };
+    let mut words: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
+    if known.is_some()
+        && argv.len() >= fixed
+        && !argv[..fixed].iter().any(|word| word.starts_with('-'))
+        && !strays(argv)
+    {
+        words.truncate(fixed);
+        words.push(ANY.to_owned());
+    }
+    words
+}
+
+/// Whether options lead a known command away from what was allowed.
+pub(crate) fn strays(argv: &[&str]) -> bool {
+    let away = OPEN.iter().filter(|(start, _)| argv.starts_with(start)).flat_map(|(_, away)| *away);
+    away.into_iter().any(|option| argv[2..].iter().any(|arg| arg.starts_with(option)))
+}

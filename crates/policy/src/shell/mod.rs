@@ -1,0 +1,145 @@
+//! What a shell line would run: a parser for the part of the POSIX shell that can be understood for certain.
+//!
+//! Whatever it does not understand for certain makes the whole line [`Opaque`], which is never read-only and never
+//! matches an allowed pattern. A line that the parser reads differently from the shell would be a hole; a line that it
+//! refuses is only a question more for the person.
+
+mod lexer;
+mod parser;
+mod reach;
+
+pub(crate) use reach::{Reached, SHELLS, base};
+
+/// A line that cannot be understood for certain, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Opaque(pub &'static str);
+
+/// One word of a command, after quotes are removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// Exactly this text.
+    Literal(String),
+    /// File names that match this text (`*`, `?`, `[…]`, `~`).
+    Pattern(String),
+    /// Known only when it runs (`$x`, `$(…)`, `{a,b}`).
+    Dynamic,
+}
+
+impl Word {
+    /// The word's text, if it is certain.
+    pub fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Literal(text) => Some(text),
+            Self::Pattern(_) | Self::Dynamic => None,
+        }
+    }
+}
+
+/// A redirection of a command's input or output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// It may write.
+    pub writes: bool,
+    /// The file, or the descriptor that is copied.
+    pub target: Word,
+}
+
+/// One program with its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Simple {
+    /// The program and its arguments; empty where there are only assignments or redirections.
+    pub argv: Vec<Word>,
+    /// Where its input and output go.
+    pub redirects: Vec<Redirect>,
+    /// Variables are set, for it or for the line.
+    pub assigns: bool,
+    /// It reads what another command writes.
+    pub piped: bool,
+}
+
+impl Simple {
+    /// A command that is run without a shell.
+    pub fn of(argv: &[&str]) -> Self {
+        Self { argv: argv.iter().map(|word| Word::Literal((*word).to_owned())).collect(), ..Self::default() }
+    }
+
+    /// The words, if every one is certain and nothing else belongs to the command.
+    pub fn words(&self) -> Option<Vec<&str>> {
+        let bare = self.redirects.is_empty() && !self.assigns && !self.argv.is_empty();
+        if bare { self.argv.iter().map(Word::literal).collect() } else { None }
+    }
+}
+
+/// Everything that one shell line runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// Every simple command, those inside substitutions and loops included.
+    pub commands: Vec<Simple>,
+    /// A command's output becomes part of another (`$(…)`, backticks).
+    pub substitution: bool,
+    /// Something keeps running (`&`).
+    pub background: bool,
+    /// Commands are joined by `|`.
+    pub pipeline: bool,
+    /// There is a subshell, group, condition, loop or function.
+    pub structured: bool,
+    /// There is a comment.
+    pub comment: bool,
+}
+
+impl Line {
+    /// The commands as words, if they only follow one another (`;`, `&&`, `||`, `|`, newline) and hide nothing.
+    pub fn sequence(&self) -> Option<Vec<Vec<&str>>> {
+        let hides = self.substitution || self.background || self.structured || self.comment;
+        if hides || self.commands.is_empty() { None } else { self.commands.iter().map(Simple::words).collect() }
+    }
+
+    /// The words of the only command, if there is only one and it hides nothing.
+    pub fn single(&self) -> Option<Vec<&str>> {
+        let mut all = self.sequence()?;
+        if all.len() == 1 { all.pop() } else { None }
+    }
+}
+
+/// Longer lines are not looked at: nobody could judge them either.
+const LONGEST: usize = 256 * 1024;
+
+/// Reads a shell line.
+pub fn parse(text: &str) -> Result<Line, Opaque> {
+    if text.len() > LONGEST {
+        return Err(Opaque("it is too long"));
+    }
+    if text.chars().any(misleading) {
+        return Err(Opaque("it contains characters that do not show"));
+    }
+    lexer::Reader::new(text, 0).line()
+}
+
+/// Characters that a person does not see, or that change the order of what he sees.
+fn misleading(c: char) -> bool {
+    let invisible = matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+    invisible || (c.is_control() && !matches!(c, '\n' | '\t'))
+}
+
+/// The line that runs exactly this program with these arguments.
+///
+/// ```
+/// use roost_policy::shell::{parse, quote};
+///
+/// let line = quote(&["echo", "it's", "a;b"]);
+/// assert_eq!(line, r"echo 'it'\''s' 'a;b'");
+/// assert_eq!(parse(&line).unwrap().single().unwrap(), ["echo", "it's", "a;b"]);
+/// ```
+pub fn quote(argv: &[&str]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | ',' | '@' | '%' | '+');
+    // A first word in quotes is never a keyword; a plain one might be.
+    let words = argv.iter().enumerate().map(|(at, word)| match *word {
+        word if !word.is_empty() && word.chars().all(plain) && !(at == 0 && parser::is_keyword(word)) => {
+            word.to_owned()
+        }
+        word => format!("'{}'", word.replace('\'', r"'\''")),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}

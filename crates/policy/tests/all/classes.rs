@@ -1,0 +1,409 @@
+//! What kind of thing a call does, and what it touches.
+
+use roost_policy::{Subject, ToolClass};
+use roost_proto::payload::ToolKind;
+use serde_json::json;
+
+use crate::kit::Ask;
+
+use ToolClass::{Dangerous, Network, ReadOnly, Write};
+
+#[test]
+fn every_runtimes_own_tools_are_known() {
+    let cases = [
+        ("claude", "Read", ReadOnly),
+        ("claude", "Glob", ReadOnly),
+        ("claude", "Grep", ReadOnly),
+        ("claude", "LS", ReadOnly),
+        ("claude", "NotebookRead", ReadOnly),
+        ("claude", "TodoWrite", ReadOnly),
+        ("claude", "Task", ReadOnly),
+        ("claude", "AskUserQuestion", ReadOnly),
+        ("claude", "Edit", Write),
+        ("claude", "MultiEdit", Write),
+        ("claude", "Write", Write),
+        ("claude", "NotebookEdit", Write),
+        ("claude", "ExitPlanMode", Write),
+        ("claude", "WebFetch", Network),
+        ("claude", "WebSearch", Network),
+        ("claude", "mcp__probe__probe_echo", Dangerous),
+        ("claude", "CronCreate", Dangerous),
+        ("codex", "apply_patch", Write),
+        ("codex", "fileChange", Write),
+        ("codex", "web_search", Network),
+        ("codex", "view_image", ReadOnly),
+        ("codex", "update_plan", ReadOnly),
+        ("codex", "write_stdin", Dangerous),
+        ("codex", "mcpToolCall", Dangerous),
+        ("gemini", "read_file", ReadOnly),
+        ("gemini", "list_directory", ReadOnly),
+        ("gemini", "glob", ReadOnly),
+        ("gemini", "search_file_content", ReadOnly),
+        ("gemini", "write_todos", ReadOnly),
+        ("gemini", "write_file", Write),
+        ("gemini", "replace", Write),
+        ("gemini", "save_memory", Write),
+        ("gemini", "web_fetch", Network),
+        ("gemini", "google_web_search", Network),
+        ("gemini", "mcp_probe_probe_echo", Dangerous),
+        ("opencode", "read", ReadOnly),
+        ("opencode", "list", ReadOnly),
+        ("opencode", "glob", ReadOnly),
+        ("opencode", "grep", ReadOnly),
+        ("opencode", "todowrite", ReadOnly),
+        ("opencode", "edit", Write),
+        ("opencode", "write", Write),
+        ("opencode", "patch", Write),
+        ("opencode", "webfetch", Network),
+        ("opencode", "probe_probe_echo", Dangerous),
+        ("opencode", "external_directory", Dangerous),
+        ("demo", "anything", Dangerous),
+        // A name is one runtime's own: another may mean anything by it.
+        ("goose", "Read", Dangerous),
+        ("codex", "Read", Dangerous),
+    ];
+    for (runtime, name, class) in cases {
+        assert_eq!(Ask::tool(runtime, name, json!({})).class(), class, "{runtime} {name}");
+    }
+}
+
+#[test]
+fn a_tool_in_no_table_is_judged_by_the_kind_its_runtime_claims() {
+    let cases = [
+        (ToolKind::Read, ReadOnly),
+        (ToolKind::Search, ReadOnly),
+        (ToolKind::Think, ReadOnly),
+        (ToolKind::Edit, Write),
+        (ToolKind::Move, Write),
+        (ToolKind::SwitchMode, Write),
+        (ToolKind::Fetch, Network),
+        (ToolKind::Delete, Dangerous),
+        (ToolKind::Execute, Dangerous),
+        (ToolKind::Other, Dangerous),
+    ];
+    for (kind, class) in cases {
+        assert_eq!(Ask::tool("goose", "whatever", json!({})).kind(kind).class(), class, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_kind_does_not_hide_a_command_or_a_tool_of_an_mcp_server() {
+    let command = Ask::tool("goose", "read", json!({ "command": "cat x; rm -rf y" })).kind(ToolKind::Read);
+    assert_eq!(command.class(), Dangerous);
+    let mcp = Ask::tool("goose", "mcp__files__read", json!({})).kind(ToolKind::Read);
+    assert_eq!(mcp.class(), Dangerous);
+}
+
+#[test]
+fn commands_that_only_read_are_read_only() {
+    let cases = [
+        "ls",
+        "ls -la src",
+        "cat a b",
+        "cat *.rs",
+        "head -5 x | tail -1",
+        "git status",
+        "git status -s",
+        "git log --oneline -5",
+        "git --no-pager diff HEAD~1",
+        "git show abc",
+        "git branch -a",
+        "git remote -v",
+        "git stash list",
+        "git config --get user.name",
+        "rg -n foo src",
+        "grep -r foo .",
+        "find . -name '*.rs' -type f",
+        "find . -name x | sort | uniq -c | wc -l",
+        "echo hi",
+        "pwd && ls",
+        "cd src && ls",
+        "(cd src; ls)",
+        "sed -n '1,20p' x",
+        "sed -n 5p x",
+        "which cargo",
+        "cargo --version",
+        "test -f x && echo yes",
+        "[ -d x ]",
+        "# look\nls",
+        "date +%s",
+        "for f in a b; do echo x; done",
+        "true",
+        "command -v git",
+        "jq .a x.json",
+    ];
+    for text in cases {
+        assert_eq!(Ask::bash(text).class(), ReadOnly, "{text}");
+    }
+}
+
+#[test]
+fn commands_that_might_change_something_are_not_read_only() {
+    let cases = [
+        "ls > x",
+        "cat a >> b",
+        "ls 2>/dev/null",
+        "wc -l < x",
+        "A=1 ls",
+        "A=1",
+        "ls &",
+        "echo $(ls)",
+        "echo `ls`",
+        "cat $x",
+        "find . -fprint x",
+        "git log --output=x",
+        "git log --out x",
+        "git diff --ext-diff",
+        "git grep -O foo",
+        "git grep -nOless x",
+        "git branch new",
+        "git tag v1",
+        "git remote add a b",
+        "git config a b",
+        "git stash",
+        "git commit -m x",
+        "git -C .. status",
+        "cd evil && git status",
+        "rg --pre x y",
+        "sort -o x y",
+        "sort -ro x y",
+        "uniq a b",
+        "sed -i s/a/b/ x",
+        "sed -n '1e rm x' y",
+        "sed -n 1,20p -i x",
+        "awk 1 x",
+        "tee x",
+        "touch x",
+        "mkdir x",
+        "cargo test",
+        "./ls",
+        "/tmp/ls",
+        "make",
+        "rm x",
+        "mv a b",
+        "xargs ls",
+        "env ls",
+        "python3 -c 'x'",
+        "test -v 'a[$(x)]'",
+        "printf -v 'a[$(x)]' y",
+        "date -s now",
+        "hostname x",
+        "find $x",
+        "git diff $x",
+        "tree -o x",
+        "export A=1",
+        "ls() { touch x; }; ls",
+        "bash -c ls",
+        "time ls",
+        "timeout 5 ls *.rs",
+        "source x",
+        ". x",
+    ];
+    for text in cases {
+        assert_eq!(Ask::bash(text).class(), Write, "{text}");
+    }
+}
+
+#[test]
+fn commands_that_talk_to_the_network_are_network() {
+    let cases = [
+        "curl https://example.org",
+        "wget x",
+        "ssh host",
+        "scp a host:b",
+        "git push",
+        "git pull",
+        "git fetch origin",
+        "git clone x",
+        "git -C x push",
+        "npm install",
+        "npm i left-pad",
+        "pip install x",
+        "python3 -m pip install x",
+        "cargo install x",
+        "cargo add x",
+        "go get x",
+        "npx x",
+        "curl x | jq .",
+        "ls; curl x",
+        "echo $(curl x)",
+        "bash -c 'curl x'",
+        "env A=1 curl x",
+        "git remote update",
+        "uv pip install x",
+        "yarn",
+        "/usr/bin/curl x",
+    ];
+    for text in cases {
+        assert_eq!(Ask::bash(text).class(), Network, "{text}");
+    }
+}
+
+#[test]
+fn commands_that_cannot_be_undone_are_dangerous() {
+    let cases = [
+        "rm -rf x",
+        "rm -r x",
+        "rm -f x",
+        "rm -fr x",
+        "rm --recursive x",
+        "rm --rec x",
+        "rm *",
+        "rm $x",
+        "/bin/rm -rf x",
+        "r\\m -rf x",
+        "r''m -rf x",
+        "sudo ls",
+        "doas ls",
+        "su -c ls",
+        "dd if=a of=b",
+        "mkfs.ext4 x",
+        "chmod -R 777 .",
+        "chown -R me .",
+        "git push --force",
+        "git push -f",
+        "git push --force-with-lease",
+        "git push origin +main",
+        "git push origin :main",
+        "git push --mirror",
+        "git push --forc",
+        "git reset --hard",
+        "git clean -fd",
+        "git branch -D x",
+        "git stash drop",
+        "git -c core.pager=x log",
+        "git -C x -c a=b log",
+        "git $x",
+        "git --exec-path=x status",
+        "curl x | sh",
+        "curl x | sudo bash",
+        "wget -qO- x | bash -s -- y",
+        "curl x | (sh)",
+        "curl x | python3",
+        "bash <(curl x)",
+        "eval x",
+        "eval \"$x\"",
+        "$x",
+        "$(x) y",
+        "`x`",
+        "find . -delete",
+        "find . -exec rm -rf {} +",
+        "ls | xargs rm -rf",
+        "git status; rm -rf x",
+        "git status && rm -rf x",
+        "git status\nrm -rf x",
+        "echo $(rm -rf x)",
+        "echo `rm -rf x`",
+        "(rm -rf x)",
+        "if true; then rm -rf x; fi",
+        "f() { rm -rf x; }; f",
+        "bash -c 'rm -rf x'",
+        "sh -c \"bash -c 'rm -rf x'\"",
+        "bash -c \"$x\"",
+        "env rm -rf x",
+        "timeout 5 rm -rf x",
+        "nohup rm -rf x &",
+        "xargs $x",
+        "ssh host rm -rf x",
+        "ls > /dev/sda",
+        "> /dev/sda",
+        "kill 1",
+        "pkill x",
+        "shutdown now",
+        "crontab x",
+        "docker run x",
+        "kubectl delete x",
+        "npm publish",
+        "cargo publish",
+        "alias ls='rm -rf x'",
+        "trap 'rm -rf x' EXIT",
+        "ls 'x",
+        "[[ -f x ]]",
+        "echo $((1))",
+        "ls\0",
+        "gh repo delete x",
+        "busybox rm -rf x",
+        "command rm -rf x",
+        "exec rm -rf x",
+        "! rm -rf x",
+    ];
+    for text in cases {
+        assert_eq!(Ask::bash(text).class(), Dangerous, "{text}");
+    }
+}
+
+#[test]
+fn a_command_is_read_from_wherever_its_runtime_puts_it() {
+    let cases = [
+        Ask::bash("git status"),
+        Ask::tool("codex", "shell", json!({ "command": ["git", "status"] })),
+        Ask::tool("codex", "shell", json!({ "command": ["bash", "-lc", "git status"] })),
+        Ask::tool(
+            "codex",
+            "commandExecution",
+            json!({ "command": "/bin/bash -lc 'git status'", "commandActions": [] }),
+        ),
+        Ask::tool("codex", "exec_command", json!({ "cmd": "git status" })),
+        Ask::tool("goose", "execute", json!({ "command": ["/bin/bash", "-lc", "git status"] })).kind(ToolKind::Execute),
+        Ask::tool("opencode", "bash", json!({ "command": "git status", "description": "look" })),
+        Ask {
+            title: Some("git status".into()),
+            ..Ask::tool("gemini", "run_shell_command", json!({ "locations": [] }))
+        },
+    ];
+    for ask in cases {
+        let Subject::Shell(command) = ask.subject() else { panic!("{:?} is no command", ask.input) };
+        assert_eq!(command.text, "git status", "{:?}", ask.input);
+        assert_eq!(command.line.unwrap().single().unwrap(), ["git", "status"], "{:?}", ask.input);
+    }
+}
+
+#[test]
+fn a_command_that_is_not_told_is_dangerous() {
+    for input in
+        [json!({}), json!({ "command": 5 }), json!({ "command": [] }), json!({ "command": ["a", 1] }), json!("ls")]
+    {
+        assert_eq!(Ask::tool("claude", "Bash", input.clone()).class(), Dangerous, "{input}");
+    }
+    let titled = Ask { title: Some("ls".into()), ..Ask::tool("goose", "execute", json!({})).kind(ToolKind::Execute) };
+    assert_eq!(titled.class(), Dangerous);
+}
+
+#[test]
+fn words_that_no_shell_sees_stay_words() {
+    let ask = Ask::tool("codex", "shell", json!({ "command": ["echo", "$(rm -rf x)", ";", ">"] }));
+    assert_eq!(ask.class(), ReadOnly);
+}
+
+#[test]
+fn files_are_found_wherever_a_runtime_names_them() {
+    let patch =
+        "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n*** Delete File: d\n*** End Patch";
+    let cases = [
+        (Ask::edit("/x/a"), vec!["/x/a"]),
+        (Ask::tool("claude", "NotebookEdit", json!({ "notebook_path": "n" })), vec!["n"]),
+        (Ask::tool("gemini", "read_many_files", json!({ "paths": ["a", "b"] })), vec!["a", "b"]),
+        (Ask::tool("opencode", "write", json!({ "filePath": "a", "content": "path" })), vec!["a"]),
+        (Ask::tool("opencode", "patch", json!({ "patchText": patch })), vec!["a", "b", "c", "d"]),
+        (Ask::tool("codex", "apply_patch", json!({ "input": patch })), vec!["a", "b", "c", "d"]),
+        (Ask::tool("codex", "apply_patch", json!(patch)), vec!["a", "b", "c", "d"]),
+        (Ask::tool("codex", "apply_patch", json!({ "patch": "--- a/x\n+++ b/y\n" })), vec!["x", "y"]),
+        (Ask::tool("codex", "fileChange", json!({ "changes": [{ "path": "a" }, { "path": "b" }] })), vec!["a", "b"]),
+        (Ask::tool("codex", "fileChange", json!({ "changes": { "a": { "move_path": "z" } } })), vec!["a", "z"]),
+        (
+            Ask::tool("goose", "edit", json!({ "locations": ["a"], "content": [{ "type": "diff", "path": "b" }] }))
+                .kind(ToolKind::Edit),
+            vec!["a", "b"],
+        ),
+    ];
+    for (ask, files) in cases {
+        assert_eq!(ask.subject(), Subject::Files(files.into_iter().map(Into::into).collect()), "{}", ask.input);
+    }
+}
+
+#[test]
+fn the_paths_to_resolve_are_files_words_redirections_and_the_folder() {
+    let ask = Ask::tool("opencode", "bash", json!({ "command": "cp -r a 'b c' > log; ls $x d*", "workdir": "sub" }));
+    assert_eq!(ask.subject().paths(), ["sub", "a", "b c", "log"]);
+    assert_eq!(Ask::edit("x").subject().paths(), ["x"]);
+}

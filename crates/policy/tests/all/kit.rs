@@ -1,0 +1,136 @@
+//! Short ways to ask the policy.
+
+use std::path::{Path, PathBuf};
+
+use roost_policy::*;
+use roost_proto::ids::SessionId;
+use roost_proto::mode::Mode;
+use roost_proto::payload::ToolKind;
+use roost_proto::runtime::RuntimeName;
+use roost_proto::tool::PolicyResult;
+use serde_json::{Value, json};
+
+pub(crate) const WORKSPACE: &str = "/work/project";
+
+/// A question to the policy, with the usual answers to everything that a test does not care about.
+pub(crate) struct Ask {
+    pub(crate) runtime: RuntimeName,
+    pub(crate) name: String,
+    pub(crate) kind: Option<ToolKind>,
+    pub(crate) input: Value,
+    pub(crate) title: Option<String>,
+    pub(crate) mode: Mode,
+    pub(crate) approver: Approver,
+    pub(crate) session: SessionId,
+    pub(crate) workspace: PathBuf,
+    pub(crate) resolved: Vec<ResolvedPath>,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) remembered: Vec<Remembered>,
+}
+
+impl Ask {
+    pub(crate) fn tool(runtime: &str, name: &str, input: Value) -> Self {
+        Self {
+            runtime: RuntimeName::from_id(runtime),
+            name: name.into(),
+            kind: None,
+            input,
+            title: None,
+            mode: Mode::Ask,
+            approver: Approver::Present,
+            session: "one".into(),
+            workspace: WORKSPACE.into(),
+            resolved: Vec::new(),
+            rules: Vec::new(),
+            remembered: Vec::new(),
+        }
+    }
+
+    pub(crate) fn bash(command: &str) -> Self {
+        Self::tool("claude", "Bash", json!({ "command": command }))
+    }
+
+    pub(crate) fn edit(path: &str) -> Self {
+        Self::tool("claude", "Edit", json!({ "file_path": path, "old_string": "a", "new_string": "b" }))
+    }
+
+    pub(crate) fn kind(mut self, kind: ToolKind) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    pub(crate) fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    pub(crate) fn rule(mut self, rule: Rule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    pub(crate) fn remember(mut self, answers: &[Remembered]) -> Self {
+        self.remembered.extend_from_slice(answers);
+        self
+    }
+
+    /// Says where a path really leads.
+    pub(crate) fn leads(mut self, given: &str, real: &str) -> Self {
+        let inside_workspace = Path::new(real).starts_with(WORKSPACE);
+        self.resolved.push(ResolvedPath { given: given.into(), real: Some(real.into()), inside_workspace });
+        self
+    }
+
+    pub(crate) fn evaluation(&self) -> Evaluation {
+        let hash = roost_proto::canonical::hash(&self.input);
+        let call = self.call(&hash);
+        let (rules, memory) = (RuleSet::new(&self.rules).unwrap(), Memory::new(&self.remembered).unwrap());
+        evaluate(
+            &call,
+            &Context {
+                mode: self.mode,
+                approver: self.approver,
+                session: &self.session,
+                workspace: &self.workspace,
+                resolved: &self.resolved,
+                rules: &rules,
+                memory: &memory,
+            },
+        )
+    }
+
+    fn call<'a>(&'a self, hash: &'a str) -> Call<'a> {
+        let Self { runtime, name, kind, input, title, .. } = self;
+        Call { runtime, name, kind: *kind, input, input_hash: hash, title: title.as_deref() }
+    }
+
+    pub(crate) fn class(&self) -> ToolClass {
+        classify(&self.call("")).classes.worst()
+    }
+
+    pub(crate) fn subject(&self) -> Subject {
+        classify(&self.call("")).subject
+    }
+
+    /// The last word and its rule.
+    pub(crate) fn verdict(&self) -> (PolicyResult, String) {
+        let word = self.evaluation().words.pop().unwrap();
+        (word.result, word.rule.unwrap())
+    }
+
+    pub(crate) fn result(&self) -> PolicyResult {
+        self.verdict().0
+    }
+}
+
+pub(crate) fn allow(pattern: Pattern) -> Rule {
+    Rule { pattern: Some(pattern), ..Rule::new(Effect::Allow) }
+}
+
+pub(crate) fn deny(pattern: Pattern) -> Rule {
+    Rule { pattern: Some(pattern), ..Rule::new(Effect::Deny) }
+}
+
+pub(crate) fn command(words: &[&str]) -> Pattern {
+    Pattern::Command(words.iter().map(|word| (*word).to_owned()).collect())
+}

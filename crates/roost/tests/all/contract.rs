@@ -1,0 +1,88 @@
+//! The contract of adapters, kept by the demo and by an ACP agent that is as unlike it as the protocol allows.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use roost_adapters::acp::{AcpAdapter, AgentCommand};
+use roost_engine::adapter::{McpServer, McpServerTransport};
+use roost_process::{Holder, Ladder};
+use roost_proto::runtime::RuntimeName;
+use testkit::contract::{Recall, Script, Subject, UseServer, Write};
+use testkit::scripted_agent::{self, SESSIONS, WEATHER};
+
+const ROOST: &str = env!("CARGO_BIN_EXE_roost");
+
+testkit::contract!(demo, make_demo);
+testkit::contract!(acp, make_acp);
+
+fn holder(records: PathBuf) -> Arc<Holder> {
+    Arc::new(Holder { program: ROOST.into(), args: vec!["hold".into()], records, ladder: Ladder::default() })
+}
+
+fn make_demo(records: PathBuf) -> Subject {
+    let adapter = Arc::new(roost_adapters::demo::adapter(Path::new(ROOST), holder(records)));
+    let script = Script {
+        say: "hello",
+        stream: "slow 600",
+        write: Some(Write { prompt: "edit note.txt", file: "note.txt", says_why_not: true }),
+        two_calls: Some("parallel 2"),
+        retry: None,
+        big_result: Some("out 2000"),
+        read_unasked: Some("tools"),
+        question: Some("ask"),
+        unknown_message: Some("noise"),
+        recall: Some(Recall { prompt: "resume", proof: "Prompts in this session: 2", forget: None }),
+        use_server: None,
+    };
+    Subject { adapter, script }
+}
+
+fn make_acp(records: PathBuf) -> Subject {
+    let command = AgentCommand { program: this_binary(), args: play("scripted_agent"), env: Vec::new() };
+    let adapter = Arc::new(AcpAdapter::new(RuntimeName::from_id("scripted"), "Scripted", command, holder(records)));
+    let transport = McpServerTransport::Stdio {
+        command: this_binary().into(),
+        args: play("tool_server").into_iter().map(|word| word.into_string().unwrap()).collect(),
+        env: BTreeMap::new(),
+    };
+    let server = McpServer { name: "weather".into(), transport };
+    let forget = |home: &Path| std::fs::remove_dir_all(home.join(SESSIONS)).unwrap();
+    let script = Script {
+        say: "say",
+        stream: "stream",
+        write: Some(Write { prompt: "write note.txt", file: "note.txt", says_why_not: true }),
+        two_calls: Some("two"),
+        retry: Some("retry"),
+        big_result: Some("big"),
+        read_unasked: Some("read"),
+        question: Some("question"),
+        unknown_message: Some("unknown"),
+        recall: Some(Recall { prompt: "recall", proof: "write note.txt", forget: Some(forget) }),
+        use_server: Some(UseServer { server, prompt: "server", proof: WEATHER }),
+    };
+    Subject { adapter, script }
+}
+
+fn this_binary() -> OsString {
+    std::env::current_exe().unwrap().into()
+}
+
+/// The arguments that make this binary play a part; what the test runner prints first is noise to whoever listens.
+fn play(part: &str) -> Vec<OsString> {
+    let part = format!("contract::{part}");
+    ["--exact", "--ignored", "--nocapture", &part].map(Into::into).into()
+}
+
+#[test]
+#[ignore = "not a test: an agent that the tests start"]
+fn scripted_agent() {
+    scripted_agent::main()
+}
+
+#[test]
+#[ignore = "not a test: a tool server that the agent starts"]
+fn tool_server() {
+    scripted_agent::tool_server()
+}

@@ -1,0 +1,173 @@
+//! The contract that every adapter must pass: twenty assertions, each a test of its own, made by one line per adapter:
+//!
+//! ```text
+//! testkit::contract!(demo, make_demo);
+//! ```
+//!
+//! The suite drives the adapter through a real engine on a real log and looks at what anybody could see: events, files,
+//! processes. What it expects follows from the capabilities that the adapter declares. A capability that is claimed and
+//! not seen fails a test, and so does one that is seen and not claimed; one that is neither is the reason in the table
+//! that `cargo xtask test` prints.
+
+mod ending;
+mod report;
+mod resuming;
+mod stage;
+mod telling;
+mod tools;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use roost_engine::adapter::{McpServer, RuntimeAdapter};
+
+pub use ending::*;
+use report::Report;
+pub use resuming::*;
+pub use stage::Stage;
+pub use telling::*;
+pub use tools::*;
+
+/// A runtime under test.
+pub struct Subject {
+    /// Its adapter.
+    pub adapter: Arc<dyn RuntimeAdapter>,
+    /// How it is made to do something.
+    pub script: Script,
+}
+
+/// Makes the subject as a new daemon would; processes are to be recorded in this folder.
+pub type Make = fn(PathBuf) -> Subject;
+
+/// Prompts that make a runtime do one thing each; `None` where it has no way to do it. Words that the suite adds to a
+/// prompt change nothing.
+#[derive(Clone, Default)]
+pub struct Script {
+    /// Answers with one text in at least two pieces, and does nothing else.
+    pub say: &'static str,
+    /// Streams for far longer than a test takes.
+    pub stream: &'static str,
+    /// Asks, writes a file, then says something.
+    pub write: Option<Write>,
+    /// Asks about two tool calls before either is answered; their results differ.
+    pub two_calls: Option<&'static str>,
+    /// Asks about a tool call that then fails, and asks again about the same one.
+    pub retry: Option<&'static str>,
+    /// Asks about a tool call whose result has more than 8 KiB.
+    pub big_result: Option<&'static str>,
+    /// Runs a tool that only reads without asking.
+    pub read_unasked: Option<&'static str>,
+    /// Puts a question to the user.
+    pub question: Option<&'static str>,
+    /// Sends a native message that nobody has heard of.
+    pub unknown_message: Option<&'static str>,
+    /// Tells what the session remembers.
+    pub recall: Option<Recall>,
+    /// Uses the tool server that the session is opened with.
+    pub use_server: Option<UseServer>,
+}
+
+/// How a file is written.
+#[derive(Clone)]
+pub struct Write {
+    /// The prompt.
+    pub prompt: &'static str,
+    /// The file, in the working directory.
+    pub file: &'static str,
+    /// After a refusal it says the reason that it was told.
+    pub says_why_not: bool,
+}
+
+/// How a session shows what it remembers.
+#[derive(Clone)]
+pub struct Recall {
+    /// The prompt.
+    pub prompt: &'static str,
+    /// What is in the answer if the one prompt before, the one that writes, is remembered.
+    pub proof: &'static str,
+    /// Makes the runtime forget its sessions, given its `HOME`; `None` if it keeps none anyway.
+    pub forget: Option<fn(&Path)>,
+}
+
+/// How a tool server is used.
+#[derive(Clone)]
+pub struct UseServer {
+    /// The server.
+    pub server: McpServer,
+    /// The prompt.
+    pub prompt: &'static str,
+    /// What is in the answer if the server was reached.
+    pub proof: &'static str,
+}
+
+/// What a test of the contract found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The contract holds.
+    Kept,
+    /// The runtime does not do this, and does not claim to: the capability that says so.
+    NotClaimed(&'static str),
+}
+
+/// Runs one test of the contract against one adapter; what [`contract!`](crate::contract!) expands to.
+pub fn run(adapter: &str, number: usize, name: &str, make: Make, test: impl AsyncFnOnce(&mut Stage) -> Found) {
+    let report = Report::open(adapter, number, name);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let found = runtime.block_on(async {
+        let mut stage = Stage::open(make).await;
+        let found = test(&mut stage).await;
+        stage.close().await;
+        found
+    });
+    report.close(&found);
+}
+
+/// A capability is claimed exactly if it is seen.
+fn honest(capability: &str, claimed: bool, seen: bool) {
+    assert!(!claimed || seen, "{capability} is claimed, but was not seen");
+    assert!(claimed || !seen, "{capability} is not claimed, but was seen");
+}
+
+/// The runtime has no way to show this capability, so it must not claim it.
+fn not_claimed(capability: &'static str, claimed: bool) -> Found {
+    honest(capability, claimed, false);
+    Found::NotClaimed(capability)
+}
+
+/// Makes the tests of the contract for one adapter: a module of this name, with the subject that this function makes.
+#[macro_export]
+macro_rules! contract {
+    ($adapter:ident, $make:ident) => {
+        $crate::contract! { @tests $adapter, $make,
+            1 the_capabilities_are_complete_and_agree_with_each_other,
+            2 the_login_is_told_without_waiting_and_without_secrets,
+            3 a_task_begins_with_its_start_and_ends_with_its_one_end,
+            4 the_input_is_kept_before_there_is_any_output,
+            5 pieces_of_text_add_up_to_the_finished_text,
+            6 a_tool_call_carries_its_full_identity,
+            7 an_allowed_call_is_asked_decided_run_and_told_in_order,
+            8 a_refused_call_leaves_no_trace_and_the_agent_hears_why,
+            9 two_calls_that_wait_at_once_both_finish,
+            10 a_forbidden_tool_never_runs,
+            11 a_stop_ends_the_task_and_leaves_nothing_running,
+            12 a_stop_before_the_runtime_is_there_does_not_hang,
+            13 a_runtime_that_is_killed_fails_its_task_and_the_session_goes_on,
+            14 nothing_ever_waits_for_a_terminal,
+            15 a_big_result_is_kept_apart,
+            16 the_same_conversation_twice_is_the_same_story,
+            17 a_second_task_goes_on_in_the_same_session,
+            18 a_session_goes_on_in_a_new_process_and_runs_no_tool_again,
+            19 a_tool_server_is_reached_over_a_transport_that_is_claimed,
+            20 an_unknown_message_is_kept_as_it_came,
+        }
+    };
+    (@tests $adapter:ident, $make:ident, $($number:literal $test:ident,)*) => {
+        mod $adapter {
+            $(#[test]
+            fn $test() {
+                let (adapter, name) = (stringify!($adapter), stringify!($test));
+                $crate::contract::run(adapter, $number, name, super::$make, $crate::contract::$test);
+            })*
+        }
+    };
+}

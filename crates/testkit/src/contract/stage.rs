@@ -1,0 +1,285 @@
+//! Where a runtime is put on trial: an engine over its adapter, a log, a working directory and a home of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use roost_engine::adapter::{Answer, RuntimeAdapter};
+use roost_engine::{
+    Accepted, Approver, Config, Decision, Engine, Environments, NewSession, Prompt, Response, ResponseTo, Runtimes,
+};
+use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StreamId};
+use roost_process::{Environment, Isolation, Process, records};
+use roost_proto::approval::{Answerer, ApprovalScope};
+use roost_proto::content::{AssistantContentBlock, TranscriptMessage};
+use roost_proto::event::{EventBody, NormalizedEvent};
+use roost_proto::ids::{SessionId, TaskId};
+use roost_proto::mode::Mode;
+use roost_proto::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
+use roost_proto::registry::RuntimeStatus;
+use roost_proto::runtime::{CreateSessionInput, RuntimeCapabilities, RuntimeEnv};
+use tempfile::TempDir;
+
+use super::{Make, Script, Subject};
+use crate::harness::{Harness, lock};
+use crate::soon;
+
+/// A variable that every process of a stage carries.
+const MARK: &str = "ROOST_CONTRACT_STAGE";
+/// How often the list of processes is looked at.
+const POLL: Duration = Duration::from_millis(10);
+
+/// A runtime on trial.
+pub struct Stage {
+    pub(super) host: Harness<Place>,
+    pub(super) adapter: Arc<dyn RuntimeAdapter>,
+    pub(super) script: Script,
+}
+
+/// The folders of a stage; they outlive its engines.
+pub(super) struct Place {
+    dir: TempDir,
+    make: Make,
+}
+
+impl Place {
+    pub(super) fn work(&self) -> PathBuf {
+        self.dir.path().join("work")
+    }
+
+    /// The runtime's `HOME`.
+    pub(super) fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    fn records(&self) -> PathBuf {
+        self.dir.path().join("records")
+    }
+
+    fn environment(&self) -> Environment {
+        let mut environment = Environment::default();
+        environment.set("HOME", self.home()).set(MARK, self.dir.path());
+        environment.set("PATH", std::env::var_os("PATH").unwrap_or_default());
+        environment
+    }
+
+    /// A new daemon: nothing but the files is left of an earlier one.
+    async fn start(&self) -> (Subject, Arc<Engine>, SqliteLog) {
+        let subject = (self.make)(self.records());
+        let log = SqliteLog::open(&lock(&self.dir.path().join("state")).await, LogOptions::default()).unwrap();
+        let mut runtimes = Runtimes::default();
+        runtimes.register(subject.adapter.clone(), RuntimeStatus::Active);
+        let (base, namespaces) = (self.environment(), self.dir.path().join("namespaces"));
+        let environments = Environments { base, namespaces, isolation: Isolation::Shared };
+        let mut config = Config::new(environments, self.records(), self.dir.path().join("artifacts"));
+        if let Some(used) = subject.script.use_server.clone() {
+            config.mcp_servers = Arc::new(move |_| vec![used.server.clone()]);
+        }
+        let engine = Engine::start(Arc::new(log.clone()), runtimes, config).await.unwrap();
+        (subject, Arc::new(engine), log)
+    }
+}
+
+impl Stage {
+    pub(super) async fn open(make: Make) -> Self {
+        let home = Place { dir: TempDir::new().unwrap(), make };
+        for folder in [home.work(), home.home(), home.dir.path().join("state")] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        let (Subject { adapter, script }, engine, log) = home.start().await;
+        Self { host: Harness { engine, log, home }, adapter, script }
+    }
+
+    /// Stops the engine and starts another with a new adapter, which knows only what is on disk.
+    pub(super) async fn restart(&mut self) {
+        soon("the engine stops", self.host.engine.shutdown("a restart")).await;
+        self.host.log.close().await;
+        let (Subject { adapter, .. }, engine, log) = self.host.home.start().await;
+        self.adapter = adapter;
+        (self.host.engine, self.host.log) = (engine, log);
+    }
+
+    /// Stops everything; nothing of it may be left.
+    pub(super) async fn close(self) {
+        soon("the engine stops", self.host.engine.shutdown("the test is over")).await;
+        self.host.log.close().await;
+        self.no_process_is_left().await;
+    }
+
+    /// What the runtime claims, once it had a chance to introduce itself.
+    pub(super) async fn capabilities(&self) -> RuntimeCapabilities {
+        let session = self.session(Mode::Ask).await;
+        self.run(&session, self.script.say).await;
+        self.adapter.capabilities()
+    }
+
+    pub(super) async fn session(&self, mode: Mode) -> SessionId {
+        let new = NewSession {
+            runtime: None,
+            cwd: self.host.home.work(),
+            mode,
+            credential_namespace: "default".into(),
+            input: CreateSessionInput::default(),
+        };
+        self.host.engine.create_session(new).await.unwrap()
+    }
+
+    /// Says something to a session; returns when its task has begun.
+    pub(super) async fn begin(&self, session: &SessionId, text: &str, approver: Approver) -> TaskId {
+        let prompt = Prompt { message: TranscriptMessage::user(text), mode: None, approver };
+        match soon("a prompt is taken", self.host.engine.prompt(session.as_str(), prompt)).await.unwrap() {
+            Accepted::Started(task) => task,
+            Accepted::Queued(prompt) => {
+                let begins = |event: &NormalizedEvent| match &event.body {
+                    EventBody::TaskStarted(started) => started.prompt_id.as_ref() == Some(&prompt),
+                    _ => false,
+                };
+                let started = self.host.wait_until(session, "a queued prompt begins", begins).await;
+                started.trace.task_id.unwrap()
+            }
+        }
+    }
+
+    /// Says something to a session while nobody is there to answer; the events of its task.
+    pub(super) async fn run(&self, session: &SessionId, text: &str) -> Vec<NormalizedEvent> {
+        let task = self.begin(session, text, Approver::Nobody).await;
+        self.host.wait_for_end(session, &task).await;
+        self.events_of(session, &task).await
+    }
+
+    /// Says something to a session and answers every request with this; the events of its task.
+    pub(super) async fn run_answering(
+        &self,
+        session: &SessionId,
+        text: &str,
+        decision: Decision,
+    ) -> Vec<NormalizedEvent> {
+        let task = self.begin(session, text, Approver::Present).await;
+        let stream = StreamId::from(session);
+        let follower = self.host.log.follow(Filter::stream(stream.clone()), Start::AfterSeq(stream, 0));
+        let mut follower = follower.await.unwrap();
+        let answering = async {
+            loop {
+                let batch = follower.next().await.unwrap();
+                for entry in &batch {
+                    let event = entry.event().unwrap();
+                    if event.trace.task_id.as_ref() != Some(&task) {
+                        continue;
+                    }
+                    match &event.body {
+                        EventBody::ApprovalRequested(asked) => self.answer(session, asked, decision.clone()).await,
+                        EventBody::QuestionAsked(asked) => self.answer_question(session, asked).await,
+                        body if body.ends_task() => return,
+                        _ => {}
+                    }
+                }
+            }
+        };
+        soon("the task ends", answering).await;
+        self.events_of(session, &task).await
+    }
+
+    pub(super) async fn run_allowing(&self, session: &SessionId, text: &str) -> Vec<NormalizedEvent> {
+        self.run_answering(session, text, Decision::Allow { scope: ApprovalScope::Once }).await
+    }
+
+    pub(super) async fn answer(&self, session: &SessionId, asked: &ApprovalRequestedPayload, decision: Decision) {
+        let identity = &asked.identity;
+        self.respond(
+            session,
+            ResponseTo::Approval {
+                call: identity.tool_call_id.clone(),
+                attempt: Some(identity.attempt),
+                input_hash: Some(identity.input_hash.clone()),
+                decision,
+            },
+        )
+        .await;
+    }
+
+    /// Answers with the first choice of every field.
+    async fn answer_question(&self, session: &SessionId, asked: &QuestionAskedPayload) {
+        let first = |options: &[roost_proto::payload::QuestionOption]| match options {
+            [first, ..] => first.value.clone(),
+            [] => "because".to_owned(),
+        };
+        let answers = asked.fields.iter().map(|field| (field.id.clone(), vec![first(&field.options)])).collect();
+        let (question, answer) = (asked.question_id.clone(), Answer::Given(answers));
+        self.respond(session, ResponseTo::Question { question, answer }).await;
+    }
+
+    async fn respond(&self, session: &SessionId, to: ResponseTo) {
+        let by = Answerer { from: Some("contract".into()), ..Answerer::default() };
+        let response = Response { to, by, key: None };
+        soon("an answer is taken", self.host.engine.respond(session.as_str(), response)).await.unwrap();
+    }
+
+    pub(super) async fn events_of(&self, session: &SessionId, task: &TaskId) -> Vec<NormalizedEvent> {
+        let all = self.host.events(session).await;
+        all.into_iter().filter(|event| event.trace.task_id.as_ref() == Some(task)).collect()
+    }
+
+    /// The environment that the runtime of a session gets, with another `HOME`.
+    pub(super) fn env_with_home(&self, home: &Path) -> RuntimeEnv {
+        let mut environment = self.host.home.environment();
+        environment.set("HOME", home);
+        let text = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
+        RuntimeEnv {
+            cwd: self.host.home.work().display().to_string(),
+            env: environment.iter().map(|(name, value)| (text(name), text(value))).collect(),
+            credential_namespace: "default".into(),
+            isolation: None,
+        }
+    }
+
+    /// The runtime's process of the one session that has one.
+    pub(super) async fn runtime_process(&self) -> Process {
+        let records = records::load(self.host.home.records()).await.unwrap();
+        assert_eq!(records.len(), 1, "{records:?}");
+        records[0].runtime
+    }
+
+    /// Waits until no process that was started here runs any more.
+    pub(super) async fn no_process_is_left(&self) {
+        let gone = async {
+            while !self.processes().is_empty() {
+                tokio::time::sleep(POLL).await;
+            }
+        };
+        soon("every process of the runtime is gone", gone).await;
+    }
+
+    fn processes(&self) -> Vec<PathBuf> {
+        let mark = format!("{MARK}={}\0", self.host.home.dir.path().display()).into_bytes();
+        let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+        let is_ours = |path: &PathBuf| {
+            let environ = std::fs::read(path.join("environ")).unwrap_or_default();
+            environ.windows(mark.len()).any(|window| window == mark)
+        };
+        all.filter(is_ours).collect()
+    }
+
+    /// The names of the files in the working directory.
+    pub(super) fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.host.home.work()).unwrap().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+}
+
+/// Everything that was said in these events, in one text.
+pub(super) fn text(events: &[NormalizedEvent]) -> String {
+    let blocks = events.iter().flat_map(|event| match &event.body {
+        EventBody::ModelOutputCompleted(output) => output.content.as_slice(),
+        _ => &[],
+    });
+    let texts = blocks.map(|block| match block {
+        AssistantContentBlock::Text { text } => text.as_str(),
+        other => panic!("the script wants a short text: {other:?}"),
+    });
+    texts.collect()
+}
+
+/// The names of these events' types.
+pub(super) fn names(events: &[NormalizedEvent]) -> Vec<&str> {
+    events.iter().map(|event| event.body.name()).collect()
+}
