@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roost_log::Receipt;
-use roost_policy::Approver;
+use roost_policy::{Approver, Context, Memory, RuleSet, evaluate};
 use roost_proto::event::{EventBody, NewEvent};
 use roost_proto::failure::FailureCode;
 use roost_proto::ids::{PromptId, RuntimeSessionId, TaskId};
@@ -256,7 +256,18 @@ impl Actor {
         let told = match asked {
             Asked::Tool(call) => {
                 if task.ledger.decision(&call).is_none() {
-                    let words = roost_policy::evaluate(task.mode, Approver::Nobody);
+                    let runtime = self.profile.adapter.name();
+                    let context = Context {
+                        mode: task.mode,
+                        approver: Approver::Nobody,
+                        session: &self.profile.id,
+                        workspace: self.profile.cwd.as_ref(),
+                        resolved: &[],
+                        rules: &RuleSet::default(),
+                        memory: &Memory::default(),
+                    };
+                    let judged = task.ledger.for_policy(&call, &runtime).map(|call| evaluate(&call, &context));
+                    let words = judged.map(|judged| judged.words).unwrap_or_default();
                     let events = task.ledger.decide(&call, words, NOBODY);
                     self.write(events).await?.await?;
                 }

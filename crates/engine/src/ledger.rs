@@ -11,6 +11,7 @@ use roost_proto::failure::TaskError;
 use roost_proto::ids::{QuestionId, ToolCallId};
 use roost_proto::mode::{Mode, PermissionMode};
 use roost_proto::payload::*;
+use roost_proto::runtime::RuntimeName;
 use roost_proto::tool::{
     PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolPolicyEvaluation, ToolPolicySnapshot,
 };
@@ -35,6 +36,9 @@ enum CallState {
 struct Call {
     identity: ToolCallIdentity,
     name: String,
+    kind: Option<ToolKind>,
+    input: Value,
+    title: Option<String>,
     state: CallState,
     words: Vec<ToolPolicyEvaluation>,
 }
@@ -124,6 +128,13 @@ impl Ledger {
             Fact::Ended(end) => return Next::End(end),
         }
         Next::Nothing
+    }
+
+    /// A call as the policy sees it.
+    pub fn for_policy<'a>(&'a self, id: &ToolCallId, runtime: &'a RuntimeName) -> Option<roost_policy::Call<'a>> {
+        let Call { identity, name, kind, input, title, .. } = self.calls.get(id)?;
+        let (input_hash, title) = (identity.input_hash.as_str(), title.as_deref());
+        Some(roost_policy::Call { runtime, name, kind: *kind, input, input_hash, title })
     }
 
     /// Records the policy's words about a call that waits, the last of them final.
@@ -226,6 +237,9 @@ impl Ledger {
             Call {
                 identity: request.identity.clone(),
                 name: request.name.clone(),
+                kind: request.kind,
+                input: request.input.clone(),
+                title: request.title.clone(),
                 state: CallState::Requested,
                 words: Vec::new(),
             },
