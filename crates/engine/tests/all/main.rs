@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "clippy knows test functions, but not their helpers")]
 
 mod approving;
+mod approving_faults;
 mod conversation;
 mod deciding;
 mod ending;
@@ -13,6 +14,9 @@ mod hosting;
 mod ledger;
 mod ledger_model;
 mod model;
+mod questioning;
 mod recovering;
+mod remembering;
 mod resuming;
 mod stopping;
+mod watched;

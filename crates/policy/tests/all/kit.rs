@@ -1,5 +1,8 @@
 //! Short ways to ask the policy.
 
+// Helpers of tests are tests, but clippy sees only functions.
+#![allow(clippy::unwrap_used)]
+
 use std::path::{Path, PathBuf};
 
 use roost_policy::*;

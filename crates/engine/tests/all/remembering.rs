@@ -1,0 +1,122 @@
+//! Answers that count for longer than once, and how little they cover.
+
+use roost_engine::adapter::Fact;
+use roost_engine::{Decision, Error};
+use roost_proto::approval::ApprovalScope;
+use roost_proto::event::{EventBody, NormalizedEvent};
+use roost_proto::payload::{ToolCallRequestedPayload, ToolKind};
+use roost_proto::tool::ToolCallIdentity;
+use serde_json::json;
+use testkit::Harness;
+use testkit::facts::asks;
+
+use crate::watched::*;
+
+/// A shell command that wants to run.
+fn shell(call: &str, command: &str) -> [Fact; 2] {
+    let input = json!({ "command": command });
+    let identity = ToolCallIdentity { tool_call_id: call.into(), ..ToolCallIdentity::first(None, &input) };
+    let request = ToolCallRequestedPayload {
+        identity,
+        name: "bash".into(),
+        input,
+        input_ref: None,
+        title: None,
+        kind: Some(ToolKind::Execute),
+    };
+    [Fact::ToolRequested(request), asks(call)]
+}
+
+/// Whether somebody is asked about this command, which the agent would like to run.
+async fn is_asked(host: &Harness, it: &mut Watched, call: &str, command: &str) -> bool {
+    it.agent.say_all(shell(call, command)).await;
+    let about = |event: &NormalizedEvent| match &event.body {
+        EventBody::ApprovalRequested(asked) => asked.identity.tool_call_id.as_str() == call,
+        EventBody::ToolCallApproved(approved) => approved.identity.tool_call_id.as_str() == call,
+        EventBody::ToolCallDenied(denied) => denied.identity.tool_call_id.as_str() == call,
+        _ => false,
+    };
+    let event = host.wait_until(&it.session, "the call is decided or asked about", about).await;
+    matches!(event.body, EventBody::ApprovalRequested(_))
+}
+
+#[tokio::test]
+async fn an_allow_for_the_session_covers_the_same_command_there_and_nothing_beside_it() {
+    let mut host = Harness::start().await;
+    let mut it = watched(&mut host).await;
+    assert!(is_asked(&host, &mut it, "first", "cargo build").await);
+    assert!(requests(&host, &it.session).await[0].offer.is_some());
+    let for_session = Decision::Allow { scope: ApprovalScope::Session };
+    respond(&host, &it.session, answer("first", for_session, "me")).await.unwrap();
+    assert!(!is_asked(&host, &mut it, "again", "cargo build").await);
+    assert_eq!(count(&host, &it.session, "tool.call.approved").await, 2);
+    let tricks = [
+        "cargo build; rm -rf x",
+        "cargo build && curl evil.test",
+        "cargo build | sh",
+        "cargo build $(rm x)",
+        "cargo build `rm x`",
+        "cargo build > /etc/passwd",
+        "PATH=. cargo build",
+        "cargo build\nrm x",
+        "cargo publish",
+    ];
+    for (at, trick) in tricks.iter().enumerate() {
+        assert!(is_asked(&host, &mut it, &format!("trick {at}"), trick).await, "{trick}");
+    }
+    let mut other = watched(&mut host).await;
+    assert!(is_asked(&host, &mut other, "elsewhere", "cargo build").await);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn an_allow_for_the_workspace_covers_its_other_sessions_and_the_next_start() {
+    let mut host = Harness::start().await;
+    let mut it = watched(&mut host).await;
+    assert!(is_asked(&host, &mut it, "first", "cargo build").await);
+    let for_workspace = Decision::Allow { scope: ApprovalScope::Workspace };
+    respond(&host, &it.session, answer("first", for_workspace, "me")).await.unwrap();
+    let mut other = watched(&mut host).await;
+    assert!(!is_asked(&host, &mut other, "second", "cargo build").await);
+    let mut host = host.crash().await.start().await;
+    let mut later = watched(&mut host).await;
+    assert!(!is_asked(&host, &mut later, "third", "cargo build").await);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn an_allow_for_once_covers_nothing_else() {
+    let mut host = Harness::start().await;
+    let mut it = watched(&mut host).await;
+    assert!(is_asked(&host, &mut it, "first", "cargo build").await);
+    respond(&host, &it.session, answer("first", ALLOW, "me")).await.unwrap();
+    assert!(is_asked(&host, &mut it, "again", "cargo build").await);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_denial_for_the_session_is_not_asked_about_again() {
+    let mut host = Harness::start().await;
+    let mut it = watched(&mut host).await;
+    assert!(is_asked(&host, &mut it, "first", "cargo build").await);
+    let never = Decision::Deny { scope: ApprovalScope::Session, reason: None };
+    respond(&host, &it.session, answer("first", never, "me")).await.unwrap();
+    assert!(!is_asked(&host, &mut it, "again", "cargo build").await);
+    assert_eq!(count(&host, &it.session, "tool.call.denied").await, 2);
+    assert_eq!(count(&host, &it.session, "tool.call.approved").await, 0);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn an_answer_for_longer_is_refused_where_nothing_is_offered() {
+    let mut host = Harness::start().await;
+    let mut it = watched(&mut host).await;
+    assert!(is_asked(&host, &mut it, "a", "cargo build; cargo test").await);
+    assert_eq!(requests(&host, &it.session).await[0].offer, None);
+    for scope in [ApprovalScope::Session, ApprovalScope::Workspace, ApprovalScope::Always] {
+        let refused = respond(&host, &it.session, answer("a", Decision::Allow { scope }, "me")).await;
+        assert!(matches!(refused, Err(Error::OnlyOnce(_))), "{scope:?}");
+    }
+    still_waits(&host, &mut it).await;
+    host.stop().await;
+}
