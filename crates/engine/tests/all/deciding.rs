@@ -1,13 +1,16 @@
 //! Decisions about tools and questions.
 
+use roost_engine::Response;
 use roost_engine::adapter::Answer;
-use roost_proto::event::{EventBody, NormalizedEventType as Type};
+use roost_proto::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
 use roost_proto::mode::Mode;
 use roost_proto::payload::QuestionOutcome;
 use roost_proto::tool::PolicyDecision;
 use testkit::Harness;
-use testkit::facts::{asks, completed, failed, question, requested, started};
+use testkit::facts::{asks, attempt, completed, failed, question, requested, started};
 use testkit::fake::Told;
+
+use crate::watched::{ALLOW, answer, asked, pending, respond};
 
 #[tokio::test]
 async fn yolo_allows_a_tool() {
@@ -130,5 +133,20 @@ async fn a_runtime_that_reads_nothing_holds_up_its_session_once_and_not_for_ever
     agent.say_all(calls.iter().flat_map(|call| [requested(call), asks(call)])).await;
     agent.finish().await;
     host.wait_for_end(&session, &task).await;
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn an_old_answer_that_is_sent_again_does_not_answer_the_next_attempt() {
+    let mut host = Harness::start().await;
+    let mut it = asked(&mut host).await;
+    let first = Response { key: Some("one click".into()), ..answer("a", ALLOW, "me") };
+    respond(&host, &it.session, first.clone()).await.unwrap();
+    assert_eq!(it.agent.told().await, Told::Approved("a".into()));
+    it.agent.say_all([started("a"), failed("a"), attempt("a", 2), asks("a")]).await;
+    let second = |event: &NormalizedEvent| matches!(&event.body, EventBody::ApprovalRequested(asked) if asked.identity.attempt == 2);
+    host.wait_until(&it.session, "the second attempt is asked about", second).await;
+    respond(&host, &it.session, first).await.unwrap();
+    assert_eq!(pending(&host).await.len(), 1, "the second attempt still waits");
     host.stop().await;
 }

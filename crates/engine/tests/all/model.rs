@@ -1,28 +1,40 @@
-//! Random commands against random runtimes: whatever happens, the log tells a story that holds together.
+//! Random histories of sessions, tasks, approvals and questions, with crashes: whatever happens, the log tells a story
+//! that holds together, nothing runs without an allow, and no allow is lost.
+//!
+//! `cargo xtask test --full` plays ten thousand of them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+mod agents;
+mod person;
+mod story;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use roost_engine::{Config, Prompt};
-use roost_proto::event::EventBody;
-use roost_proto::failure::FailureCode;
+use roost_engine::adapter::TaskEnd;
+use roost_engine::{Approver, Config, Prompt};
 use roost_proto::ids::SessionId;
-use roost_proto::session::SessionStatus;
-use testkit::facts::{asks, delta, exited, requested, started};
-use testkit::fake::{FakeAdapter, FakeRuntimes, FakeSession, FakeTask, How};
+use roost_proto::mode::Mode;
+use testkit::fake::FakeAdapter;
 use testkit::{Harness, Home, soon};
-use tokio::task::JoinSet;
+use tokio::runtime::Runtime;
+
+use agents::{Act, Agents, HostTool};
+use person::{Person, Says};
 
 const SESSIONS: usize = 3;
+/// Histories in a usual run, and in a full one.
+const HISTORIES: u32 = 64;
+const FULL_HISTORIES: u32 = 10_000;
 
 #[derive(Clone, Debug)]
 enum Step {
-    Prompt(usize),
+    Prompt(usize, Approver, Mode),
     Stop(usize, Confirms),
     Close(usize),
     Agent(usize, Act),
+    Person(Says),
     /// Lets everybody else have a turn.
     Breathe,
     CrashAndRestart,
@@ -35,99 +47,60 @@ enum Confirms {
     No,
 }
 
-/// What an agent does, if it is there.
-#[derive(Clone, Copy, Debug)]
-enum Act {
-    Say,
-    UseTool,
-    Finish,
-    Fail,
-    Exit,
-    /// The adapter ends without a result.
-    Vanish,
-}
-
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let session = || 0..SESSIONS;
     let confirms = prop_oneof![4 => Just(Confirms::Yes), 1 => Just(Confirms::No)];
-    let act =
-        prop::sample::select(vec![Act::Say, Act::UseTool, Act::Finish, Act::Finish, Act::Fail, Act::Exit, Act::Vanish]);
+    let approver = prop_oneof![4 => Just(Approver::Present), 1 => Just(Approver::Nobody)];
+    let mode = prop_oneof![5 => Just(Mode::Ask), 1 => Just(Mode::Yolo)];
     let step = prop_oneof![
-        8 => session().prop_map(Step::Prompt),
-        3 => (session(), confirms).prop_map(|(session, confirms)| Step::Stop(session, confirms)),
-        2 => session().prop_map(Step::Close),
-        10 => (session(), act).prop_map(|(session, act)| Step::Agent(session, act)),
+        8 => (session(), approver, mode).prop_map(|(session, approver, mode)| Step::Prompt(session, approver, mode)),
+        2 => (session(), confirms).prop_map(|(session, confirms)| Step::Stop(session, confirms)),
+        1 => session().prop_map(Step::Close),
+        16 => (session(), agents::acts()).prop_map(|(session, act)| Step::Agent(session, act)),
+        10 => person::says().prop_map(Step::Person),
         6 => Just(Step::Breathe),
         1 => Just(Step::CrashAndRestart),
     ];
     prop::collection::vec(step, 1..40)
 }
 
-/// How many runtimes may live, and for how long without a task.
-fn limits() -> impl Strategy<Value = (usize, Duration)> {
-    let idle = prop::sample::select(vec![Duration::from_millis(1), Duration::from_secs(60)]);
-    (prop::sample::select(vec![1, 2, 32]), idle)
+/// How many runtimes may live, how long without a task, and how long somebody may take to answer.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    sessions: usize,
+    idle: Duration,
+    approval: Duration,
 }
 
-/// The agents that work, by session; opened and started by themselves.
-#[derive(Clone, Default)]
-struct Agents(Arc<Mutex<HashMap<SessionId, FakeTask>>>);
-
-impl Agents {
-    async fn open_all(self, mut runtimes: FakeRuntimes) {
-        let mut sessions = JoinSet::new();
-        while let Some(opening) = runtimes.next().await {
-            let (How::Create(open) | How::Resume(open, _)) = &opening.how else { continue };
-            let id = open.session_id.clone();
-            sessions.spawn(self.clone().start_all(id, opening.accept()));
-        }
-    }
-
-    async fn start_all(self, id: SessionId, mut session: FakeSession) {
-        while let Some(task) = session.next_task().await {
-            self.0.lock().unwrap().insert(id.clone(), task);
-        }
-    }
-
-    fn take(&self, id: &SessionId) -> Option<FakeTask> {
-        self.0.lock().unwrap().remove(id)
-    }
-
-    async fn act(&self, id: &SessionId, act: Act) {
-        let Some(agent) = self.take(id) else { return };
-        match act {
-            Act::Say => agent.say(delta("hi")).await,
-            Act::UseTool => agent.say_all([requested("a"), asks("a"), started("a")]).await,
-            Act::Finish => return agent.finish().await,
-            Act::Fail => {
-                let end = roost_engine::adapter::TaskEnd::failed(FailureCode::RuntimeError, "no");
-                return agent.end(end).await;
-            }
-            Act::Exit => return agent.say(exited()).await,
-            Act::Vanish => return,
-        }
-        // A task that was started meanwhile is the newer one.
-        self.0.lock().unwrap().entry(id.clone()).or_insert(agent);
-    }
+fn limits() -> impl Strategy<Value = Limits> {
+    let short_or_long = || prop_oneof![1 => Just(Duration::from_millis(1)), 4 => Just(Duration::from_secs(60))];
+    let sessions = prop::sample::select(vec![1, 2, 32]);
+    (sessions, short_or_long(), short_or_long()).prop_map(|(sessions, idle, approval)| Limits {
+        sessions,
+        idle,
+        approval,
+    })
 }
 
-/// One run: the engine, the agents, and what was said to whom.
+/// One run: the engine, the agents, a person, and what was said to whom.
 struct Run {
     host: Harness,
     agents: Agents,
+    person: Person,
+    tools: Arc<HostTool>,
     sessions: Vec<SessionId>,
     said: BTreeMap<SessionId, Vec<u32>>,
     count: u32,
 }
 
 impl Run {
-    async fn step(mut self, step: &Step, configure: impl FnOnce(&mut Config)) -> Self {
+    async fn step(mut self, step: &Step, limits: Limits) -> Self {
         match step {
-            Step::Prompt(session) => {
+            Step::Prompt(session, approver, mode) => {
                 let id = &self.sessions[*session];
                 self.count += 1;
-                let text = self.count.to_string();
-                soon("a prompt", self.host.engine.prompt(id.as_str(), Prompt::text(text))).await.unwrap();
+                let prompt = Prompt { mode: Some(*mode), approver: *approver, ..Prompt::text(self.count.to_string()) };
+                soon("a prompt", self.host.engine.prompt(id.as_str(), prompt)).await.unwrap();
                 self.said.entry(id.clone()).or_default().push(self.count);
             }
             Step::Stop(session, confirms) => {
@@ -135,7 +108,7 @@ impl Run {
                 let stop = self.host.engine.stop(id.as_str(), "enough");
                 let confirm = async {
                     if let (Confirms::Yes, Some(agent)) = (confirms, self.agents.take(id)) {
-                        agent.end(roost_engine::adapter::TaskEnd::Stopped("cancelled".into())).await;
+                        agent.end(TaskEnd::Stopped("cancelled".into())).await;
                     }
                 };
                 // There may be nothing to stop.
@@ -145,6 +118,7 @@ impl Run {
                 soon("a close", self.host.engine.close(self.sessions[*session].as_str(), "enough")).await.unwrap();
             }
             Step::Agent(session, act) => self.agents.act(&self.sessions[*session], *act).await,
+            Step::Person(says) => self.person.say(&self.host, &self.sessions, *says).await,
             Step::Breathe => {
                 for session in &self.sessions {
                     self.host.record(session).await;
@@ -152,77 +126,68 @@ impl Run {
             }
             Step::CrashAndRestart => {
                 let home = self.host.crash().await;
-                self.agents.0.lock().unwrap().clear();
-                self.host = home.start_with(configure).await;
+                self.agents.forget();
+                sound(&home);
+                let tools = self.tools.clone();
+                self.host = home.start_with(|config| configure(config, limits, tools)).await;
             }
         }
         self
     }
-
-    /// Everything that must be true of a session once the engine is down.
-    async fn check(&self, id: &SessionId) -> Result<(), TestCaseError> {
-        let events = self.host.events(id).await;
-        let (mut running, mut ran, mut over) = (None, Vec::new(), BTreeSet::new());
-        for (event, seq) in events.iter().zip(1..) {
-            prop_assert_eq!(event.seq, seq);
-            prop_assert_eq!(&event.trace.session_id, id);
-            let Some(task) = &event.trace.task_id else { continue };
-            if let EventBody::TaskStarted(start) = &event.body {
-                prop_assert_eq!(running.replace(task.clone()), None, "two tasks at once");
-                ran.push(start.messages[0].text().parse::<u32>().unwrap());
-            }
-            prop_assert_eq!(running.as_ref(), Some(task), "not the running task: {:?}", event);
-            if event.body.ends_task() {
-                prop_assert!(over.insert(task.clone()), "ended twice");
-                running = None;
-            }
-        }
-        prop_assert_eq!(running, None);
-        let record = self.host.record(id).await;
-        prop_assert_eq!(record.open_task, None);
-        prop_assert!(matches!(record.status, SessionStatus::Created | SessionStatus::Closed));
-        prop_assert!(ran.is_sorted(), "the queue's order is not kept: {:?}", ran);
-        prop_assert!(record.queue.iter().all(|prompt| prompt.held));
-        let waiting = record.queue.iter().map(|prompt| prompt.message.text().parse::<u32>().unwrap());
-        let mut accounted: Vec<_> = ran.into_iter().chain(waiting).collect();
-        accounted.sort_unstable();
-        prop_assert_eq!(accounted, self.said.get(id).cloned().unwrap_or_default(), "a prompt was lost or ran twice");
-        Ok(())
-    }
 }
 
-async fn run(steps: Vec<Step>, (max_sessions, idle_timeout): (usize, Duration)) -> Result<(), TestCaseError> {
-    let configure = |config: &mut Config| {
-        config.max_sessions = max_sessions;
-        config.idle_timeout = idle_timeout;
-    };
+/// What derives from events is what the events say.
+fn sound(home: &Home) {
+    let report = roost_log::check(home.path()).unwrap();
+    assert_eq!(report.problems, [""; 0]);
+}
+
+fn configure(config: &mut Config, limits: Limits, tools: Arc<HostTool>) {
+    config.max_sessions = limits.sessions;
+    config.idle_timeout = limits.idle;
+    config.approval_timeout = Some(limits.approval);
+    config.host_tools = Some(tools);
+}
+
+async fn run(steps: Vec<Step>, limits: Limits) -> Result<(), TestCaseError> {
     let mut home = Home::new();
     let runtimes = std::mem::replace(&mut home.runtimes, FakeAdapter::new().1);
     let agents = Agents::default();
     let opening = tokio::spawn(agents.clone().open_all(runtimes));
-    let host = home.start_with(configure).await;
+    let tools = Arc::new(HostTool::default());
+    let host = home.start_with(|config| configure(config, limits, tools.clone())).await;
     let mut sessions = Vec::new();
     for _ in 0..SESSIONS {
         sessions.push(host.session().await);
     }
-    let mut run = Run { host, agents, sessions, said: BTreeMap::new(), count: 0 };
+    let (person, said) = (Person::default(), BTreeMap::new());
+    let mut run = Run { host, agents, person, tools, sessions, said, count: 0 };
     for step in &steps {
-        run = run.step(step, configure).await;
+        run = run.step(step, limits).await;
     }
     soon("the engine stops", run.host.engine.shutdown("the test is over")).await;
-    for session in &run.sessions {
-        run.check(session).await?;
-    }
     opening.abort();
-    Ok(())
+    run.agents.forget();
+    let checked = story::check(&run).await;
+    sound(&run.host.crash().await);
+    checked
+}
+
+/// One runtime for all histories: it costs more than a short one of them.
+fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap())
+}
+
+fn histories() -> u32 {
+    if std::env::var_os("ROOST_FULL").is_some() { FULL_HISTORIES } else { HISTORIES }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: histories(), max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn the_story_holds_together(steps in steps(), limits in limits()) {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        runtime.block_on(run(steps, limits))?;
+        runtime().block_on(run(steps, limits))?;
     }
 }

@@ -101,6 +101,11 @@ impl FakeTask {
         soon("the engine tells the runtime something", self.told.recv()).await.expect("the engine has the task")
     }
 
+    /// Everything that the engine has told and nobody has looked at.
+    pub fn told_so_far(&mut self) -> Vec<Told> {
+        std::iter::from_fn(|| self.told.try_recv().ok()).collect()
+    }
+
     /// Everything that the engine told until it let go of the task.
     pub async fn told_until_gone(&mut self) -> Vec<Told> {
         let mut all = Vec::new();
