@@ -1,7 +1,8 @@
 //! The agents of a history: they ask, wait for leave or not, and sometimes cheat.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use proptest::prelude::*;
@@ -13,7 +14,11 @@ use roost_proto::tool::{ToolManifest, ToolManifestEntry};
 use serde_json::Value;
 use testkit::facts::*;
 use testkit::fake::{FakeRuntimes, FakeSession, FakeTask, How, Told};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
+
+/// How long an agent is waited for.
+const ARRIVAL: Duration = Duration::from_millis(20);
 
 /// What an agent does, if it is there. Calls have a number.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +90,8 @@ impl HostTools for HostTool {
 /// The agents that work, by session; opened and started by themselves.
 #[derive(Clone, Default)]
 pub(super) struct Agents {
-    working: Arc<Mutex<HashMap<SessionId, Agent>>>,
+    working: Arc<Mutex<BTreeMap<SessionId, Agent>>>,
+    arrived: Arc<Notify>,
     /// Everything that the engine ever told any of them.
     heard: Arc<Mutex<Vec<Told>>>,
 }
@@ -161,6 +167,7 @@ impl Agent {
             }
             Act::Vanish => return None,
         }
+        self.task.heard().await;
         Some(self)
     }
 }
@@ -185,19 +192,43 @@ impl Agents {
         while let Some(task) = session.next_task().await {
             let agent = Agent { task, allowed: Vec::new(), heard: self.heard.clone() };
             self.working.lock().unwrap().insert(id.clone(), agent);
+            self.arrived.notify_waiters();
         }
+    }
+
+    /// Waits a moment for the agent of a task that has begun; there may be no place for its runtime.
+    pub(super) async fn arrive(&self, id: &SessionId) {
+        let arrival = async {
+            loop {
+                let next = self.arrived.notified();
+                if self.working.lock().unwrap().contains_key(id) {
+                    return;
+                }
+                next.await;
+            }
+        };
+        // Without it the history only has less to tell.
+        let _ = tokio::time::timeout(ARRIVAL, arrival).await;
     }
 
     pub(super) fn take(&self, id: &SessionId) -> Option<Agent> {
         self.working.lock().unwrap().remove(id)
     }
 
-    pub(super) async fn act(&self, id: &SessionId, act: Act) {
-        let Some(agent) = self.take(id) else { return };
+    /// The nth agent does something, if there is one.
+    pub(super) async fn act(&self, nth: usize, act: Act) {
+        let Some((id, agent)) = self.take_nth(nth) else { return };
         if let Some(agent) = agent.act(act).await {
             // A task that was started meanwhile is the newer one.
-            self.working.lock().unwrap().entry(id.clone()).or_insert(agent);
+            self.working.lock().unwrap().entry(id).or_insert(agent);
         }
+    }
+
+    fn take_nth(&self, nth: usize) -> Option<(SessionId, Agent)> {
+        let mut working = self.working.lock().unwrap();
+        let at = nth.checked_rem(working.len())?;
+        let id = working.keys().nth(at)?.clone();
+        working.remove_entry(&id)
     }
 
     /// Nobody works any more.
