@@ -24,9 +24,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let workspace = Path::new("/work/project");
     let session = "one".into();
     for (title, name, input) in calls() {
-        let given = input["file_path"].as_str().unwrap_or_default().to_owned();
-        let real = workspace.join(&given);
-        let resolved = [ResolvedPath { given, real: Some(real), inside_workspace: true }];
+        let resolve = |given: &str| ResolvedPath {
+            given: given.to_owned(),
+            real: Some(workspace.join(given)),
+            inside_workspace: true,
+        };
+        let resolved: Vec<_> = input["file_path"].as_str().map(resolve).into_iter().collect();
         let context = Context {
             mode: Mode::Ask,
             approver: Approver::Present,
