@@ -44,7 +44,7 @@ fn a_bare_no_asks_for_a_reason() {
 fn what_is_not_understood_is_asked_again() {
     let place = Place::new();
     let mut run = place.terminal(&["run", "edit"]);
-    for unclear in ["", "yes but", "s", "maybe"] {
+    for unclear in ["", "yes but", "x", "maybe"] {
         run.shows(CHOICE).types(&format!("{unclear}\n")).shows("not understood");
     }
     run.shows(CHOICE).types("n no\n");
