@@ -165,11 +165,19 @@ impl Index {
                     take(*at);
                 }
             };
-            match argv.iter().map(Word::literal).collect::<Option<Vec<_>>>() {
-                Some(words) => {
-                    words[1..].iter().filter_map(|word| program.by_argument.get(*word)).flatten().for_each(check)
+            // Only options and their values may stand before the first argument that an entry names.
+            let mut may_skip = false;
+            for arg in &argv[1..] {
+                let Some(word) = arg.literal() else {
+                    program.all.iter().for_each(&mut check);
+                    break;
+                };
+                program.by_argument.get(word).into_iter().flatten().for_each(&mut check);
+                if word.starts_with('-') {
+                    may_skip = true;
+                } else if !std::mem::take(&mut may_skip) {
+                    break;
                 }
-                None => program.all.iter().for_each(&mut check),
             }
         }
         for word in argv.iter().filter_map(Word::literal).filter(|_| !self.hosts.is_empty()) {

@@ -12,7 +12,9 @@ use roost_engine::adapter::Answer;
 use roost_engine::{Decision, ResponseTo};
 use roost_proto::approval::{Answerer, ApprovalEnd, ApprovalScope, Pending, PendingAsk, PendingChange};
 use roost_proto::event::{EventBody, NormalizedEvent};
+use roost_proto::ids::ArtifactId;
 use roost_proto::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
+use serde_json::Value;
 
 use crate::keyboard::Typed;
 use crate::style::Style;
@@ -87,6 +89,21 @@ impl Asker {
     /// Something waits and nothing is being asked.
     pub(crate) fn is_due(&self) -> bool {
         self.asking.is_none() && !self.waiting.is_empty()
+    }
+
+    /// Where the whole input of the next call is, if it was too big for its event.
+    pub(crate) fn input_elsewhere(&self) -> Option<ArtifactId> {
+        match &self.waiting.front()?.ask {
+            PendingAsk::Approval(asked) => Some(asked.input_ref.as_ref()?.artifact_id.clone()),
+            PendingAsk::Question(_) => None,
+        }
+    }
+
+    /// Takes the whole input of the next call.
+    pub(crate) fn put_input(&mut self, input: Value) {
+        if let Some(Pending { ask: PendingAsk::Approval(asked), .. }) = self.waiting.front_mut() {
+            (asked.input, asked.input_ref) = (input, None);
+        }
     }
 
     /// Begins with the next thing that waits; gives what is to be shown of it. Reads files, so it may take a while.

@@ -2,7 +2,7 @@ use roost_proto::event::{NewEvent, RuntimeRef, Trace};
 use roost_proto::ids::SessionId;
 use roost_proto::runtime::RuntimeName;
 use roost_proto::time::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
 

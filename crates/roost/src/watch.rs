@@ -111,6 +111,12 @@ impl<'a> Watch<'a> {
     /// Shows what is to be answered next, or once more what is being answered.
     async fn ask(&mut self, keyboard: &mut Keyboard) -> Result<(), Error> {
         if let Some(mut asker) = self.asker.take_if(|asker| asker.is_due()) {
+            if let Some(id) = asker.input_elsewhere()
+                && let Ok(bytes) = self.roost.engine.artifacts().get(&id).await
+                && let Ok(input) = serde_json::from_slice(&bytes)
+            {
+                asker.put_input(input);
+            }
             let (asker, begun) = blocking(move || {
                 let begun = asker.begin();
                 Ok((asker, begun))

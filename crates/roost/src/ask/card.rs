@@ -82,6 +82,10 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 fn body(asked: &ApprovalRequestedPayload, cwd: &Path) -> Vec<String> {
+    if asked.input_ref.is_some() {
+        let warning = "(only the beginning of it could be read; the rest is missing or was changed)";
+        return vec![warning.into(), pretty(&asked.input)];
+    }
     let Value::Object(input) = &asked.input else { return vec![pretty(&asked.input)] };
     let mut shown = Vec::new();
     if input.get("title").is_some_and(|title| title.as_str() == asked.title.as_deref()) {

@@ -1,3 +1,4 @@
+use roost_proto::content::ArtifactRef;
 use roost_proto::pattern::{CallPattern, Touches};
 use roost_proto::tool::ToolCallIdentity;
 use serde_json::json;
@@ -76,6 +77,16 @@ fn a_big_call_is_cut_and_can_be_shown_whole() {
     assert!(short.cut && short.text.contains("… 62 more lines") && !short.text.contains("echo 41"), "{}", short.text);
     let whole = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::All);
     assert!(!whole.cut && whole.text.contains("echo 100") && whole.text.contains(&"x".repeat(1000)), "{}", whole.text);
+}
+
+#[test]
+fn an_input_that_is_not_all_there_is_never_shown_as_if_it_were() {
+    let mut asked = asked(ToolKind::Edit, json!({ "path": "a", "content": "the beginning…" }));
+    let id = "art_0".into();
+    asked.input_ref =
+        Some(ArtifactRef { artifact_id: id, content_type: None, size_bytes: None, content_hash: None, name: None });
+    let text = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::Beginning).text;
+    assert!(text.contains("only the beginning") && !text.contains("@@"), "{text}");
 }
 
 #[test]

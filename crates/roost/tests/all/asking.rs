@@ -44,7 +44,7 @@ fn a_bare_no_asks_for_a_reason() {
 fn what_is_not_understood_is_asked_again() {
     let place = Place::new();
     let mut run = place.terminal(&["run", "edit"]);
-    for unclear in ["", "yes but", "s", "maybe"] {
+    for unclear in ["", "yes but", "sure", "maybe"] {
         run.shows(CHOICE).types(&format!("{unclear}\n")).shows("not understood");
     }
     run.shows(CHOICE).types("n no\n");
@@ -74,6 +74,33 @@ fn the_answer_and_where_it_came_from_are_in_the_log() {
     assert_eq!(resolved.len(), 1);
     assert_eq!(resolved[0]["payload"]["answered_by"]["from"], "terminal");
     assert_eq!(resolved[0]["payload"]["decision"], "allow");
+}
+
+#[test]
+fn a_yes_for_the_session_is_not_asked_again_in_it_but_in_another() {
+    let place = Place::new();
+    let mut run = place.terminal(&["run", "edit"]);
+    run.shows("s and w would also cover").shows(CHOICE).types("s\n").shows("I wrote `demo.txt`");
+    run.ended(0);
+    let mut again = place.terminal(&["run", "--continue", "edit"]);
+    again.shows("I wrote `demo.txt`");
+    let shown = again.ended(0);
+    assert!(!shown.contains(CHOICE), "{shown}");
+    let mut other = place.terminal(&["run", "edit"]);
+    other.shows(CHOICE).types("n\n").shows("why").types("\n");
+    other.ended(0);
+}
+
+#[test]
+fn a_yes_for_the_workspace_counts_in_its_other_sessions() {
+    let place = Place::new();
+    let mut run = place.terminal(&["run", "edit"]);
+    run.shows(CHOICE).types("w\n").shows("I wrote `demo.txt`");
+    run.ended(0);
+    let mut other = place.terminal(&["run", "edit"]);
+    other.shows("I wrote `demo.txt`");
+    let shown = other.ended(0);
+    assert!(!shown.contains(CHOICE), "{shown}");
 }
 
 #[test]

@@ -13,8 +13,7 @@ use super::stage::{Stage, text};
 use super::telling::native_ids;
 use super::{Found, Recall, honest, not_claimed};
 
-/// 18. After a restart the runtime remembers the session by itself exactly if it claims to, and is told otherwise; no
-/// tool runs again.
+/// 18. After a restart the runtime remembers the session by itself exactly if it claims to, and no tool runs again.
 pub async fn a_session_goes_on_in_a_new_process_and_runs_no_tool_again(stage: &mut Stage) -> Found {
     let Some(recall) = stage.script.recall.clone() else {
         return not_claimed("supportsSessionResume", stage.capabilities().await.supports_session_resume);
