@@ -65,6 +65,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_the_tests_leave_is_read_and_an_earlier_run_forgotten() {
+        let target = std::env::temp_dir().join(format!("roost-xtask-contract-{}", std::process::id()));
+        for found in ["FAILED", "pass"] {
+            let folder = folder(&target).unwrap();
+            let adapter = folder.join(if found == "pass" { "demo" } else { "gone" });
+            fs::create_dir(&adapter).unwrap();
+            fs::write(adapter.join("01 it begins"), found).unwrap();
+        }
+        let cells = read(&target.join("contract")).unwrap();
+        fs::remove_dir_all(&target).unwrap();
+        assert_eq!(table(&cells), "the adapters' contract  demo\n01 it begins            pass");
+    }
+
+    #[test]
     fn the_table_has_a_row_per_test_and_a_column_per_adapter() {
         let row = |cells: &[(&str, &str)]| {
             cells.iter().map(|(adapter, found)| ((*adapter).to_owned(), (*found).to_owned())).collect()
