@@ -2,6 +2,7 @@
 
 mod bench;
 mod cache;
+mod contract;
 mod step;
 mod test;
 mod tidy;

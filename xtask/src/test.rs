@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::cache::Cache;
-use crate::{Result, step, tidy};
+use crate::{Result, contract, step, tidy};
 
 const NEXTEST_VERSION: &str = "0.9.143";
 const FULL_PROPTEST_CASES: &str = "2000";
@@ -36,7 +36,11 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
             nextest.env("PROPTEST_CASES", FULL_PROPTEST_CASES);
         }
     }
-    step::run("tests", &mut nextest)?;
+    let found = contract::folder(cache.target())?;
+    nextest.env(contract::FOLDER_VARIABLE, &found);
+    let tested = step::run("tests", &mut nextest);
+    contract::print(&found);
+    tested?;
     step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
 
     if extent == Extent::Usual {

@@ -68,8 +68,8 @@ mod tests {
     fn the_oldest_messages_are_left_out_until_the_rest_fits() {
         let history = ["aaaa", "bbb", "cc"];
         // The limit, what is kept of the history, and which messages were left out; the prompt has one character.
-        let cases: [(Option<u64>, &[&str], Option<Vec<u64>>); 6] = [
-            (None, &history, None),
+        let cases = [
+            (None, &history[..], None),
             (Some(10), &history, None),
             (Some(9), &["bbb", "cc"], Some(vec![0])),
             (Some(6), &["bbb", "cc"], Some(vec![0])),

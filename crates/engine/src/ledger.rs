@@ -19,6 +19,7 @@ use roost_proto::tool::{
 use serde_json::Value;
 
 use crate::adapter::{Fact, TaskEnd, ToolOutcome};
+use crate::spill::{self, INLINE};
 
 mod approval;
 mod host;
@@ -135,7 +136,12 @@ impl Ledger {
     /// Takes what the runtime did and adds what is to be written to `events`.
     pub fn enter(&mut self, fact: Fact, events: &mut Vec<EventBody>) -> Next {
         match fact {
-            Fact::Delta(delta) => events.push(delta.into()),
+            Fact::Delta(delta) if delta.delta.len() <= INLINE => events.push(delta.into()),
+            Fact::Delta(mut delta) => {
+                let whole = std::mem::take(&mut delta.delta);
+                let piece = |text: &str| ModelOutputDeltaPayload { delta: text.into(), ..delta.clone() };
+                events.extend(spill::pieces(&whole).map(|text| piece(text).into()));
+            }
             Fact::RequestStarted(request) => events.push(request.into()),
             Fact::RequestCompleted(request) => events.push(request.into()),
             Fact::Output(output) => events.push(output.into()),
@@ -189,7 +195,12 @@ impl Ledger {
             }
             Fact::ToolOutputDelta { call, stream, delta } => {
                 if let Some(identity) = self.run(&call, events)? {
-                    events.push(ToolOutputDeltaPayload { identity, stream, delta }.into());
+                    let piece = |delta: &str| ToolOutputDeltaPayload {
+                        identity: identity.clone(),
+                        stream,
+                        delta: delta.into(),
+                    };
+                    events.extend(spill::pieces(&delta).map(|delta| piece(delta).into()));
                 }
             }
             Fact::ToolOutput { call, stdout, stderr } => {

@@ -125,12 +125,12 @@ pub(crate) fn start(shared: &Shared, runtime: Runtime, job: Job) -> Opening {
 
 async fn start_task(
     mut runtime: Runtime,
-    input: Result<TaskInput, TaskError>,
+    input: Result<TaskInput, Box<TaskError>>,
     mut unwanted: oneshot::Receiver<()>,
 ) -> Opened {
     let input = match input {
         Ok(input) => input,
-        Err(failure) => return Opened { runtime: Some(runtime), task: Err(failure) },
+        Err(failure) => return Opened { runtime: Some(runtime), task: Err(*failure) },
     };
     let task = tokio::select! {
         biased;
@@ -214,9 +214,9 @@ async fn launch(
 }
 
 /// What the task is started with, if it fits.
-fn input(shared: &Shared, job: Job, history: Vec<TranscriptMessage>) -> Result<TaskInput, TaskError> {
+fn input(shared: &Shared, job: Job, history: Vec<TranscriptMessage>) -> Result<TaskInput, Box<TaskError>> {
     let Compiled { history, window } = context::compile(history, &job.message, shared.config.max_context_chars)
-        .map_err(|error| TaskError::new(FailureCode::ContextTooLarge, error.to_string()))?;
+        .map_err(|error| Box::new(TaskError::new(FailureCode::ContextTooLarge, error.to_string())))?;
     Ok(TaskInput {
         task_id: job.task_id,
         history,

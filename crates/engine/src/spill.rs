@@ -115,6 +115,16 @@ fn cut(value: &Value) -> Value {
     if size(&cut) > INLINE { Value::String(beginning(&cut.to_string())) } else { cut }
 }
 
+/// A text in pieces that fit into an event each, cut between characters.
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(INLINE));
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
 fn beginning(text: &str) -> String {
     text.chars().take(PREVIEW).collect()
 }
@@ -178,6 +188,16 @@ mod tests {
         assert!(size(&shown) <= INLINE);
         let bytes = artifacts.get(&reference.unwrap().artifact_id).await.unwrap();
         assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), whole);
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters_and_loses_nothing() {
+        for text in [String::new(), "x".repeat(INLINE), "x".repeat(INLINE + 1), format!("x{}", "ü".repeat(INLINE))] {
+            let cut: Vec<_> = pieces(&text).collect();
+            assert_eq!(cut.concat(), text);
+            assert!(cut.iter().all(|piece| piece.len() <= INLINE));
+            assert!(cut.len() <= text.len().div_ceil(INLINE - 1));
+        }
     }
 
     #[tokio::test]

@@ -21,12 +21,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (rules, memory) = (RuleSet::new(&rules)?, Memory::new(&answers)?);
     println!("prepare 1,000 rules and 1,000 answers: {:?}", start.elapsed());
 
-    let workspace = Path::new("/work/project");
+    let workspace = Path::new("/home/ada/project");
     let session = "one".into();
     for (title, name, input) in calls() {
-        let given = input["file_path"].as_str().unwrap_or_default().to_owned();
-        let real = workspace.join(&given);
-        let resolved = [ResolvedPath { given, real: Some(real), inside_workspace: true }];
+        let resolve = |given: &str| ResolvedPath {
+            given: given.to_owned(),
+            real: Some(workspace.join(given)),
+            inside_workspace: true,
+        };
+        let resolved: Vec<_> = input["file_path"].as_str().map(resolve).into_iter().collect();
         let context = Context {
             mode: Mode::Ask,
             approver: Approver::Present,
@@ -76,7 +79,11 @@ fn rule(at: usize) -> Rule {
     match at % 8 {
         0 => tool(format!("mcp__server{at}__tool")),
         1 => tool(format!("mcp__server{at}__*")),
-        2 => Rule { workspace: Some(format!("/work/{at}").into()), class: Some(ToolClass::Write), ..Rule::new(effect) },
+        2 => Rule {
+            workspace: Some(format!("/home/ada/{at}").into()),
+            class: Some(ToolClass::Write),
+            ..Rule::new(effect)
+        },
         3 | 4 => about(Pattern::Command(vec![format!("tool{at}"), "run".into(), "*".into()])),
         5 => about(Pattern::Command(vec!["git".into(), format!("alias{at}")])),
         6 => about(Pattern::Host(format!("*.host{at}.example.org"))),

@@ -7,7 +7,7 @@ use roost_proto::mode::Mode;
 use roost_proto::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 
 use crate::class::{Call, Classified, ToolClass, classify};
-use crate::index::Question;
+use crate::entry::Question;
 use crate::remembered::{Memory, Remembered, offers};
 use crate::rules::RuleSet;
 use crate::subject::Subject;

@@ -1,120 +1,16 @@
 //! Rules and answers arranged so that a decision looks only at the few that can matter.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
-use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
-use roost_proto::ids::SessionId;
+use globset::{GlobSet, GlobSetBuilder};
 
-use crate::class::{Call, Classified, ToolClass};
-use crate::decide::Context;
+use crate::class::ToolClass;
+use crate::entry::{Entry, Question, Tool, path_glob};
 use crate::pattern::{ANY, Pattern, host_in_word, host_of, might_be};
-use crate::remembered::{Remembered, Scope, strays};
-use crate::rules::Rule;
+use crate::remembered::strays;
 use crate::shell::{Line, Reached, Simple, Word, base};
 use crate::subject::{ParsedCommand, Subject};
 use crate::tools::is_generic;
-
-#[derive(Debug)]
-enum Tool {
-    Exact(String),
-    Glob(Box<GlobMatcher>),
-}
-
-/// One rule or answer, taken apart.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) label: String,
-    session: Option<SessionId>,
-    workspace: Option<PathBuf>,
-    runtime: Option<String>,
-    tool: Option<Tool>,
-    class: Option<ToolClass>,
-    pattern: Option<Pattern>,
-    /// It is an answer to one command, so it holds for one command at a time.
-    alone: bool,
-}
-
-impl Entry {
-    pub(crate) fn of_rule(rule: &Rule, label: String) -> Result<Self, String> {
-        let Rule { runtime, workspace, class, .. } = rule.clone();
-        let tool = rule.tool.as_deref().map(tool).transpose()?;
-        let pattern = rule.pattern.clone();
-        Self { label, session: None, workspace, runtime, tool, class, pattern, alone: false }.checked()
-    }
-
-    pub(crate) fn of_answer(answer: &Remembered, label: String) -> Result<Self, String> {
-        let Remembered { runtime, tool, pattern, .. } = answer.clone();
-        let (session, workspace) = match &answer.scope {
-            Scope::Session(session) => (Some(session.clone()), None),
-            Scope::Workspace(workspace) => (None, Some(workspace.clone())),
-            Scope::Always => (None, None),
-        };
-        let tool = tool.map(Tool::Exact);
-        Self { label, session, workspace, runtime, tool, class: None, pattern, alone: true }.checked()
-    }
-
-    fn checked(mut self) -> Result<Self, String> {
-        if let Some(problem) = self.pattern.as_ref().and_then(Pattern::problem) {
-            return Err(problem.into());
-        }
-        match &mut self.pattern {
-            Some(Pattern::Host(host)) => *host = host.to_ascii_lowercase(),
-            Some(Pattern::File(glob)) => drop(path_glob(glob)?),
-            _ => {}
-        }
-        Ok(self)
-    }
-
-    /// Whether the entry may speak about this call at all, whatever the call touches.
-    fn fits(&self, question: &Question<'_>, class_fits: impl Fn(ToolClass) -> bool) -> bool {
-        let Question { call, context, .. } = question;
-        self.runtime.as_deref().is_none_or(|runtime| runtime == call.runtime.id())
-            && self.workspace.as_deref().is_none_or(|workspace| workspace == context.workspace)
-            && self.session.as_ref().is_none_or(|session| session == context.session)
-            && self.class.is_none_or(class_fits)
-            && match &self.tool {
-                None => true,
-                Some(Tool::Exact(name)) => name == call.name,
-                Some(Tool::Glob(glob)) => glob.is_match(call.name),
-            }
-    }
-
-    /// Whether a command pattern allows exactly these words.
-    fn allows_command(&self, argv: &[&str]) -> bool {
-        let Some(Pattern::Command(words)) = &self.pattern else { return false };
-        match words.split_last() {
-            Some((last, start)) if last == ANY => {
-                argv.len() >= start.len() && argv.iter().zip(start).all(|(a, b)| a == b)
-            }
-            _ => argv.len() == words.len() && argv.iter().zip(words).all(|(a, b)| a == b),
-        }
-    }
-
-    fn is_open(&self) -> bool {
-        matches!(&self.pattern, Some(Pattern::Command(words)) if words.last().is_some_and(|word| word == ANY))
-    }
-}
-
-fn tool(glob: &str) -> Result<Tool, String> {
-    if !glob.contains(['*', '?', '[', '{', '\\']) {
-        return Ok(Tool::Exact(glob.to_owned()));
-    }
-    let glob = globset::Glob::new(glob).map_err(|error| format!("its tool is no glob: {error}"))?;
-    Ok(Tool::Glob(Box::new(glob.compile_matcher())))
-}
-
-fn path_glob(glob: &str) -> Result<globset::Glob, String> {
-    let built = GlobBuilder::new(glob).literal_separator(true).backslash_escape(true).build();
-    built.map_err(|error| format!("its file pattern is no glob: {error}"))
-}
-
-/// A call and everything that is known when it is judged.
-pub(crate) struct Question<'a> {
-    pub(crate) call: &'a Call<'a>,
-    pub(crate) classified: &'a Classified,
-    pub(crate) context: &'a Context<'a>,
-}
 
 /// Globs and the entries they belong to.
 #[derive(Debug, Default)]
@@ -269,11 +165,19 @@ impl Index {
                     take(*at);
                 }
             };
-            match argv.iter().map(Word::literal).collect::<Option<Vec<_>>>() {
-                Some(words) => {
-                    words[1..].iter().filter_map(|word| program.by_argument.get(*word)).flatten().for_each(check)
+            // Only options and their values may stand before the first argument that an entry names.
+            let mut may_skip = false;
+            for arg in &argv[1..] {
+                let Some(word) = arg.literal() else {
+                    program.all.iter().for_each(&mut check);
+                    break;
+                };
+                program.by_argument.get(word).into_iter().flatten().for_each(&mut check);
+                if word.starts_with('-') {
+                    may_skip = true;
+                } else if !std::mem::take(&mut may_skip) {
+                    break;
                 }
-                None => program.all.iter().for_each(&mut check),
             }
         }
         for word in argv.iter().filter_map(Word::literal).filter(|_| !self.hosts.is_empty()) {

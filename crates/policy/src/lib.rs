@@ -36,6 +36,7 @@
 mod class;
 mod commands;
 mod decide;
+mod entry;
 mod index;
 mod pattern;
 mod redact;

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::class::{Call, Classified, ToolClass};
 use crate::decide::{Context, ResolvedPath};
-use crate::index::{Entry, Index};
+use crate::entry::Entry;
+use crate::index::Index;
 use crate::pattern::{ANY, Pattern, host_of};
 use crate::rules::{Effect, Error};
 use crate::subject::Subject;

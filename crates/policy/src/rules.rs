@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::class::ToolClass;
-use crate::index::{Entry, Index};
+use crate::entry::Entry;
+use crate::index::Index;
 use crate::pattern::Pattern;
 
 /// Whether a rule allows or denies.

@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::map::{self, Mapper};
 use super::questions::{self, Form};
+use super::tools::Asked;
 use super::wire::{self, Incoming, RpcError, RpcId};
 
 /// Messages that may wait for the agent to read them.
@@ -394,9 +395,13 @@ impl Reader<'_> {
             ("session/request_permission", Some(turn)) => {
                 match serde_json::from_str::<acp::RequestPermissionRequest>(params.get()) {
                     Ok(request) => {
-                        let call = turn.mapper.asked(request.tool_call, self.outbox);
-                        let permission = Permission { id, options: request.options };
-                        turn.permissions.entry(call.clone()).or_default().push(permission);
+                        let Asked { call, anew } = turn.mapper.asked(request.tool_call, self.outbox);
+                        let waiting = turn.permissions.entry(call.clone()).or_default();
+                        if anew {
+                            let void = std::mem::take(waiting);
+                            void.iter().for_each(|permission| cancel(self.writer, permission));
+                        }
+                        waiting.push(Permission { id, options: request.options });
                         self.outbox.push(Fact::ToolAsks(call).into());
                     }
                     Err(error) => self.refuse(&id, -32602, &error.to_string()),
@@ -500,6 +505,12 @@ fn choose(options: &[acp::PermissionOption], decision: &Decision) -> acp::Reques
         }
         None => acp::RequestPermissionOutcome::Cancelled,
     }
+}
+
+/// Nobody will decide about this; an agent that does not read its input does not wait for it either.
+fn cancel(writer: &mpsc::Sender<Vec<u8>>, permission: &Permission) {
+    let response = acp::RequestPermissionResponse::new(acp::RequestPermissionOutcome::Cancelled);
+    let _ = send(writer, wire::response(&permission.id, Ok(&response)));
 }
 
 fn send(writer: &mpsc::Sender<Vec<u8>>, line: Vec<u8>) -> Result<(), AdapterError> {

@@ -13,7 +13,7 @@ use roost_proto::payload::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::tools::Tools;
+use super::tools::{Asked, Tools};
 use super::wire::Chunk;
 
 /// The block that is being written.
@@ -104,7 +104,7 @@ impl Mapper {
     }
 
     /// The agent asks for permission.
-    pub(super) fn asked(&mut self, call: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) -> roost_proto::ids::ToolCallId {
+    pub(super) fn asked(&mut self, call: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) -> Asked {
         self.end_block(drafts);
         self.tools.asked(call, drafts)
     }

@@ -26,7 +26,7 @@ use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_process::Holder;
 use roost_proto::ids::RuntimeSessionId;
-use roost_proto::runtime::{AuthModel, AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use roost_proto::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 
 pub(crate) use connection::REASON_META;
 pub use launch::AgentCommand;
@@ -39,15 +39,24 @@ pub struct AcpAdapter {
     command: AgentCommand,
     holder: Arc<Holder>,
     about: About,
+    mcp: bool,
 }
 
 impl AcpAdapter {
     /// An agent of this name, started by this command.
     pub fn new(name: RuntimeName, display_name: impl Into<String>, command: AgentCommand, holder: Arc<Holder>) -> Self {
-        Self { name, display_name: display_name.into(), command, holder, about: About::default() }
+        Self { name, display_name: display_name.into(), command, holder, about: About::default(), mcp: true }
     }
 
-    async fn start(&self, open: &OpenSession) -> Result<Agent, AdapterError> {
+    /// The agent does not use tool servers, although the protocol wants it to.
+    pub fn without_mcp(self) -> Self {
+        Self { mcp: false, ..self }
+    }
+
+    async fn start(&self, open: &mut OpenSession) -> Result<Agent, AdapterError> {
+        if !self.mcp {
+            open.mcp_servers.clear();
+        }
         let parts = launch::launch(&self.holder, &self.command, open).await?;
         let agent = Agent::initialize(parts).await?;
         *self.about.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.about.clone());
@@ -71,7 +80,12 @@ impl RuntimeAdapter for AcpAdapter {
     }
 
     fn capabilities(&self) -> RuntimeCapabilities {
-        capabilities::capabilities(self.about.lock().unwrap_or_else(PoisonError::into_inner).as_ref())
+        let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        let capabilities = capabilities::capabilities(about.as_ref());
+        match self.mcp {
+            true => capabilities,
+            false => RuntimeCapabilities { mcp_support: McpSupport::None, mcp_transports: None, ..capabilities },
+        }
     }
 
     fn asks_questions(&self) -> bool {
@@ -101,18 +115,18 @@ impl RuntimeAdapter for AcpAdapter {
         (!methods.is_empty()).then(|| format!("log in with the agent's own command; it offers: {}", methods.join(", ")))
     }
 
-    async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
-        Ok(Box::new(self.start(&open).await?.new_session(&open).await?))
+    async fn create_session(&self, mut open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        Ok(Box::new(self.start(&mut open).await?.new_session(&open).await?))
     }
 
     async fn resume_session(
         &self,
-        open: OpenSession,
+        mut open: OpenSession,
         native: RuntimeSessionId,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         if self.cannot_resume() {
             return Err(AdapterError::UnknownSession(native));
         }
-        Ok(Box::new(self.start(&open).await?.resume(&open, &native).await?))
+        Ok(Box::new(self.start(&mut open).await?.resume(&open, &native).await?))
     }
 }

@@ -4,21 +4,41 @@ use std::collections::HashMap;
 
 use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::{Draft, Fact, ToolOutcome};
+use roost_proto::canonical;
 use roost_proto::ids::ToolCallId;
 use roost_proto::payload::{OutputStream, ToolCallRequestedPayload, ToolKind};
 use roost_proto::tool::ToolCallIdentity;
 use serde_json::{Value, json};
 
-/// What is known of one tool call.
-#[derive(Debug)]
+/// What is known of one attempt at a tool call.
+#[derive(Debug, Default)]
 struct Tool {
     fields: acp::ToolCallUpdateFields,
+    /// The attempt before this one.
+    before: Option<ToolCallIdentity>,
     /// The identity, once the call has been reported.
     identity: Option<ToolCallIdentity>,
+    /// The input that the agent asked about.
+    asked: Option<String>,
     running: bool,
     done: bool,
     /// The output that was passed on already.
     shown: String,
+}
+
+impl Tool {
+    /// Another attempt at the call: what was decided about the last one does not count for it.
+    fn again(&mut self) {
+        *self = Self { before: self.identity.take(), ..Self::default() };
+    }
+}
+
+/// A request for permission.
+pub(super) struct Asked {
+    /// The call that it is about.
+    pub(super) call: ToolCallId,
+    /// Requests about an earlier input of the same call are void.
+    pub(super) anew: bool,
 }
 
 /// The tool calls of one task, by the agent's id.
@@ -32,6 +52,9 @@ impl Tools {
     pub(super) fn update(&mut self, update: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) {
         let native = update.tool_call_id.0.to_string();
         let status = update.fields.status;
+        if status == Some(acp::ToolCallStatus::Pending) {
+            self.again_if_done(&native);
+        }
         let tool = self.merge(&native, update.fields);
         match status {
             Some(acp::ToolCallStatus::Completed) => Self::complete(&native, tool, false, drafts),
@@ -48,11 +71,30 @@ impl Tools {
         }
     }
 
-    /// The agent asks about a call, which it may not have announced before.
-    pub(super) fn asked(&mut self, update: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) -> ToolCallId {
+    /// The agent asks about a call, which it may not have announced before. One that is over, or that was asked about
+    /// with another input, is another attempt: leave for the one is no leave for the other.
+    pub(super) fn asked(&mut self, update: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) -> Asked {
         let native = update.tool_call_id.0.to_string();
+        self.again_if_done(&native);
         let tool = self.merge(&native, update.fields);
-        Self::report(&native, tool, drafts)
+        let hash = canonical::hash(&input(&tool.fields));
+        let anew = tool.asked.as_ref().is_some_and(|asked| *asked != hash);
+        if anew {
+            let call = Self::report(&native, tool, drafts);
+            let result = Some("the agent asked about another input instead".into());
+            drafts.push(Fact::ToolCompleted(ToolOutcome::of_runtime(call, result, true)).into());
+            let fields = std::mem::take(&mut tool.fields);
+            tool.again();
+            tool.fields = fields;
+        }
+        tool.asked = Some(hash);
+        Asked { call: Self::report(&native, tool, drafts), anew }
+    }
+
+    fn again_if_done(&mut self, native: &str) {
+        if let Some(tool) = self.known.get_mut(native).filter(|tool| tool.done) {
+            tool.again();
+        }
     }
 
     /// Reports the calls that were announced and never became more.
@@ -63,13 +105,7 @@ impl Tools {
     }
 
     fn merge(&mut self, native: &str, new: acp::ToolCallUpdateFields) -> &mut Tool {
-        let tool = self.known.entry(native.to_owned()).or_insert_with(|| Tool {
-            fields: acp::ToolCallUpdateFields::default(),
-            identity: None,
-            running: false,
-            done: false,
-            shown: String::new(),
-        });
+        let tool = self.known.entry(native.to_owned()).or_default();
         let fields = &mut tool.fields;
         fields.kind = new.kind.or(fields.kind);
         fields.title = new.title.or(fields.title.take());
@@ -86,7 +122,14 @@ impl Tools {
             return identity.tool_call_id.clone();
         }
         let input = input(&tool.fields);
-        let identity = ToolCallIdentity::first(Some(native.to_owned()), &input);
+        let first = ToolCallIdentity::first(Some(native.to_owned()), &input);
+        let identity = match &tool.before {
+            Some(before) => {
+                let (tool_call_id, attempt) = (before.tool_call_id.clone(), before.attempt + 1);
+                ToolCallIdentity { tool_call_id, attempt, ..first }
+            }
+            None => first,
+        };
         let id = identity.tool_call_id.clone();
         tool.identity = Some(identity.clone());
         let kind = tool.fields.kind.map(kind);
@@ -186,5 +229,55 @@ fn kind_name(kind: ToolKind) -> &'static str {
         ToolKind::Fetch => "fetch",
         ToolKind::SwitchMode => "switch_mode",
         ToolKind::Other => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(tools: &mut Tools, command: &str) -> (Asked, Vec<(u32, &'static str)>) {
+        let mut drafts = Vec::new();
+        let fields = acp::ToolCallUpdateFields::new().raw_input(json!({ "command": command }));
+        let asked = tools.asked(acp::ToolCallUpdate::new("call", fields), &mut drafts);
+        let told = drafts.iter().map(|draft| match &draft.fact {
+            Fact::ToolRequested(request) => (request.identity.attempt, "requested"),
+            Fact::ToolCompleted(_) => (0, "completed"),
+            other => panic!("{other:?}"),
+        });
+        (asked, told.collect())
+    }
+
+    fn end(tools: &mut Tools) {
+        let fields = acp::ToolCallUpdateFields::new().status(acp::ToolCallStatus::Completed);
+        tools.update(acp::ToolCallUpdate::new("call", fields), &mut Vec::new());
+    }
+
+    #[test]
+    fn asking_again_about_the_same_is_the_same_request() {
+        let mut tools = Tools::default();
+        let (first, told) = ask(&mut tools, "ls");
+        assert_eq!(told, [(1, "requested")]);
+        let (second, told) = ask(&mut tools, "ls");
+        assert_eq!((second.call, second.anew, told), (first.call, false, vec![]));
+    }
+
+    #[test]
+    fn leave_for_one_input_is_no_leave_for_another() {
+        let mut tools = Tools::default();
+        let (first, _) = ask(&mut tools, "ls");
+        let (second, told) = ask(&mut tools, "rm -rf x");
+        assert_eq!((second.call, second.anew), (first.call, true));
+        assert_eq!(told, [(0, "completed"), (2, "requested")]);
+    }
+
+    #[test]
+    fn a_call_that_is_over_is_asked_about_anew() {
+        let mut tools = Tools::default();
+        let (first, _) = ask(&mut tools, "ls");
+        end(&mut tools);
+        let (second, told) = ask(&mut tools, "ls");
+        assert_eq!((second.call, second.anew), (first.call, false));
+        assert_eq!(told, [(2, "requested")]);
     }
 }

@@ -95,13 +95,16 @@ impl Actor {
         let Response { to, by, key } = response;
         let id = to.id().to_owned();
         let Some(task) = &mut self.task else { return Err(Error::NotPending(id)) };
-        if let Some(before) = task.answered.get(&id).filter(|_| !task.ledger.waits(&to)) {
-            return match key.is_some() && before.key == key {
-                false => Err(Error::AlreadyAnswered { id, by: before.by.clone() }),
+        if let Some(before) = task.answered.get(&id) {
+            let repeated = key.is_some() && before.key == key;
+            match repeated {
                 // The same answer, sent again because its acknowledgement was lost or never came.
-                true if before.taken => Ok(()),
-                true => self.pass_on(id, to.into()).await,
-            };
+                true if before.taken => return Ok(()),
+                true => return self.pass_on(id, to.into()).await,
+                // What waits again is another attempt, and no old answer is one to that.
+                false if task.ledger.waits(&to) => {}
+                false => return Err(Error::AlreadyAnswered { id, by: before.by.clone() }),
+            }
         }
         if task.stop.is_some() {
             // Nothing begins in a task that is being stopped.

@@ -68,20 +68,21 @@ fn a_read_and_yolo_need_nobody() {
 #[test]
 fn accept_edits_allows_edits_of_the_workspaces_files_only() {
     let cases = [
-        (Ask::edit("src/a").leads("src/a", "/work/project/src/a"), Allow),
+        (Ask::edit("src/a").leads("src/a", "/home/ada/project/src/a"), Allow),
         // Not resolved, not inside, or inside only by its name.
         (Ask::edit("src/a"), Asks),
-        (Ask::edit("../a").leads("../a", "/work/a"), Asks),
-        (Ask::edit("/work/project/link").leads("/work/project/link", "/etc/passwd"), Asks),
-        (Ask::edit("a").leads("a", "/work/project-2/a"), Asks),
+        (Ask::edit("../a").leads("../a", "/home/ada/a"), Asks),
+        (Ask::edit("/home/ada/project/link").leads("/home/ada/project/link", "/etc/passwd"), Asks),
+        (Ask::edit("a").leads("a", "/home/ada/project-2/a"), Asks),
         // Files that decide what other programs run.
         (
-            Ask::edit(".git/hooks/pre-commit").leads(".git/hooks/pre-commit", "/work/project/.git/hooks/pre-commit"),
+            Ask::edit(".git/hooks/pre-commit")
+                .leads(".git/hooks/pre-commit", "/home/ada/project/.git/hooks/pre-commit"),
             Asks,
         ),
-        (Ask::edit(".GIT/config").leads(".GIT/config", "/work/project/.GIT/config"), Asks),
-        (Ask::edit("x").leads("x", "/work/project/sub/.claude/settings.json"), Asks),
-        (Ask::edit(".gitignore").leads(".gitignore", "/work/project/.gitignore"), Allow),
+        (Ask::edit(".GIT/config").leads(".GIT/config", "/home/ada/project/.GIT/config"), Asks),
+        (Ask::edit("x").leads("x", "/home/ada/project/sub/.claude/settings.json"), Asks),
+        (Ask::edit(".gitignore").leads(".gitignore", "/home/ada/project/.gitignore"), Allow),
         // An edit that names no file.
         (Ask::tool("claude", "Edit", json!({})), Asks),
     ];
@@ -94,9 +95,9 @@ fn accept_edits_allows_edits_of_the_workspaces_files_only() {
 #[test]
 fn accept_edits_needs_every_file_of_a_patch_inside() {
     let patch = json!({ "input": "*** Update File: a\n*** Add File: b\n" });
-    let ask = || Ask::tool("codex", "apply_patch", patch.clone()).mode(AcceptEdits).leads("a", "/work/project/a");
+    let ask = || Ask::tool("codex", "apply_patch", patch.clone()).mode(AcceptEdits).leads("a", "/home/ada/project/a");
     assert_eq!(ask().result(), Asks);
-    assert_eq!(ask().leads("b", "/work/project/b").result(), Allow);
+    assert_eq!(ask().leads("b", "/home/ada/project/b").result(), Allow);
     assert_eq!(ask().leads("b", "/etc/b").result(), Asks);
 }
 

@@ -1,5 +1,8 @@
 //! Short ways to ask the policy.
 
+// Helpers of tests are tests, but clippy sees only functions.
+#![allow(clippy::unwrap_used)]
+
 use std::path::{Path, PathBuf};
 
 use roost_policy::*;
@@ -10,7 +13,7 @@ use roost_proto::runtime::RuntimeName;
 use roost_proto::tool::PolicyResult;
 use serde_json::{Value, json};
 
-pub(crate) const WORKSPACE: &str = "/work/project";
+pub(crate) const WORKSPACE: &str = "/home/ada/project";
 
 /// A question to the policy, with the usual answers to everything that a test does not care about.
 pub(crate) struct Ask {

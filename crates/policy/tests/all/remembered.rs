@@ -94,7 +94,7 @@ fn an_answer_holds_where_it_was_given() {
         (Scope::Session("one".into()), Allow, "remembered:session"),
         (Scope::Session("two".into()), Asks, "permission_mode:ask"),
         (Scope::Workspace(WORKSPACE.into()), Allow, "remembered:workspace"),
-        (Scope::Workspace("/work".into()), Asks, "permission_mode:ask"),
+        (Scope::Workspace("/home/ada".into()), Asks, "permission_mode:ask"),
         (Scope::Always, Allow, "remembered:always"),
     ];
     for (scope, result, rule) in cases {
@@ -115,7 +115,7 @@ fn a_remembered_no_denies_even_in_yolo() {
 
 #[test]
 fn what_is_offered_is_narrow() {
-    let edit = Ask::edit("src/[a].rs").leads("src/[a].rs", "/work/project/src/[a].rs");
+    let edit = Ask::edit("src/[a].rs").leads("src/[a].rs", "/home/ada/project/src/[a].rs");
     let cases = [
         (Ask::bash("make all"), Some(command(&["make", "all"]))),
         (Ask::bash("cargo test -p x"), Some(command(&["cargo", "test", "*"]))),
@@ -169,7 +169,7 @@ fn every_offer_allows_the_call_it_was_made_for() {
     let calls: [fn() -> Ask; 5] = [
         || Ask::bash("make all"),
         || Ask::bash("cargo test x"),
-        || Ask::edit("src/[a].rs").leads("src/[a].rs", "/work/project/src/[a].rs"),
+        || Ask::edit("src/[a].rs").leads("src/[a].rs", "/home/ada/project/src/[a].rs"),
         || Ask::tool("claude", "WebFetch", json!({ "url": "https://example.org" })),
         || Ask::tool("claude", "WebSearch", json!({ "query": "x" })),
     ];
@@ -201,7 +201,7 @@ fn an_open_answer_does_not_stretch_to_options_that_run_something_else() {
 #[test]
 fn a_file_that_became_a_link_is_not_the_remembered_one() {
     let memory = [answer(Pattern::File("src/a.rs".into()))];
-    let before = Ask::edit("src/a.rs").leads("src/a.rs", "/work/project/src/a.rs").remember(&memory);
+    let before = Ask::edit("src/a.rs").leads("src/a.rs", "/home/ada/project/src/a.rs").remember(&memory);
     assert_eq!(before.result(), Allow);
     let after = Ask::edit("src/a.rs").leads("src/a.rs", "/home/me/.bashrc").remember(&memory);
     assert_eq!(after.result(), Asks);

@@ -80,7 +80,7 @@ fn a_command_in_another_folder_is_not_the_allowed_one() {
     };
     assert_eq!(ask("/tmp/evil").result(), Asks);
     assert_eq!(ask("/tmp/evil").leads("/tmp/evil", "/tmp/evil").result(), Asks);
-    assert_eq!(ask("sub").leads("sub", "/work/project/sub").result(), Allow);
+    assert_eq!(ask("sub").leads("sub", "/home/ada/project/sub").result(), Allow);
 }
 
 #[test]
@@ -150,19 +150,19 @@ fn a_denied_class_is_denied_in_every_part() {
 #[test]
 fn an_allowed_file_is_allowed_by_the_path_it_really_has() {
     let cases = [
-        ("src/*.rs", "src/a.rs", "/work/project/src/a.rs", true),
-        ("src/**", "src/a/b.rs", "/work/project/src/a/b.rs", true),
-        ("src/*.rs", "src/a/b.rs", "/work/project/src/a/b.rs", false),
+        ("src/*.rs", "src/a.rs", "/home/ada/project/src/a.rs", true),
+        ("src/**", "src/a/b.rs", "/home/ada/project/src/a/b.rs", true),
+        ("src/*.rs", "src/a/b.rs", "/home/ada/project/src/a/b.rs", false),
         // A link that leaves, a path that climbs, another case, a look-alike letter.
         ("src/**", "src/link", "/etc/passwd", false),
         ("src/**", "src/../../../etc/passwd", "/etc/passwd", false),
-        ("src/**", "src/../build.rs", "/work/project/build.rs", false),
-        ("src/**", "SRC/a.rs", "/work/project/SRC/a.rs", false),
-        ("src/**", "ѕrc/a.rs", "/work/project/ѕrc/a.rs", false),
-        ("src/**", "/work/project/src", "/work/project-2/src/a", false),
-        ("src/é", "src/e\u{301}", "/work/project/src/e\u{301}", false),
+        ("src/**", "src/../build.rs", "/home/ada/project/build.rs", false),
+        ("src/**", "SRC/a.rs", "/home/ada/project/SRC/a.rs", false),
+        ("src/**", "ѕrc/a.rs", "/home/ada/project/ѕrc/a.rs", false),
+        ("src/**", "/home/ada/project/src", "/home/ada/project-2/src/a", false),
+        ("src/é", "src/e\u{301}", "/home/ada/project/src/e\u{301}", false),
         // The other way round: the name looks foreign, the file is the allowed one.
-        ("src/*.rs", "/tmp/link", "/work/project/src/a.rs", true),
+        ("src/*.rs", "/tmp/link", "/home/ada/project/src/a.rs", true),
         ("/srv/data/**", "x", "/srv/data/a", true),
         ("**", "x", "/etc/passwd", false),
     ];
@@ -176,16 +176,18 @@ fn an_allowed_file_is_allowed_by_the_path_it_really_has() {
 #[test]
 fn every_file_of_a_patch_must_be_allowed() {
     let patch = json!({ "input": "*** Update File: a\n*** Add File: b\n" });
-    let ask = Ask::tool("codex", "apply_patch", patch).leads("a", "/work/project/a").leads("b", "/work/project/b");
+    let ask =
+        Ask::tool("codex", "apply_patch", patch).leads("a", "/home/ada/project/a").leads("b", "/home/ada/project/b");
     assert_eq!(Ask { rules: vec![allow(file("a"))], ..ask }.result(), Asks);
 }
 
 #[test]
 fn a_denied_file_is_denied_to_commands_too() {
     let rule = || deny(file("**/.env"));
-    let read = Ask::tool("claude", "Read", json!({ "file_path": "x" })).leads("x", "/work/project/.env").rule(rule());
+    let read =
+        Ask::tool("claude", "Read", json!({ "file_path": "x" })).leads("x", "/home/ada/project/.env").rule(rule());
     assert_eq!(read.result(), Deny);
-    let cat = Ask::bash("cat .env | head").leads(".env", "/work/project/.env").rule(rule());
+    let cat = Ask::bash("cat .env | head").leads(".env", "/home/ada/project/.env").rule(rule());
     assert_eq!(cat.result(), Deny);
     let other =
         Ask::tool("claude", "Read", json!({ "file_path": "/home/me/.env" })).leads("/home/me/.env", "/home/me/.env");
@@ -249,7 +251,7 @@ fn a_denied_host_is_denied_with_all_below_it_and_in_commands() {
 fn a_rule_speaks_only_about_what_fits_all_it_names() {
     let full = Rule {
         runtime: Some("claude".into()),
-        workspace: Some("/work/project".into()),
+        workspace: Some("/home/ada/project".into()),
         tool: Some("Ba*".into()),
         class: Some(ToolClass::Write),
         ..allow(command(&["make"]))
@@ -257,7 +259,7 @@ fn a_rule_speaks_only_about_what_fits_all_it_names() {
     assert_eq!(Ask::bash("make").rule(full.clone()).result(), Allow);
     let others = [
         Rule { runtime: Some("codex".into()), ..full.clone() },
-        Rule { workspace: Some("/work".into()), ..full.clone() },
+        Rule { workspace: Some("/home/ada".into()), ..full.clone() },
         Rule { tool: Some("ba*".into()), ..full.clone() },
         Rule { class: Some(ToolClass::Network), ..full.clone() },
         Rule { pattern: Some(command(&["cmake"])), ..full.clone() },

@@ -172,6 +172,7 @@ fn argv() -> impl Strategy<Value = Vec<String>> {
 }
 
 /// The words that a real shell makes of a line, which must be one plain command.
+#[allow(clippy::unwrap_used)]
 fn words_of(shell: &str, text: &str, folder: &std::path::Path) -> Vec<String> {
     let mut sh = Command::new(shell);
     // Without a path, a line that is more than it seems finds nothing to run.

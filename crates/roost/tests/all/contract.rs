@@ -1,5 +1,7 @@
 //! The contract of adapters, kept by the demo and by an ACP agent that is as unlike it as the protocol allows.
 
+mod lies;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

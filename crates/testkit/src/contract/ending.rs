@@ -18,9 +18,9 @@ use crate::soon;
 pub async fn a_stop_ends_the_task_and_leaves_nothing_running(stage: &mut Stage) -> Found {
     let session = stage.session(Mode::Ask).await;
     let task = stage.begin(&session, stage.script.stream, Approver::Nobody).await;
-    stage.host.wait_for(&session, Type::ModelOutputDelta).await;
+    stage.host().wait_for(&session, Type::ModelOutputDelta).await;
     let process = stage.runtime_process().await;
-    let stopped = soon("a stop", stage.host.engine.stop(session.as_str(), "enough")).await.unwrap();
+    let stopped = soon("a stop", stage.host().engine.stop(session.as_str(), "enough")).await.unwrap();
     assert_eq!(stopped, TaskOutcome::Stopped);
     let then = stage.events_of(&session, &task).await;
     assert!(matches!(then.last().unwrap().body, EventBody::TaskStopped(_)), "{:?}", names(&then));
@@ -31,7 +31,7 @@ pub async fn a_stop_ends_the_task_and_leaves_nothing_running(stage: &mut Stage) 
     honest("supportsStop", stage.adapter.capabilities().supports_stop, listened);
     assert_eq!(stage.events_of(&session, &task).await, then, "the task went on after its end");
 
-    soon("a close", stage.host.engine.close(session.as_str(), "enough")).await.unwrap();
+    soon("a close", stage.host().engine.close(session.as_str(), "enough")).await.unwrap();
     stage.no_process_is_left().await;
     if listened { Found::Kept } else { Found::NotClaimed("supportsStop") }
 }
@@ -40,9 +40,9 @@ pub async fn a_stop_ends_the_task_and_leaves_nothing_running(stage: &mut Stage) 
 pub async fn a_stop_before_the_runtime_is_there_does_not_hang(stage: &mut Stage) -> Found {
     let session = stage.session(Mode::Ask).await;
     let task = stage.begin(&session, stage.script.stream, Approver::Nobody).await;
-    let stopped = soon("a stop", stage.host.engine.stop(session.as_str(), "too early")).await.unwrap();
+    let stopped = soon("a stop", stage.host().engine.stop(session.as_str(), "too early")).await.unwrap();
     assert_eq!(stopped, TaskOutcome::Stopped);
-    let end = stage.host.wait_for_end(&session, &task).await;
+    let end = stage.host().wait_for_end(&session, &task).await;
     assert!(matches!(end.body, EventBody::TaskStopped(_)), "{end:?}");
     let next = stage.run(&session, stage.script.say).await;
     assert!(matches!(next.last().unwrap().body, EventBody::TaskCompleted(_)), "{:?}", names(&next));
@@ -57,10 +57,10 @@ pub async fn a_runtime_that_is_killed_fails_its_task_and_the_session_goes_on(sta
         None => (stage.script.stream, Type::ModelOutputDelta),
     };
     let task = stage.begin(&session, prompt, Approver::Present).await;
-    stage.host.wait_for(&session, sign).await;
+    stage.host().wait_for(&session, sign).await;
     let pid = i32::try_from(stage.runtime_process().await.pid).unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
-    let end = stage.host.wait_for_end(&session, &task).await;
+    let end = stage.host().wait_for_end(&session, &task).await;
     let EventBody::TaskFailed(failed) = &end.body else { panic!("{end:?}") };
     assert_eq!((failed.error.code, failed.error.retryable), (FailureCode::RuntimeExited, true));
 
@@ -71,7 +71,7 @@ pub async fn a_runtime_that_is_killed_fails_its_task_and_the_session_goes_on(sta
     });
     let asked = usize::from(sign == Type::ApprovalRequested);
     assert_eq!(resolved.collect::<Vec<_>>(), vec![ApprovalEnd::TaskEnded; asked]);
-    assert_eq!(stage.host.log.pending(Some(&session)).await.unwrap(), []);
+    assert_eq!(stage.host().log.pending(Some(&session)).await.unwrap(), []);
     assert_eq!(stage.files(), [""; 0]);
     let next = stage.run(&session, stage.script.say).await;
     assert!(matches!(next.last().unwrap().body, EventBody::TaskCompleted(_)), "{:?}", names(&next));

@@ -36,9 +36,6 @@ pub struct Subject {
     pub script: Script,
 }
 
-/// Makes the subject as a new daemon would; processes are to be recorded in this folder.
-pub type Make = fn(PathBuf) -> Subject;
-
 /// Prompts that make a runtime do one thing each; `None` where it has no way to do it. Words that the suite adds to a
 /// prompt change nothing.
 #[derive(Clone, Default)]
@@ -109,17 +106,28 @@ pub enum Found {
     NotClaimed(&'static str),
 }
 
-/// Runs one test of the contract against one adapter; what [`contract!`](crate::contract!) expands to.
-pub fn run(adapter: &str, number: usize, name: &str, make: Make, test: impl AsyncFnOnce(&mut Stage) -> Found) {
+/// Runs one test of the contract and tells the table; what [`contract!`](crate::contract!) expands to.
+pub fn run(
+    adapter: &str,
+    number: usize,
+    name: &str,
+    make: impl Fn(PathBuf) -> Subject + 'static,
+    test: impl AsyncFnOnce(&mut Stage) -> Found,
+) {
     let report = Report::open(adapter, number, name);
+    report.close(&hold(make, test));
+}
+
+/// Runs one test of the contract. The subject is made as a new daemon would, once or several times; its processes are to
+/// be recorded in the given folder.
+pub fn hold(make: impl Fn(PathBuf) -> Subject + 'static, test: impl AsyncFnOnce(&mut Stage) -> Found) -> Found {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let found = runtime.block_on(async {
-        let mut stage = Stage::open(make).await;
+    runtime.block_on(async {
+        let mut stage = Stage::open(Box::new(make)).await;
         let found = test(&mut stage).await;
         stage.close().await;
         found
-    });
-    report.close(&found);
+    })
 }
 
 /// A capability is claimed exactly if it is seen.

@@ -25,10 +25,10 @@ impl Report {
 
     /// Says what was found.
     pub(super) fn close(self, found: &Found) {
-        self.write(match found {
-            Found::Kept => "pass",
-            Found::NotClaimed(capability) => capability,
-        });
+        match found {
+            Found::Kept => self.write("pass"),
+            Found::NotClaimed(capability) => self.write(&format!("not claimed: {capability}")),
+        }
     }
 
     fn write(&self, text: &str) {

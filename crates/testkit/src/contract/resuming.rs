@@ -13,8 +13,7 @@ use super::stage::{Stage, text};
 use super::telling::native_ids;
 use super::{Found, Recall, honest, not_claimed};
 
-/// 18. After a restart the runtime remembers the session by itself exactly if it claims to, and is told otherwise; no
-/// tool runs again.
+/// 18. After a restart the runtime remembers the session by itself exactly if it claims to, and no tool runs again.
 pub async fn a_session_goes_on_in_a_new_process_and_runs_no_tool_again(stage: &mut Stage) -> Found {
     let Some(recall) = stage.script.recall.clone() else {
         return not_claimed("supportsSessionResume", stage.capabilities().await.supports_session_resume);
@@ -24,7 +23,7 @@ pub async fn a_session_goes_on_in_a_new_process_and_runs_no_tool_again(stage: &m
     stage.run_allowing(&session, first).await;
     // Whoever runs the tool a second time brings the file back.
     if let Some(write) = &stage.script.write {
-        std::fs::remove_file(stage.host.home.work().join(write.file)).unwrap();
+        std::fs::remove_file(stage.host().home.work().join(write.file)).unwrap();
     }
     stage.restart().await;
     let natively = goes_on(stage, &session, &recall).await;
@@ -35,7 +34,7 @@ pub async fn a_session_goes_on_in_a_new_process_and_runs_no_tool_again(stage: &m
 
     if let Some(forget) = recall.forget {
         stage.restart().await;
-        forget(&stage.host.home.home());
+        forget(&stage.host().home.home());
         assert!(!goes_on(stage, &session, &recall).await, "it remembers what it was made to forget");
     }
     Found::Kept
@@ -65,7 +64,7 @@ async fn told(stage: &Stage, events: &[NormalizedEvent]) -> Vec<TranscriptMessag
         EventBody::ModelInput(input) => input.input_ref.clone(),
         _ => None,
     });
-    let bytes = stage.host.engine.artifacts().get(&input.unwrap().artifact_id).await.unwrap();
+    let bytes = stage.host().engine.artifacts().get(&input.unwrap().artifact_id).await.unwrap();
     let input: Value = serde_json::from_slice(&bytes).unwrap();
     Vec::deserialize(&input["messages"]).unwrap()
 }

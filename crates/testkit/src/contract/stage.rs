@@ -20,7 +20,7 @@ use roost_proto::registry::RuntimeStatus;
 use roost_proto::runtime::{CreateSessionInput, RuntimeCapabilities, RuntimeEnv};
 use tempfile::TempDir;
 
-use super::{Make, Script, Subject};
+use super::{Script, Subject};
 use crate::harness::{Harness, lock};
 use crate::soon;
 
@@ -31,7 +31,8 @@ const POLL: Duration = Duration::from_millis(10);
 
 /// A runtime on trial.
 pub struct Stage {
-    pub(super) host: Harness<Place>,
+    /// There, but for the moment between two engines.
+    host: Option<Harness<Place>>,
     pub(super) adapter: Arc<dyn RuntimeAdapter>,
     pub(super) script: Script,
 }
@@ -39,7 +40,7 @@ pub struct Stage {
 /// The folders of a stage; they outlive its engines.
 pub(super) struct Place {
     dir: TempDir,
-    make: Make,
+    make: Box<dyn Fn(PathBuf) -> Subject>,
 }
 
 impl Place {
@@ -81,28 +82,31 @@ impl Place {
 }
 
 impl Stage {
-    pub(super) async fn open(make: Make) -> Self {
+    pub(super) async fn open(make: Box<dyn Fn(PathBuf) -> Subject>) -> Self {
         let home = Place { dir: TempDir::new().unwrap(), make };
         for folder in [home.work(), home.home(), home.dir.path().join("state")] {
             std::fs::create_dir(folder).unwrap();
         }
         let (Subject { adapter, script }, engine, log) = home.start().await;
-        Self { host: Harness { engine, log, home }, adapter, script }
+        Self { host: Some(Harness { engine, log, home }), adapter, script }
+    }
+
+    pub(super) fn host(&self) -> &Harness<Place> {
+        self.host.as_ref().expect("an engine runs")
     }
 
     /// Stops the engine and starts another with a new adapter, which knows only what is on disk.
     pub(super) async fn restart(&mut self) {
-        soon("the engine stops", self.host.engine.shutdown("a restart")).await;
-        self.host.log.close().await;
-        let (Subject { adapter, .. }, engine, log) = self.host.home.start().await;
+        let home = self.host.take().expect("an engine runs").stop().await;
+        let (Subject { adapter, .. }, engine, log) = home.start().await;
         self.adapter = adapter;
-        (self.host.engine, self.host.log) = (engine, log);
+        self.host = Some(Harness { engine, log, home });
     }
 
     /// Stops everything; nothing of it may be left.
     pub(super) async fn close(self) {
-        soon("the engine stops", self.host.engine.shutdown("the test is over")).await;
-        self.host.log.close().await;
+        soon("the engine stops", self.host().engine.shutdown("the test is over")).await;
+        self.host().log.close().await;
         self.no_process_is_left().await;
     }
 
@@ -116,25 +120,25 @@ impl Stage {
     pub(super) async fn session(&self, mode: Mode) -> SessionId {
         let new = NewSession {
             runtime: None,
-            cwd: self.host.home.work(),
+            cwd: self.host().home.work(),
             mode,
             credential_namespace: "default".into(),
             input: CreateSessionInput::default(),
         };
-        self.host.engine.create_session(new).await.unwrap()
+        self.host().engine.create_session(new).await.unwrap()
     }
 
     /// Says something to a session; returns when its task has begun.
     pub(super) async fn begin(&self, session: &SessionId, text: &str, approver: Approver) -> TaskId {
         let prompt = Prompt { message: TranscriptMessage::user(text), mode: None, approver };
-        match soon("a prompt is taken", self.host.engine.prompt(session.as_str(), prompt)).await.unwrap() {
+        match soon("a prompt is taken", self.host().engine.prompt(session.as_str(), prompt)).await.unwrap() {
             Accepted::Started(task) => task,
             Accepted::Queued(prompt) => {
                 let begins = |event: &NormalizedEvent| match &event.body {
                     EventBody::TaskStarted(started) => started.prompt_id.as_ref() == Some(&prompt),
                     _ => false,
                 };
-                let started = self.host.wait_until(session, "a queued prompt begins", begins).await;
+                let started = self.host().wait_until(session, "a queued prompt begins", begins).await;
                 started.trace.task_id.unwrap()
             }
         }
@@ -143,7 +147,7 @@ impl Stage {
     /// Says something to a session while nobody is there to answer; the events of its task.
     pub(super) async fn run(&self, session: &SessionId, text: &str) -> Vec<NormalizedEvent> {
         let task = self.begin(session, text, Approver::Nobody).await;
-        self.host.wait_for_end(session, &task).await;
+        self.host().wait_for_end(session, &task).await;
         self.events_of(session, &task).await
     }
 
@@ -156,7 +160,7 @@ impl Stage {
     ) -> Vec<NormalizedEvent> {
         let task = self.begin(session, text, Approver::Present).await;
         let stream = StreamId::from(session);
-        let follower = self.host.log.follow(Filter::stream(stream.clone()), Start::AfterSeq(stream, 0));
+        let follower = self.host().log.follow(Filter::stream(stream.clone()), Start::AfterSeq(stream, 0));
         let mut follower = follower.await.unwrap();
         let answering = async {
             loop {
@@ -211,21 +215,21 @@ impl Stage {
     async fn respond(&self, session: &SessionId, to: ResponseTo) {
         let by = Answerer { from: Some("contract".into()), ..Answerer::default() };
         let response = Response { to, by, key: None };
-        soon("an answer is taken", self.host.engine.respond(session.as_str(), response)).await.unwrap();
+        soon("an answer is taken", self.host().engine.respond(session.as_str(), response)).await.unwrap();
     }
 
     pub(super) async fn events_of(&self, session: &SessionId, task: &TaskId) -> Vec<NormalizedEvent> {
-        let all = self.host.events(session).await;
+        let all = self.host().events(session).await;
         all.into_iter().filter(|event| event.trace.task_id.as_ref() == Some(task)).collect()
     }
 
     /// The environment that the runtime of a session gets, with another `HOME`.
     pub(super) fn env_with_home(&self, home: &Path) -> RuntimeEnv {
-        let mut environment = self.host.home.environment();
+        let mut environment = self.host().home.environment();
         environment.set("HOME", home);
         let text = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
         RuntimeEnv {
-            cwd: self.host.home.work().display().to_string(),
+            cwd: self.host().home.work().display().to_string(),
             env: environment.iter().map(|(name, value)| (text(name), text(value))).collect(),
             credential_namespace: "default".into(),
             isolation: None,
@@ -234,7 +238,7 @@ impl Stage {
 
     /// The runtime's process of the one session that has one.
     pub(super) async fn runtime_process(&self) -> Process {
-        let records = records::load(self.host.home.records()).await.unwrap();
+        let records = records::load(self.host().home.records()).await.unwrap();
         assert_eq!(records.len(), 1, "{records:?}");
         records[0].runtime
     }
@@ -250,7 +254,7 @@ impl Stage {
     }
 
     fn processes(&self) -> Vec<PathBuf> {
-        let mark = format!("{MARK}={}\0", self.host.home.dir.path().display()).into_bytes();
+        let mark = format!("{MARK}={}\0", self.host().home.dir.path().display()).into_bytes();
         let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
         let is_ours = |path: &PathBuf| {
             let environ = std::fs::read(path.join("environ")).unwrap_or_default();
@@ -261,7 +265,7 @@ impl Stage {
 
     /// The names of the files in the working directory.
     pub(super) fn files(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.host.home.work()).unwrap().flatten();
+        let entries = std::fs::read_dir(self.host().home.work()).unwrap().flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 }

@@ -114,15 +114,15 @@ pub async fn two_calls_that_wait_at_once_both_finish(stage: &mut Stage) -> Found
         asked.set(asked.get() + u32::from(matches!(event.body, EventBody::ApprovalRequested(_))));
         asked.get() == 2
     };
-    stage.host.wait_until(&session, "two calls wait at once (supportsParallelToolCalls)", second).await;
-    let waiting = stage.host.log.pending(Some(&session)).await.unwrap();
+    stage.host().wait_until(&session, "two calls wait at once (supportsParallelToolCalls)", second).await;
+    let waiting = stage.host().log.pending(Some(&session)).await.unwrap();
     assert_eq!(waiting.len(), 2, "{waiting:?}");
     // The last that asked is answered first.
     for pending in waiting.iter().rev() {
         let PendingAsk::Approval(asked) = &pending.ask else { panic!("{pending:?}") };
         stage.answer(&session, asked, Decision::Allow { scope: ApprovalScope::Once }).await;
     }
-    stage.host.wait_for_end(&session, &task).await;
+    stage.host().wait_for_end(&session, &task).await;
     let done = completions(&stage.events_of(&session, &task).await);
     let asked: BTreeSet<_> = waiting.iter().map(|pending| pending.id().to_owned()).collect();
     assert_eq!(done.iter().map(|done| done.identity.tool_call_id.to_string()).collect::<BTreeSet<_>>(), asked);
@@ -160,7 +160,7 @@ pub async fn a_big_result_is_kept_apart(stage: &mut Stage) -> Found {
     let events = stage.run_allowing(&session, prompt).await;
     let done = completions(&events).remove(0);
     let kept = done.result_ref.expect("a reference to the big result");
-    let bytes = stage.host.engine.artifacts().get(&kept.artifact_id).await.unwrap();
+    let bytes = stage.host().engine.artifacts().get(&kept.artifact_id).await.unwrap();
     assert!(bytes.len() > INLINE, "the script wants a result of more than {INLINE} bytes, not {}", bytes.len());
     assert_eq!(kept.size_bytes, Some(bytes.len() as u64));
     let preview = done.result_preview.and_then(|preview| preview.as_str().map(str::to_owned)).unwrap();

@@ -1,0 +1,113 @@
+//! One rule or answer, ready to be compared with calls.
+
+use std::path::PathBuf;
+
+use globset::{GlobBuilder, GlobMatcher};
+use roost_proto::ids::SessionId;
+
+use crate::class::{Call, Classified, ToolClass};
+use crate::decide::Context;
+use crate::pattern::{ANY, Pattern};
+use crate::remembered::{Remembered, Scope};
+use crate::rules::Rule;
+
+/// A call and everything that is known when it is judged.
+pub(crate) struct Question<'a> {
+    pub(crate) call: &'a Call<'a>,
+    pub(crate) classified: &'a Classified,
+    pub(crate) context: &'a Context<'a>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Tool {
+    Exact(String),
+    Glob(Box<GlobMatcher>),
+}
+
+/// One rule or answer, taken apart.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) label: String,
+    session: Option<SessionId>,
+    workspace: Option<PathBuf>,
+    runtime: Option<String>,
+    pub(crate) tool: Option<Tool>,
+    class: Option<ToolClass>,
+    pub(crate) pattern: Option<Pattern>,
+    /// It is an answer to one command, so it holds for one command at a time.
+    pub(crate) alone: bool,
+}
+
+impl Entry {
+    pub(crate) fn of_rule(rule: &Rule, label: String) -> Result<Self, String> {
+        let Rule { runtime, workspace, class, .. } = rule.clone();
+        let tool = rule.tool.as_deref().map(tool).transpose()?;
+        let pattern = rule.pattern.clone();
+        Self { label, session: None, workspace, runtime, tool, class, pattern, alone: false }.checked()
+    }
+
+    pub(crate) fn of_answer(answer: &Remembered, label: String) -> Result<Self, String> {
+        let Remembered { runtime, tool, pattern, .. } = answer.clone();
+        let (session, workspace) = match &answer.scope {
+            Scope::Session(session) => (Some(session.clone()), None),
+            Scope::Workspace(workspace) => (None, Some(workspace.clone())),
+            Scope::Always => (None, None),
+        };
+        let tool = tool.map(Tool::Exact);
+        Self { label, session, workspace, runtime, tool, class: None, pattern, alone: true }.checked()
+    }
+
+    fn checked(mut self) -> Result<Self, String> {
+        if let Some(problem) = self.pattern.as_ref().and_then(Pattern::problem) {
+            return Err(problem.into());
+        }
+        match &mut self.pattern {
+            Some(Pattern::Host(host)) => *host = host.to_ascii_lowercase(),
+            Some(Pattern::File(glob)) => drop(path_glob(glob)?),
+            _ => {}
+        }
+        Ok(self)
+    }
+
+    /// Whether the entry may speak about this call at all, whatever the call touches.
+    pub(crate) fn fits(&self, question: &Question<'_>, class_fits: impl Fn(ToolClass) -> bool) -> bool {
+        let Question { call, context, .. } = question;
+        self.runtime.as_deref().is_none_or(|runtime| runtime == call.runtime.id())
+            && self.workspace.as_deref().is_none_or(|workspace| workspace.as_os_str() == context.workspace.as_os_str())
+            && self.session.as_ref().is_none_or(|session| session == context.session)
+            && self.class.is_none_or(class_fits)
+            && match &self.tool {
+                None => true,
+                Some(Tool::Exact(name)) => name == call.name,
+                Some(Tool::Glob(glob)) => glob.is_match(call.name),
+            }
+    }
+
+    /// Whether a command pattern allows exactly these words.
+    pub(crate) fn allows_command(&self, argv: &[&str]) -> bool {
+        let Some(Pattern::Command(words)) = &self.pattern else { return false };
+        match words.split_last() {
+            Some((last, start)) if last == ANY => {
+                argv.len() >= start.len() && argv.iter().zip(start).all(|(a, b)| a == b)
+            }
+            _ => argv.len() == words.len() && argv.iter().zip(words).all(|(a, b)| a == b),
+        }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(&self.pattern, Some(Pattern::Command(words)) if words.last().is_some_and(|word| word == ANY))
+    }
+}
+
+fn tool(glob: &str) -> Result<Tool, String> {
+    if !glob.contains(['*', '?', '[', '{', '\\']) {
+        return Ok(Tool::Exact(glob.to_owned()));
+    }
+    let glob = globset::Glob::new(glob).map_err(|error| format!("its tool is no glob: {error}"))?;
+    Ok(Tool::Glob(Box::new(glob.compile_matcher())))
+}
+
+pub(crate) fn path_glob(glob: &str) -> Result<globset::Glob, String> {
+    let built = GlobBuilder::new(glob).literal_separator(true).backslash_escape(true).build();
+    built.map_err(|error| format!("its file pattern is no glob: {error}"))
+}
