@@ -19,7 +19,7 @@ const WORKERS: usize = 2;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost run                                a tour by the demo agent
+  roost run                                a tour by the demo agent, then a conversation
   roost run --permission-mode yolo edit    let the agent write a file
   roost sessions                           what has been run
   roost log 0199                           what happened in a session";
