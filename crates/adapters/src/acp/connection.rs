@@ -352,8 +352,9 @@ impl Reader<'_> {
             }
             Incoming::Notification { method, params } if method == UPDATE => self.update(params),
             Incoming::Notification { method, params } => {
-                // Custom notifications are the agent's own business.
-                if self.turn.is_some() && !method.starts_with('_') {
+                // Custom notifications are the agent's own business; `$/` ones are about requests, and an agent that
+                // cancels one does not wait for its answer.
+                if self.turn.is_some() && !method.starts_with(['_', '$']) {
                     self.outbox
                         .push(map::unknown(&format!("a notification that Roost does not know: {method}"), params));
                 }
