@@ -19,7 +19,7 @@ const WORKERS: usize = 2;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost run                                a tour by the demo agent
+  roost run                                a tour by the demo agent, then a conversation
   roost run --permission-mode yolo edit    let the agent write a file
   roost sessions                           what has been run
   roost log 0199                           what happened in a session";
@@ -52,6 +52,8 @@ enum Command {
     Run(cmd::run::Args),
     Log(cmd::log::Args),
     Sessions(cmd::sessions::Args),
+    Approvals(cmd::approvals::Args),
+    Export(cmd::export::Args),
     Runtimes(cmd::runtimes::Args),
     Check(cmd::check::Args),
     Doctor(cmd::doctor::Args),
@@ -108,6 +110,8 @@ fn run(command: Command, context: &Context) -> Result<Exit, Error> {
             Command::Run(args) => cmd::run::run(args, context).await,
             Command::Log(args) => cmd::log::run(args, context).await,
             Command::Sessions(args) => cmd::sessions::run(args, context).await,
+            Command::Approvals(args) => cmd::approvals::run(args, context).await,
+            Command::Export(args) => cmd::export::run(args, context).await,
             Command::Runtimes(args) => cmd::runtimes::run(args, context).await,
             Command::Check(args) => cmd::check::run(args, context).await,
             Command::Doctor(args) => cmd::doctor::run(args, context).await,

@@ -31,6 +31,8 @@ pub(crate) enum Error {
     UnknownSession(String),
     #[error("\"{id}\" is the beginning of several sessions; use more of one of these:\n  {}", found.join("\n  "))]
     AmbiguousSession { id: String, found: Vec<String> },
+    #[error("{} could not be written: {source}; name another file with --output", path.display())]
+    Export { path: PathBuf, source: io::Error },
     #[error("the output could not be written: {0}")]
     Output(io::Error),
     #[error("Roost could not be started: {0}")]
@@ -66,9 +68,13 @@ impl Error {
                 | Engine::UnknownSession(_)
                 | Engine::BadCwd { .. },
             ) => Exit::Usage,
-            Self::Held { .. } | Self::Input(_) | Self::Output(_) | Self::Start(_) | Self::Engine(_) | Self::Log(_) => {
-                Exit::Failed
-            }
+            Self::Held { .. }
+            | Self::Export { .. }
+            | Self::Input(_)
+            | Self::Output(_)
+            | Self::Start(_)
+            | Self::Engine(_)
+            | Self::Log(_) => Exit::Failed,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod ago;
 mod ask;
+mod bundle;
 mod cli;
 mod cmd;
 mod compose;

@@ -11,7 +11,6 @@ pub(crate) struct Style {
 
 impl Style {
     /// Without colours.
-    #[cfg(test)]
     pub(crate) const PLAIN: Self = Self { colours: false };
 
     /// Colours on a terminal, unless `NO_COLOR` is set.

@@ -36,11 +36,13 @@ const MAX_PIPED: u64 = 8 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
-  roost run                                a tour by the demo agent
+  roost run                                a tour by the demo agent, then a conversation
   roost run hello                          a new session in this directory
   roost run --continue \"go on\"             the latest session of this directory
   roost run --permission-mode yolo edit    let the agent do everything unasked
   roost run --json hello | jq .type        every event as one line of JSON
+  roost run --approvals deny edit          ask nobody, deny what needs an approval
+  git diff | roost run                     the prompt is what is piped in
 
 Ctrl-C stops the task; a second one leaves at once.
 Ends with 0 completed, 1 failed, 2 wrong usage, 130 stopped.";

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use crate::kit::{Place, of_type};
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::kit::{Place, of_type, script};
 use crate::terminal::{CTRL_C, CTRL_D};
 
 const CHOICE: &str = "[n]o: ";
@@ -165,7 +168,7 @@ fn waiting_shows_that_it_waits_and_a_stop_ends_it() {
     let place = Place::new();
     let mut run = place.start(&["run", "--approvals", "wait", "edit"]);
     run.lines_to("waits for an answer (rule permission_mode:ask)");
-    run.signal(rustix::process::Signal::INT);
+    run.signal(Signal::INT);
     run.finish().ended(130);
     place.assert_nothing_left();
 }
@@ -174,4 +177,37 @@ fn waiting_shows_that_it_waits_and_a_stop_ends_it() {
 fn asking_without_a_terminal_is_wrong_usage() {
     let done = Place::new().run(&["run", "--approvals", "prompt", "edit"]).ended(2);
     assert!(done.stderr.contains("needs a terminal"), "{done:#?}");
+}
+
+#[test]
+fn a_call_that_is_too_big_for_its_event_is_still_shown_whole() {
+    let place = Place::new();
+    let program = place.work().join("agent.sh");
+    script(
+        &program,
+        r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) result='{"protocolVersion":1,"agentCapabilities":{},"authMethods":[]}' ;;
+    *'"session/new"'*) result='{"sessionId":"native-1"}' ;;
+    *'"session/prompt"'*) cat asks; read -r answer; result='{"stopReason":"end_turn"}' ;;
+    *) continue ;;
+  esac
+  printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
+done"#,
+    );
+    let content: String = (1..=2000).map(|line| format!("line {line}\n")).collect();
+    let call = json!({ "toolCallId": "big", "title": "Write big.txt", "kind": "edit",
+                       "rawInput": { "path": "big.txt", "content": content } });
+    let options = json!([{ "optionId": "yes", "name": "Yes", "kind": "allow_once" },
+                         { "optionId": "no", "name": "No", "kind": "reject_once" }]);
+    let params = json!({ "sessionId": "native-1", "toolCall": call, "options": options });
+    let request = json!({ "jsonrpc": "2.0", "id": 77, "method": "session/request_permission", "params": params });
+    fs::write(place.work().join("asks"), format!("{request}\n")).unwrap();
+    place.configure(&format!("[runtimes.big]\ncommand = {program:?}\n"));
+    let mut run = place.terminal(&["run", "--runtime", "big", "go"]);
+    run.shows("@@ -0,0 +1,2000 @@").shows("more lines").shows("[v] all of it").shows(CHOICE);
+    run.types("v\n").shows("+line 2000\n").shows(CHOICE).types("n thank you\n").shows("thank you");
+    run.ended(0);
 }

@@ -29,6 +29,26 @@ fn after_kill_9_in_a_flood_everything_seen_is_there_and_the_task_has_failed() {
 }
 
 #[test]
+fn after_kill_9_while_somebody_was_asked_nothing_waits_and_nothing_has_run() {
+    let place = Place::new();
+    let mut run = place.start(&["run", "--json", "--approvals", "wait", "edit"]);
+    let seen = events(run.lines_to("approval.requested").iter().map(String::as_str), 1);
+    run.signal(Signal::KILL);
+    run.finish();
+    assert_eq!(place.run(&["approvals", "--json"]).ended(0).stdout, "");
+    let all = place.run(&["log", "--json", &session_id(&seen)]).ended(0).events(1);
+    let resolved = of_type(&all, "approval.resolved");
+    assert_eq!(resolved.len(), 1);
+    assert_eq!(
+        (&resolved[0]["payload"]["end"], &resolved[0]["payload"]["decision"]),
+        (&"host_restarted".into(), &"deny".into())
+    );
+    assert_eq!(of_type(&all, "tool.call.denied").len(), 1);
+    assert!(!place.work().join("demo.txt").exists());
+    place.run(&["check"]).ended(0);
+}
+
+#[test]
 fn a_second_process_reads_but_does_not_run() {
     let place = Place::new();
     let mut run = place.start(&["run", "--json", "slow", "60"]);

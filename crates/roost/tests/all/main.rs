@@ -9,6 +9,7 @@ mod conversing;
 mod crashing;
 mod damage;
 mod disk;
+mod exporting;
 mod faults;
 mod kit;
 mod running;

@@ -1,4 +1,4 @@
-//! How long a decision takes with 1,000 rules and 1,000 answers: `cargo run --release -p roost-policy --example rate`.
+//! How long a decision takes with 1,000 rules and 1,000 answers: `cargo run --release -p roost-policy --example decision_rate`.
 
 use std::error::Error;
 use std::path::Path;

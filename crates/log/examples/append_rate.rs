@@ -1,4 +1,4 @@
-//! How many events a second the log takes and a follower sees: `cargo run --release -p roost-log --example rate`,
+//! How many events a second the log takes and a follower sees: `cargo run --release -p roost-log --example append_rate`,
 //! or with `-- STREAMS BATCH` for one case only.
 
 use std::time::Instant;
