@@ -4,6 +4,7 @@
 //! are noisy; a target that is missed is shown as missed and makes the exit code 1.
 
 mod agent;
+mod decision;
 mod durable;
 mod figure;
 mod first;

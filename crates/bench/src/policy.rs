@@ -14,10 +14,10 @@ use roost_proto::time::Timestamp;
 use roost_proto::tool::ToolCallIdentity;
 use serde_json::json;
 
-use crate::Outcome;
 use crate::agent::BareAgent;
 use crate::figure::{Table, Target, median};
 use crate::stage::Stage;
+use crate::{Outcome, decision};
 
 const TURNS: usize = 200;
 const PENDING: usize = 10_000;
@@ -25,6 +25,8 @@ const LISTINGS: usize = 21;
 
 /// Measures.
 pub(crate) fn run(table: &mut Table) -> Outcome {
+    let (call, micros) = decision::slowest()?;
+    table.add("policy", format!("a decision with 1000 rules, p99 ({call})"), micros, "us", Target::AtMost(20.0));
     let runtime = tokio::runtime::Runtime::new()?;
     let folder = tempfile::tempdir()?;
     let mut agent = BareAgent::start_in(folder.path())?;
