@@ -24,6 +24,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     let start = Instant::now();
     let cache = Cache::from_env(root)?;
     let cargo = || in_workspace(Command::new("cargo"), root, &cache);
+    step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
 
     step::run("fmt", cargo().args(["fmt", "--all", "--check"]))?;
     step::run("clippy", cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
@@ -41,7 +42,6 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     let tested = step::run("tests", &mut nextest);
     contract::print(&found);
     tested?;
-    step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
 
     if extent == Extent::Usual {
         println!(
