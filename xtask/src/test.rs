@@ -24,11 +24,12 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     let start = Instant::now();
     let cache = Cache::from_env(root)?;
     let cargo = || in_workspace(Command::new("cargo"), root, &cache);
-    step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
 
     step::run("fmt", cargo().args(["fmt", "--all", "--check"]))?;
     step::run("clippy", cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
     step::run_with("tidy", "cargo xtask tidy", || tidy::run(root))?;
+    step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
+    // The tests last: a run closes with their count.
     let mut nextest = in_workspace(nextest(&cache)?, root, &cache);
     nextest.args(["run", "--workspace", "--locked"]);
     if extent == Extent::Full {
