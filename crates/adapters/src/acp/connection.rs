@@ -8,18 +8,18 @@ use std::time::Instant;
 
 use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
-use roost_process::{Control, Exit, Line, Lines, StderrTail, Stdin};
+use roost_process::{Control, Exit, Lines, StderrTail, Stdin};
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
-use roost_proto::payload::{NoticeSource, RequestStatus, RuntimeRequestCompletedPayload, RuntimeRequestStartedPayload};
-use serde_json::value::RawValue;
+use roost_proto::payload::{NoticeSource, RuntimeRequestStartedPayload};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-use super::map::{self, Mapper};
-use super::questions::{self, Form};
-use super::tools::Asked;
-use super::wire::{self, Incoming, RpcError, RpcId};
+use super::map;
+use super::questions;
+use super::reader::Reader;
+use super::turn::{Permission, Turn};
+use super::wire::{self, RpcError};
 
 /// Messages that may wait for the agent to read them.
 const WRITE_QUEUE: usize = 256;
@@ -27,8 +27,6 @@ const WRITE_QUEUE: usize = 256;
 const EXIT_PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 /// Where a denial's reason stands in the answer's `_meta`.
 pub(crate) const REASON_META: &str = "roost";
-/// The method that the agent reports with.
-const UPDATE: &str = "session/update";
 
 pub(super) type Reply<T = ()> = oneshot::Sender<Result<T, AdapterError>>;
 
@@ -56,40 +54,6 @@ pub(super) enum Decision {
 
 /// What the agent said to a request.
 pub(super) type CallResult = Result<Value, RpcError>;
-
-struct Permission {
-    id: RpcId,
-    options: Vec<acp::PermissionOption>,
-}
-
-pub(super) struct Turn {
-    prompt: u64,
-    request: RequestId,
-    started: Instant,
-    mapper: Mapper,
-    drafts: mpsc::Sender<Vec<Draft>>,
-    permissions: HashMap<ToolCallId, Vec<Permission>>,
-    questions: HashMap<QuestionId, (RpcId, Form)>,
-    pub(super) cancelled: bool,
-    ended: bool,
-}
-
-impl Turn {
-    /// A turn that begins with this prompt.
-    pub(super) fn new(prompt: u64, request: RequestId, started: Instant, drafts: mpsc::Sender<Vec<Draft>>) -> Self {
-        Self {
-            prompt,
-            request,
-            started,
-            mapper: Mapper::default(),
-            drafts,
-            permissions: HashMap::new(),
-            questions: HashMap::new(),
-            cancelled: false,
-            ended: false,
-        }
-    }
-}
 
 /// The pump's own state.
 pub(super) struct Pump {
@@ -323,174 +287,6 @@ impl Pump {
     }
 }
 
-/// Reads lines into the outbox; the parts of the pump that reading touches.
-pub(super) struct Reader<'a> {
-    pub(super) writer: &'a mpsc::Sender<Vec<u8>>,
-    pub(super) calls: &'a mut HashMap<u64, Reply<CallResult>>,
-    pub(super) native: &'a Option<String>,
-    pub(super) turn: &'a mut Option<Turn>,
-    pub(super) outbox: &'a mut Vec<Draft>,
-}
-
-impl Reader<'_> {
-    /// Takes one line.
-    pub(super) fn line(&mut self, line: Line<'_>) {
-        if let Line::TooLong { bytes } = line {
-            if self.turn.is_some() {
-                self.outbox.push(map::skipped(bytes));
-            }
-            return;
-        }
-        let text = line.text();
-        match wire::parse(&text) {
-            Incoming::Chunk(chunk) => {
-                if self.native.as_deref() != Some(&*chunk.session) {
-                    self.noise(format!("an update for session {}, which is not open here", chunk.session));
-                } else if let Some(turn) = self.turn.as_mut().filter(|turn| !turn.ended) {
-                    turn.mapper.chunk(chunk, self.outbox);
-                }
-            }
-            Incoming::Notification { method, params } if method == UPDATE => self.update(params),
-            Incoming::Notification { method, params } => {
-                // Custom notifications are the agent's own business; `$/` ones are about requests, and an agent that
-                // cancels one does not wait for its answer.
-                if self.turn.is_some() && !method.starts_with(['_', '$']) {
-                    self.outbox
-                        .push(map::unknown(&format!("a notification that Roost does not know: {method}"), params));
-                }
-            }
-            Incoming::Request { id, method, params } => self.request(id, &method, params),
-            Incoming::Response { id, result } => self.response(id, result),
-            Incoming::Noise if text.trim().is_empty() => {}
-            Incoming::Noise => self.noise(text.into_owned()),
-        }
-    }
-
-    fn noise(&mut self, message: String) {
-        if self.turn.is_some() {
-            self.outbox.push(map::noise(NoticeSource::Stdout, message));
-        }
-    }
-
-    fn update(&mut self, params: &RawValue) {
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Head {
-            session_id: String,
-        }
-        // Outside of a turn agents replay history and announce commands: nothing that happened just now.
-        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.ended) else { return };
-        match serde_json::from_str::<Head>(params.get()) {
-            Ok(head) if self.native.as_deref() == Some(&*head.session_id) => turn.mapper.update(params, self.outbox),
-            Ok(head) => {
-                let message = format!("an update for session {}, which is not open here", head.session_id);
-                self.outbox.push(map::unknown(&message, params));
-            }
-            Err(_) => self.outbox.push(map::unknown("an update without a session", params)),
-        }
-    }
-
-    fn request(&mut self, id: RpcId, method: &str, params: &RawValue) {
-        let turn = self.turn.as_mut().filter(|turn| !turn.ended);
-        match (method, turn) {
-            ("session/request_permission", Some(turn)) => {
-                match serde_json::from_str::<acp::RequestPermissionRequest>(params.get()) {
-                    Ok(request) => {
-                        let Asked { call, anew } = turn.mapper.asked(request.tool_call, self.outbox);
-                        let waiting = turn.permissions.entry(call.clone()).or_default();
-                        if anew {
-                            let void = std::mem::take(waiting);
-                            void.iter().for_each(|permission| cancel(self.writer, permission));
-                        }
-                        waiting.push(Permission { id, options: request.options });
-                        self.outbox.push(Fact::ToolAsks(call).into());
-                    }
-                    Err(error) => self.refuse(&id, -32602, &error.to_string()),
-                }
-            }
-            // Nobody can be asked between turns; the agent must not wait for ever.
-            ("session/request_permission", None) => {
-                let response = acp::RequestPermissionResponse::new(acp::RequestPermissionOutcome::Cancelled);
-                self.send(wire::response(&id, Ok(&response)));
-            }
-            ("elicitation/create", Some(turn)) => {
-                match serde_json::from_str::<acp::CreateElicitationRequest>(params.get()) {
-                    Ok(acp::CreateElicitationRequest { mode: acp::ElicitationMode::Form(form), message, .. }) => {
-                        let question = questions::question(message, &form.requested_schema);
-                        turn.questions.insert(question.question_id.clone(), (id, form.requested_schema));
-                        self.outbox.push(Fact::Question(question).into());
-                    }
-                    Ok(_) => self.refuse(&id, -32602, "only forms can be asked here"),
-                    Err(error) => self.refuse(&id, -32602, &error.to_string()),
-                }
-            }
-            _ => self.refuse(&id, -32601, &format!("{method} is not offered by this client")),
-        }
-    }
-
-    fn response(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
-        let value = result.map(|raw| serde_json::from_str(raw.get()).unwrap_or(Value::Null));
-        if let Some(reply) = self.calls.remove(&id) {
-            return answer(reply, Ok(value));
-        }
-        match self.turn.as_mut().filter(|turn| turn.prompt == id && !turn.ended) {
-            Some(turn) => {
-                turn.ended = true;
-                turn.mapper.end(self.outbox);
-                let status = if value.is_ok() { RequestStatus::Ok } else { RequestStatus::Error };
-                let completed = RuntimeRequestCompletedPayload {
-                    request_id: turn.request.clone(),
-                    method: "session/prompt".into(),
-                    status,
-                    duration_ms: u64::try_from(turn.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-                };
-                self.outbox.push(Fact::RequestCompleted(completed).into());
-                let usage = value.as_ref().ok().and_then(map::prompt_usage);
-                self.outbox.extend(usage.map(|usage| Fact::Usage(usage).into()));
-                self.outbox.push(Fact::Ended(end(value, turn.cancelled)).into());
-            }
-            None => self.noise(format!("an answer to request {id}, which is not open")),
-        }
-    }
-
-    fn refuse(&mut self, id: &RpcId, code: i64, message: &str) {
-        let error = RpcError { code, message: message.into(), data: None };
-        self.send(wire::response(id, Err::<&Value, _>(&error)));
-    }
-
-    fn send(&mut self, line: Vec<u8>) {
-        if let Err(error) = send(self.writer, line) {
-            self.noise(error.to_string());
-        }
-    }
-}
-
-fn end(result: CallResult, cancelled: bool) -> TaskEnd {
-    let error = match result {
-        Ok(value) => {
-            return match value.get("stopReason").and_then(Value::as_str) {
-                Some("cancelled") => TaskEnd::Stopped("cancelled".into()),
-                Some(reason) => TaskEnd::Completed(reason.into()),
-                None => TaskEnd::failed(FailureCode::RuntimeError, "the agent ended its turn without saying why"),
-            };
-        }
-        // A cancelled turn must not end in an error, but some agents do that.
-        Err(_) if cancelled => return TaskEnd::Stopped("cancelled".into()),
-        Err(error) => error,
-    };
-    TaskEnd::Failed(Box::new(TaskError::from(rejected(error))))
-}
-
-/// An agent's error as ours.
-pub(super) fn rejected(error: RpcError) -> AdapterError {
-    let said = if error.message.is_empty() { "an error without a message" } else { &error.message };
-    if error.code == -32000 {
-        return AdapterError::NotLoggedIn(format!("the agent wants you to log in first: {said}"));
-    }
-    let message = format!("the agent answered with error {}: {said}", error.code);
-    AdapterError::Runtime { message, raw: serde_json::to_value(&error).ok() }
-}
-
 /// The option that says this and no more; a denial without a matching option can only be a cancel.
 fn choose(options: &[acp::PermissionOption], decision: &Decision) -> acp::RequestPermissionOutcome {
     use acp::PermissionOptionKind as Kind;
@@ -509,18 +305,18 @@ fn choose(options: &[acp::PermissionOption], decision: &Decision) -> acp::Reques
 }
 
 /// Nobody will decide about this; an agent that does not read its input does not wait for it either.
-fn cancel(writer: &mpsc::Sender<Vec<u8>>, permission: &Permission) {
+pub(super) fn cancel(writer: &mpsc::Sender<Vec<u8>>, permission: &Permission) {
     let response = acp::RequestPermissionResponse::new(acp::RequestPermissionOutcome::Cancelled);
     let _ = send(writer, wire::response(&permission.id, Ok(&response)));
 }
 
-fn send(writer: &mpsc::Sender<Vec<u8>>, line: Vec<u8>) -> Result<(), AdapterError> {
+pub(super) fn send(writer: &mpsc::Sender<Vec<u8>>, line: Vec<u8>) -> Result<(), AdapterError> {
     writer
         .try_send(line)
         .map_err(|_| AdapterError::Runtime { message: "the agent does not read its input".into(), raw: None })
 }
 
-fn answer<T>(reply: Reply<T>, result: Result<T, AdapterError>) {
+pub(super) fn answer<T>(reply: Reply<T>, result: Result<T, AdapterError>) {
     // Whoever asked may have given up; the agent was told all the same.
     let _ = reply.send(result);
 }

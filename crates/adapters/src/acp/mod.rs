@@ -14,10 +14,12 @@ mod connection;
 mod launch;
 mod map;
 mod questions;
+mod reader;
 mod session;
 mod tools;
 #[cfg(test)]
 mod trace_tests;
+mod turn;
 mod wire;
 
 use std::sync::{Arc, PoisonError};

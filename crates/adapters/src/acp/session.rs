@@ -19,7 +19,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-use super::connection::{CallResult, Command, Decision, Parts, Reply, rejected, start};
+use super::connection::{CallResult, Command, Decision, Parts, Reply, start};
+use super::reader::rejected;
 
 /// How long an agent may take for one step of the handshake. First starts download things.
 const HANDSHAKE: Duration = Duration::from_secs(120);

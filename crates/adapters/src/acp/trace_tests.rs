@@ -16,7 +16,8 @@ use roost_proto::payload::ModelOutputDeltaKind;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::connection::{Reader, Turn};
+use super::reader::Reader;
+use super::turn::Turn;
 
 struct Recorded {
     sent: bool,

@@ -1,0 +1,49 @@
+//! One turn of the agent.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use agent_client_protocol::v1::schema as acp;
+use roost_engine::adapter::Draft;
+use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
+use tokio::sync::mpsc;
+
+use super::map::Mapper;
+use super::questions::Form;
+use super::wire::RpcId;
+
+/// A request for permission that waits.
+pub(super) struct Permission {
+    pub(super) id: RpcId,
+    pub(super) options: Vec<acp::PermissionOption>,
+}
+
+/// One turn: what the agent works on, and what it waits for.
+pub(super) struct Turn {
+    pub(super) prompt: u64,
+    pub(super) request: RequestId,
+    pub(super) started: Instant,
+    pub(super) mapper: Mapper,
+    pub(super) drafts: mpsc::Sender<Vec<Draft>>,
+    pub(super) permissions: HashMap<ToolCallId, Vec<Permission>>,
+    pub(super) questions: HashMap<QuestionId, (RpcId, Form)>,
+    pub(super) cancelled: bool,
+    pub(super) ended: bool,
+}
+
+impl Turn {
+    /// A turn that begins with this prompt.
+    pub(super) fn new(prompt: u64, request: RequestId, started: Instant, drafts: mpsc::Sender<Vec<Draft>>) -> Self {
+        Self {
+            prompt,
+            request,
+            started,
+            mapper: Mapper::default(),
+            drafts,
+            permissions: HashMap::new(),
+            questions: HashMap::new(),
+            cancelled: false,
+            ended: false,
+        }
+    }
+}
