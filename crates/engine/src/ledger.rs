@@ -85,6 +85,16 @@ pub enum Asked {
     Question(QuestionId),
 }
 
+impl Asked {
+    /// The id under which it is answered.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Tool(call) => call.as_str(),
+            Self::Question(question) => question.as_str(),
+        }
+    }
+}
+
 /// What the engine must do about a fact, after its events are written.
 #[derive(Debug, PartialEq)]
 pub enum Next {

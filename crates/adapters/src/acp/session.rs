@@ -117,7 +117,9 @@ impl RuntimeSession for AcpSession {
         request(&self.commands, |reply| Command::Prompt { params, drafts, reply }).await?;
         let sources = ImplicitSources::disabled("the agent does not tell what it reads by itself");
         let task = RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.commands.clone())) };
-        Ok(StartedTask { input: SentInput::of(&input, sources), task })
+        // The protocol has no place for the host's tools, so they are not part of what the agent was told.
+        let told = TaskInput { tool_manifest: None, ..input };
+        Ok(StartedTask { input: SentInput::of(&told, sources), task })
     }
 
     async fn exited(&mut self) {
