@@ -220,6 +220,16 @@ pub trait TaskControl: Send + Sync {
     /// The tool may run.
     async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError>;
 
+    /// The runtime can be made to run a tool with another input than it asked for.
+    fn takes_edited_input(&self) -> bool {
+        false
+    }
+
+    /// The tool may run, with this input instead of its own; only asked of a runtime that takes it.
+    async fn send_tool_edited(&self, _call: &ToolCallId, _input: Value) -> Result<(), AdapterError> {
+        Err(AdapterError::Unsupported("take an edited input"))
+    }
+
     /// The tool may not run, and why.
     async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError>;
 

@@ -5,6 +5,7 @@ use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{PromptId, QuestionId, TaskId, ToolCallId};
 use roost_proto::mode::Mode;
 use roost_proto::session::TaskOutcome;
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::adapter::Answer;
@@ -80,6 +81,11 @@ pub enum Decision {
     Allow {
         /// For how long that counts.
         scope: ApprovalScope,
+    },
+    /// It may run this once, with another input than it asked for.
+    AllowEdited {
+        /// The input to run with.
+        input: Value,
     },
     /// It may not run.
     Deny {

@@ -70,6 +70,8 @@ struct Call {
     request: Option<Box<ToolCallRequestedPayload>>,
     /// The calls that an answer for longer than once would cover.
     offer: Option<CallPattern>,
+    /// The input that a person gave it instead of its own.
+    edited: Option<Value>,
     /// Why it was denied.
     denial: Option<String>,
     /// The host is to run it.
@@ -301,6 +303,7 @@ impl Ledger {
                 words: Vec::new(),
                 request: Some(Box::new(request.clone())),
                 offer: None,
+                edited: None,
                 denial: None,
                 host: false,
             },

@@ -119,6 +119,10 @@ impl Actor {
                 if input_hash.is_some_and(|hash| hash != asked.request.identity.input_hash) {
                     return Err(Error::InputHashMismatch(id));
                 }
+                let editable = matches!(&task.phase, Phase::Running(running) if running.control.takes_edited_input());
+                if matches!(decision, Decision::AllowEdited { .. }) && !editable {
+                    return Err(AdapterError::Unsupported("take an edited input").into());
+                }
                 let verdict = verdict(&self.profile, asked, decision, by.clone())?;
                 (task.ledger.answer(&call, verdict), Tell::Decision(call))
             }
@@ -180,7 +184,10 @@ impl Actor {
         };
         let patience = patience(*deaf);
         let told = match ledger.decision(call) {
-            Some(PolicyDecision::Allow) => timeout(patience, running.control.send_tool_approved(call)).await,
+            Some(PolicyDecision::Allow) => match ledger.edited_input(call) {
+                Some(input) => timeout(patience, running.control.send_tool_edited(call, input.clone())).await,
+                None => timeout(patience, running.control.send_tool_approved(call)).await,
+            },
             Some(PolicyDecision::Deny) => {
                 let reason = ledger.denial(call).unwrap_or(REFUSED);
                 timeout(patience, running.control.send_tool_denied(call, reason)).await
@@ -241,8 +248,13 @@ fn remembered(events: &[EventBody]) -> Option<RememberedRule> {
 }
 
 fn verdict(profile: &Profile, asked: AskedAbout<'_>, decision: Decision, by: Answerer) -> Result<Verdict, Error> {
+    let mut edited_input = None;
     let (decision, scope, reason) = match decision {
         Decision::Allow { scope } => (PolicyDecision::Allow, scope, None),
+        Decision::AllowEdited { input } => {
+            edited_input = Some(input);
+            (PolicyDecision::Allow, ApprovalScope::Once, None)
+        }
         Decision::Deny { scope, reason } => (PolicyDecision::Deny, scope, reason.or_else(|| Some(REFUSED.into()))),
     };
     let remembered = match (scope, asked.offer) {
@@ -259,7 +271,8 @@ fn verdict(profile: &Profile, asked: AskedAbout<'_>, decision: Decision, by: Ans
             workspace: (scope == ApprovalScope::Workspace).then(|| profile.cwd.clone()),
         }),
     };
-    Ok(Verdict { decision, end: ApprovalEnd::Answered, scope, reason, answered_by: Some(by), remembered })
+    let (end, answered_by) = (ApprovalEnd::Answered, Some(by));
+    Ok(Verdict { decision, end, scope, reason, answered_by, edited_input, remembered })
 }
 
 fn resolution(answer: &Answer, by: Answerer) -> Resolution {

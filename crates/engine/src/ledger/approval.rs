@@ -9,6 +9,7 @@ use roost_proto::pattern::{CallPattern, RememberedRule};
 use roost_proto::payload::*;
 use roost_proto::time::Timestamp;
 use roost_proto::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
+use serde_json::Value;
 
 use super::{CallState, Ledger, RUNTIME_WITHDRAWN, TASK_ENDED, denied, evaluated, word};
 use crate::command::ResponseTo;
@@ -44,6 +45,8 @@ pub struct Verdict {
     pub reason: Option<String>,
     /// Who answered.
     pub answered_by: Option<Answerer>,
+    /// The input that it runs with, where a person changed it.
+    pub edited_input: Option<Value>,
     /// What is remembered of it.
     pub remembered: Option<RememberedRule>,
 }
@@ -52,7 +55,7 @@ impl Verdict {
     /// Nobody allowed it, for this reason.
     pub fn denied(end: ApprovalEnd, reason: &str) -> Self {
         let (decision, scope, reason) = (PolicyDecision::Deny, ApprovalScope::Once, Some(reason.to_owned()));
-        Self { decision, end, scope, reason, answered_by: None, remembered: None }
+        Self { decision, end, scope, reason, answered_by: None, edited_input: None, remembered: None }
     }
 
     fn word(&self) -> ToolPolicyEvaluation {
@@ -157,10 +160,14 @@ impl Ledger {
         let word = verdict.word();
         let mut events = vec![evaluated(&call.identity, &word)];
         call.words.push(word);
-        let Verdict { decision, end, scope, reason, answered_by, remembered } = verdict;
+        let Verdict { decision, end, scope, reason, answered_by, edited_input, remembered } = verdict;
+        call.edited.clone_from(&edited_input);
         let told = reason.clone().unwrap_or_else(|| "denied".into());
         let identity = call.identity.clone();
-        events.push(ApprovalResolvedPayload { identity, decision, end, scope, reason, answered_by, remembered }.into());
+        events.push(
+            ApprovalResolvedPayload { identity, decision, end, scope, reason, answered_by, edited_input, remembered }
+                .into(),
+        );
         match decision {
             PolicyDecision::Allow => {
                 events.push(ToolCallApprovedPayload { identity: call.identity.clone() }.into());
@@ -209,6 +216,11 @@ impl Ledger {
     pub fn asked_about(&self, id: &ToolCallId) -> Option<AskedAbout<'_>> {
         let call = self.calls.get(id).filter(|call| call.state == CallState::Pending)?;
         Some(AskedAbout { request: call.request.as_deref()?, offer: call.offer.as_ref() })
+    }
+
+    /// The input that a call was allowed to run with, where a person changed it.
+    pub fn edited_input(&self, id: &ToolCallId) -> Option<&Value> {
+        self.calls.get(id)?.edited.as_ref()
     }
 
     /// Why a call was denied, if it was.

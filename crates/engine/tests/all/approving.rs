@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use roost_engine::{Error, Response, ResponseTo};
+use roost_engine::{Decision, Error, Response, ResponseTo};
 use roost_proto::approval::ApprovalEnd;
 use roost_proto::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
 use roost_proto::tool::PolicyDecision;
@@ -122,6 +122,18 @@ async fn without_a_time_limit_an_approval_waits_until_it_is_answered() {
     let mut it = asked(&mut host).await;
     assert_eq!(requests(&host, &it.session).await[0].expires_at, None);
     still_waits(&host, &mut it).await;
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_call_that_a_person_edits_runs_with_the_edited_input_and_the_log_says_so() {
+    let mut host = Harness::start().await;
+    let mut it = asked(&mut host).await;
+    let input = serde_json::json!({ "path": "safer.txt" });
+    let edited = Decision::AllowEdited { input: input.clone() };
+    respond(&host, &it.session, answer("a", edited, "me")).await.unwrap();
+    assert_eq!(it.agent.told().await, Told::Edited("a".into(), input.clone()));
+    assert_eq!(resolved(&host, &it.session).await[0].edited_input, Some(input));
     host.stop().await;
 }
 

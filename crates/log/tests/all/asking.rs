@@ -46,6 +46,7 @@ fn resolved(session: &str, call: &str, remembered: Option<RememberedRule>) -> Ne
         scope: ApprovalScope::Always,
         reason: None,
         answered_by: None,
+        edited_input: None,
         remembered,
     };
     event(session, resolved)

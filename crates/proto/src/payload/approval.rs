@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::approval::{Answerer, ApprovalEnd, ApprovalScope};
 use crate::content::ArtifactRef;
+use crate::json::present;
 use crate::pattern::{CallPattern, RememberedRule};
 use crate::payload::ToolKind;
 use crate::time::Timestamp;
@@ -60,6 +61,9 @@ payload! {
         /// Who answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answered_by: Option<Answerer>,
+        /// The input that it runs with, where a person changed it.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+        edited_input: Option<Value>,
         /// What is remembered of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remembered: Option<RememberedRule>,

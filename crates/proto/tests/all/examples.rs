@@ -276,6 +276,7 @@ fn additions() -> Vec<EventBody> {
             scope: ApprovalScope::Workspace,
             reason: Some("it only reads".into()),
             answered_by: Some(answerer()),
+            edited_input: Some(json!({ "command": "git status --short" })),
             remembered: Some(RememberedRule {
                 scope: ApprovalScope::Workspace,
                 decision: PolicyDecision::Allow,

@@ -19,6 +19,8 @@ pub enum Told {
     Result(ToolCallId, Value),
     /// A tool may run.
     Approved(ToolCallId),
+    /// A tool may run with another input.
+    Edited(ToolCallId, Value),
     /// A tool may not run, and why.
     Denied(ToolCallId, String),
     /// What came of a question.
@@ -149,6 +151,14 @@ impl TaskControl for Control {
 
     async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
         self.tell(Told::Approved(call.clone())).await
+    }
+
+    fn takes_edited_input(&self) -> bool {
+        true
+    }
+
+    async fn send_tool_edited(&self, call: &ToolCallId, input: Value) -> Result<(), AdapterError> {
+        self.tell(Told::Edited(call.clone(), input)).await
     }
 
     async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError> {

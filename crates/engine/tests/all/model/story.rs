@@ -184,7 +184,7 @@ fn told_what_was_decided(run: &Run, calls: &Calls) -> Checked {
     let (mut approved, mut denied, mut answered) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for told in run.agents.heard() {
         match told {
-            Told::Approved(call) => _ = approved.insert(call.to_string()),
+            Told::Approved(call) | Told::Edited(call, _) => _ = approved.insert(call.to_string()),
             Told::Denied(call, _) => _ = denied.insert(call.to_string()),
             Told::Answer(question, _) => _ = answered.insert(question.to_string()),
             Told::Result(..) | Told::Steer(_) | Told::Stop => {}
