@@ -80,15 +80,17 @@ async fn orphan_leaves_a_process_in_a_session_of_its_own() {
     drop(agent.wire);
     ended(&mut agent.child).await;
 
+    let mut session = getsid(Some(pid));
     let own_session = timeout(Duration::from_secs(30), async {
         // The process is named before it has left our session.
-        while getsid(Some(pid)) != Ok(pid) {
+        while session.is_ok_and(|session| session != pid) {
             tokio::task::yield_now().await;
+            session = getsid(Some(pid));
         }
     });
-    let own_session = own_session.await;
-    kill_process(pid, Signal::KILL).unwrap();
-    own_session.expect("the orphan should have a session of its own");
+    let in_time = own_session.await;
+    let killed = kill_process(pid, Signal::KILL);
+    assert_eq!((session, in_time.is_ok(), killed), (Ok(pid), true, Ok(())));
 }
 
 #[tokio::test]
