@@ -1,0 +1,1 @@
+//! The Rust client of the method table, over the local socket.

@@ -1,0 +1,1 @@
+//! The door: JSON-RPC over WebSocket, HTTP and the local socket, pairing and tokens, events.
