@@ -39,6 +39,7 @@
 
 pub mod approval;
 pub mod canonical;
+pub mod cdev;
 pub mod content;
 pub mod event;
 pub mod failure;
