@@ -79,6 +79,9 @@ pub trait Follow: Send {
     /// After [`Error::Truncated`] the follower goes on with what is still stored.
     fn next(&mut self) -> BoxFuture<'_, Result<Batch>>;
 
+    /// The next events that are there already; `None` if there are none.
+    fn ready(&mut self) -> BoxFuture<'_, Result<Option<Batch>>>;
+
     /// The position after everything that [`Follow::next`] gave or passed over.
     fn cursor(&self) -> Cursor;
 }

@@ -39,6 +39,7 @@
 
 pub mod approval;
 pub mod canonical;
+pub mod cdev;
 pub mod content;
 pub mod event;
 pub mod failure;
@@ -48,6 +49,7 @@ pub mod mode;
 pub mod pattern;
 pub mod payload;
 pub mod registry;
+pub mod rpc;
 pub mod runtime;
 pub mod schema;
 pub mod session;

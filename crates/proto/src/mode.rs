@@ -1,9 +1,10 @@
 //! Permission modes: one internal set, the several vocabularies that clients speak, and the seed's three on the wire.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// The seed's three permission modes, shown in events as `permission_mode`.
@@ -94,6 +95,52 @@ impl FromStr for Mode {
     }
 }
 
+/// A mode in any spelling that a client may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AnyMode(pub Mode);
+
+/// Every spelling, ours first.
+const SPELLINGS: [&str; 13] = [
+    "plan",
+    "ask",
+    "accept_edits",
+    "auto",
+    "yolo",
+    "default",
+    "interactive",
+    "acceptEdits",
+    "accept-edits",
+    "bypassPermissions",
+    "bypass-permissions",
+    "danger",
+    "danger-full-access",
+];
+
+impl TryFrom<String> for AnyMode {
+    type Error = UnknownMode;
+
+    fn try_from(text: String) -> Result<Self, UnknownMode> {
+        text.parse().map(Self)
+    }
+}
+
+impl From<AnyMode> for String {
+    fn from(mode: AnyMode) -> Self {
+        mode.0.as_str().into()
+    }
+}
+
+impl JsonSchema for AnyMode {
+    fn schema_name() -> Cow<'static, str> {
+        "AnyMode".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": SPELLINGS })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +164,7 @@ mod tests {
         ];
         for (text, mode) in cases {
             assert_eq!(text.parse(), Ok(mode), "{text}");
+            assert!(SPELLINGS.contains(&text), "{text}");
         }
     }
 

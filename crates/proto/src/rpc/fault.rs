@@ -1,0 +1,149 @@
+//! What is answered when a call cannot be carried out: one table of codes for every door.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+macro_rules! fault_table {
+    ($($(#[$doc:meta])* $variant:ident = $number:literal, $word:literal, $status:literal;)*) => {
+        /// Why a call could not be carried out.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum FaultCode { $($(#[$doc])* $variant),* }
+
+        impl FaultCode {
+            /// Every code, in the table's order.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The number in `error.code`.
+            pub fn number(self) -> i32 {
+                match self { $(Self::$variant => $number),* }
+            }
+
+            /// The word in `error.data.code`.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+
+            /// The status of an HTTP answer.
+            pub fn status(self) -> u16 {
+                match self { $(Self::$variant => $status),* }
+            }
+        }
+    };
+}
+
+fault_table! {
+    /// It is not JSON.
+    ParseError = -32700, "PARSE_ERROR", 400;
+    /// It is not a request.
+    InvalidRequest = -32600, "INVALID_COMMAND", 400;
+    /// There is no such method.
+    MethodNotFound = -32601, "METHOD_NOT_FOUND", 404;
+    /// The parameters are wrong.
+    InvalidParams = -32602, "INVALID_PAYLOAD", 400;
+    /// Something failed on our side.
+    InternalError = -32603, "INTERNAL_ERROR", 500;
+    /// The agent is busy.
+    AgentAlreadyRunning = -32001, "CLAUDE_ALREADY_RUNNING", 409;
+    /// Nothing runs that could be stopped.
+    AgentNotRunning = -32002, "CLAUDE_NOT_RUNNING", 409;
+    /// The agent refused or failed.
+    AgentError = -32003, "AGENT_ERROR", 500;
+    /// There is nothing that an agent could work on.
+    AgentNotConfigured = -32004, "AGENT_NOT_CONFIGURED", 503;
+    /// No session has this id.
+    SessionNotFound = -32010, "SESSION_NOT_FOUND", 404;
+    /// The session cannot do that now.
+    SessionInvalid = -32011, "SESSION_INVALID", 409;
+    /// Too many calls; wait for `retry_after` seconds.
+    RateLimited = -32050, "RATE_LIMITED", 429;
+    /// The token does not allow it.
+    Forbidden = -32051, "FORBIDDEN", 403;
+    /// `initialize` comes first.
+    NotInitialized = -32052, "NOT_INITIALIZED", 400;
+    /// Events after this position were removed; go on at `resume_at`.
+    Truncated = -32053, "CURSOR_TRUNCATED", 410;
+    /// No workspace has this id.
+    WorkspaceNotFound = -32054, "WORKSPACE_NOT_FOUND", 404;
+    /// The answer would be too big for a frame.
+    TooLarge = -32055, "TOO_LARGE", 413;
+    /// As much runs as may.
+    Busy = -32056, "BUSY", 503;
+    /// Roost is going down.
+    ShuttingDown = -32057, "SHUTTING_DOWN", 503;
+    /// Nothing can be recorded.
+    DiskFull = -32058, "DISK_FULL", 507;
+    /// The protocol's version is not served here.
+    UnsupportedVersion = -32059, "UNSUPPORTED_VERSION", 400;
+}
+
+/// An error as it goes to a client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[error("{message}")]
+pub struct Fault {
+    /// The number.
+    pub code: i32,
+    /// What happened and what to do, for people.
+    pub message: String,
+    /// The word in `code`, and what the error is about.
+    #[serde(default)]
+    pub data: Map<String, Value>,
+}
+
+impl Fault {
+    /// An error of this kind.
+    pub fn new(code: FaultCode, message: impl fmt::Display) -> Self {
+        let data = Map::from_iter([("code".to_owned(), code.word().into())]);
+        Self { code: code.number(), message: message.to_string(), data }
+    }
+
+    /// Wrong parameters.
+    pub fn params(message: impl fmt::Display) -> Self {
+        Self::new(FaultCode::InvalidParams, message)
+    }
+
+    /// A parameter that must be there is not.
+    pub fn missing(field: &str) -> Self {
+        Self::params(format_args!("{field} is required")).with("field", field)
+    }
+
+    /// No session has this id.
+    pub fn no_session(id: &str) -> Self {
+        Self::new(FaultCode::SessionNotFound, format_args!("no session \"{id}\"")).with("session_id", id)
+    }
+
+    /// Says what the error is about.
+    pub fn with(mut self, key: &str, value: impl Serialize) -> Self {
+        self.data.insert(key.into(), json!(value));
+        self
+    }
+
+    /// The kind of error, if it is one of ours.
+    pub fn kind(&self) -> Option<FaultCode> {
+        let word = self.data.get("code").and_then(Value::as_str);
+        FaultCode::ALL.iter().copied().find(|code| word.is_none_or(|word| word == code.word()) && code.number() == self.code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_codes_share_a_number_or_a_word() {
+        let numbers: HashSet<_> = FaultCode::ALL.iter().map(|code| code.number()).collect();
+        let words: HashSet<_> = FaultCode::ALL.iter().map(|code| code.word()).collect();
+        assert_eq!((numbers.len(), words.len()), (FaultCode::ALL.len(), FaultCode::ALL.len()));
+    }
+
+    #[test]
+    fn an_error_tells_its_kind_again() {
+        for &code in FaultCode::ALL {
+            assert_eq!(Fault::new(code, "x").kind(), Some(code));
+        }
+    }
+}

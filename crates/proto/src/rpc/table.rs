@@ -1,0 +1,244 @@
+//! The table itself.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+use super::*;
+
+/// What a client may do; each includes those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Look.
+    Observe,
+    /// Steer agents.
+    #[default]
+    Operate,
+    /// Change the host.
+    Admin,
+}
+
+/// What a call costs, for the limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cost {
+    /// It changes nothing; a disconnect cancels it.
+    Read,
+    /// It changes something; once accepted it is carried out.
+    Change,
+    /// It may start an agent.
+    Start,
+}
+
+/// A method's types, for callers that know at compile time what they call.
+pub trait Typed {
+    /// The method.
+    const METHOD: Method;
+    /// Its parameters.
+    type Params: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send;
+    /// Its result.
+    type Result: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send;
+}
+
+macro_rules! method_table {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal ($params:ty) -> $result:ty, $scope:ident, $cost:ident;)*) => {
+        /// Every method.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Method { $($(#[doc = $doc])+ $variant),* }
+
+        /// Every method as a type of its own.
+        pub mod method {
+            $($(#[doc = $doc])+ #[derive(Clone, Copy, Debug)] pub struct $variant;)*
+        }
+
+        $(impl Typed for method::$variant {
+            const METHOD: Method = Method::$variant;
+            type Params = $params;
+            type Result = $result;
+        })*
+
+        impl Method {
+            /// Every method, in the table's order.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The name on the wire.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            /// The method of this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($name => Some(Self::$variant),)* _ => None }
+            }
+
+            /// What it does, in a sentence.
+            pub fn summary(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),+).trim_ascii()),* }
+            }
+
+            /// What a client must be allowed to do.
+            pub fn scope(self) -> Scope {
+                match self { $(Self::$variant => Scope::$scope),* }
+            }
+
+            /// What a call costs.
+            pub fn cost(self) -> Cost {
+                match self { $(Self::$variant => Cost::$cost),* }
+            }
+
+            /// The schema of its parameters.
+            pub fn params_schema(self, generator: &mut SchemaGenerator) -> Schema {
+                match self { $(Self::$variant => <$params>::json_schema(generator)),* }
+            }
+
+            /// The schema of its result.
+            pub fn result_schema(self, generator: &mut SchemaGenerator) -> Schema {
+                match self { $(Self::$variant => generator.subschema_for::<$result>()),* }
+            }
+        }
+    };
+}
+
+method_table! {
+    /// Says hello: versions, capabilities and the runtime registry. The first call of a connection.
+    Initialize = "initialize" (InitializeParams) -> InitializeResult, Observe, Read;
+    /// Confirms that the client is ready.
+    Initialized = "initialized" (NoParams) -> Empty, Observe, Read;
+    /// Says goodbye: watches and subscriptions of this connection end, then the connection. The daemon goes on.
+    Shutdown = "shutdown" (NoParams) -> Success, Observe, Read;
+    /// How the daemon and its default agent are.
+    StatusGet = "status/get" (NoParams) -> StatusResult, Observe, Read;
+    /// Whether the daemon is well.
+    StatusHealth = "status/health" (NoParams) -> HealthResult, Observe, Read;
+
+    /// Starts an agent with a prompt; an error if the workspace's agent is busy.
+    AgentRun = "agent/run" (AgentRunParams) -> AgentRunResult, Operate, Start;
+    /// Stops the agent's task.
+    AgentStop = "agent/stop" (AgentParams) -> StatusWord, Operate, Change;
+    /// Answers what the agent asked.
+    AgentRespond = "agent/respond" (AgentRespondParams) -> AgentRespondResult, Operate, Change;
+    /// How the agent is.
+    AgentStatus = "agent/status" (AgentParams) -> AgentStatusResult, Observe, Read;
+    /// Types something to the agent.
+    AgentInput = "agent/input" (AgentInputParams) -> StatusWord, Operate, Change;
+
+    /// Attaches to a session, or makes one. Nothing runs until it is prompted.
+    SessionStart = "session/start" (SessionStartParams) -> SessionStartResult, Operate, Start;
+    /// Sends a prompt; a busy session queues it.
+    SessionSend = "session/send" (SessionSendParams) -> SessionSendResult, Operate, Start;
+    /// Stops a session or its task.
+    SessionStop = "session/stop" (SessionStopParams) -> SessionStopResult, Operate, Change;
+    /// Types text or a key to a session.
+    SessionInput = "session/input" (SessionInputParams) -> SessionInputResult, Operate, Change;
+    /// Answers what a session asked.
+    SessionRespond = "session/respond" (SessionRespondParams) -> StatusWord, Operate, Change;
+    /// How a session is.
+    SessionStateGet = "session/state" (SessionParams) -> SessionState, Observe, Read;
+    /// The sessions with a process or a task.
+    SessionActive = "session/active" (ActiveParams) -> ActiveResult, Observe, Read;
+    /// How a session is; the name of older clients.
+    SessionInfoGet = "session/info" (SessionParams) -> SessionState, Observe, Read;
+    /// Lists sessions, the latest first.
+    SessionList = "session/list" (SessionListParams) -> SessionListResult, Observe, Read;
+    /// One session of the list.
+    SessionGet = "session/get" (SessionParams) -> SessionInfo, Observe, Read;
+    /// Lists a workspace's sessions; the name of older clients.
+    SessionHistory = "session/history" (HistoryParams) -> HistoryResult, Observe, Read;
+    /// Reads a session's messages, page by page.
+    SessionMessages = "session/messages" (MessagesParams) -> MessagesResult, Observe, Read;
+    /// Reads a session as elements to draw, page by page.
+    SessionElements = "session/elements" (ElementsParams) -> ElementsResult, Observe, Read;
+    /// Watches a session: its messages come as events, and what waits is sent again.
+    SessionWatch = "session/watch" (WatchParams) -> WatchResult, Observe, Read;
+    /// Watches a session no more.
+    SessionUnwatch = "session/unwatch" (UnwatchParams) -> WatchResult, Observe, Read;
+    /// Takes sessions off the lists; what happened stays in the log until retention removes it.
+    SessionDelete = "session/delete" (DeleteParams) -> DeleteResult, Operate, Change;
+
+    /// Lists a workspace's sessions, the latest first.
+    WorkspaceSessionHistory = "workspace/session/history" (HistoryParams) -> HistoryResult, Observe, Read;
+    /// Reads the messages of a workspace's session.
+    WorkspaceSessionMessages = "workspace/session/messages" (MessagesParams) -> MessagesResult, Observe, Read;
+    /// Watches a workspace's session.
+    WorkspaceSessionWatch = "workspace/session/watch" (WatchParams) -> WatchResult, Observe, Read;
+    /// Watches a workspace's session no more.
+    WorkspaceSessionUnwatch = "workspace/session/unwatch" (UnwatchParams) -> WatchResult, Observe, Read;
+    /// Makes a session the workspace's current one.
+    WorkspaceSessionActivate = "workspace/session/activate" (WorkspaceSessionParams) -> ActivateResult, Operate, Change;
+    /// Takes a workspace's session off the lists.
+    WorkspaceSessionDelete = "workspace/session/delete" (DeleteParams) -> DeleteResult, Operate, Change;
+    /// Says which session this client looks at.
+    ClientSessionFocus = "client/session/focus" (WorkspaceSessionParams) -> FocusResult, Observe, Read;
+
+    /// Lists the workspaces.
+    WorkspaceList = "workspace/list" (WorkspaceListParams) -> WorkspaceListResult, Observe, Read;
+    /// One workspace.
+    WorkspaceGet = "workspace/get" (WorkspaceParams) -> Workspace, Observe, Read;
+    /// Adds a folder as a workspace.
+    WorkspaceAdd = "workspace/add" (WorkspaceAddParams) -> Workspace, Operate, Change;
+    /// Removes a workspace; its folder and sessions stay.
+    WorkspaceRemove = "workspace/remove" (WorkspaceParams) -> Done, Operate, Change;
+    /// Changes a workspace's name or whether it starts by itself.
+    WorkspaceUpdate = "workspace/update" (WorkspaceUpdateParams) -> Workspace, Operate, Change;
+    /// How a workspace is.
+    WorkspaceStatus = "workspace/status" (WorkspaceParams) -> WorkspaceStatusResult, Observe, Read;
+    /// Follows a workspace's events; the first one makes others silent.
+    WorkspaceSubscribe = "workspace/subscribe" (WorkspaceParams) -> SubscribeResult, Observe, Read;
+    /// Follows a workspace's events no more.
+    WorkspaceUnsubscribe = "workspace/unsubscribe" (WorkspaceParams) -> SubscribeResult, Observe, Read;
+    /// The workspaces whose events this client follows.
+    WorkspaceSubscriptions = "workspace/subscriptions" (NoParams) -> SubscriptionsResult, Observe, Read;
+    /// Follows the events of every workspace.
+    WorkspaceSubscribeAll = "workspace/subscribeAll" (NoParams) -> SubscribeAllResult, Observe, Read;
+
+    /// Allows or denies a tool call that waits.
+    PermissionRespond = "permission/respond" (PermissionRespondParams) -> Success, Operate, Change;
+    /// What waits for an answer, the oldest first.
+    PermissionPending = "permission/pending" (PendingParams) -> PendingResult, Observe, Read;
+    /// How much is remembered and how much waits.
+    PermissionStatsGet = "permission/stats" (NoParams) -> PermissionStats, Observe, Read;
+
+    /// Follows the log from a cursor, in the form of the cdev protocol or as it is.
+    EventsSubscribe = "events/subscribe" (SubscribeParams) -> EventsSubscribeResult, Observe, Read;
+    /// Follows the log no more.
+    EventsUnsubscribe = "events/unsubscribe" (UnsubscribeParams) -> Success, Observe, Read;
+    /// Keeps a named reader's place, so that it can go on there after a restart of either side.
+    EventsAck = "events/ack" (AckParams) -> AckResult, Observe, Read;
+    /// Reads a session's events, page by page.
+    LogRead = "log/read" (LogReadParams) -> LogReadResult, Observe, Read;
+    /// Reads a piece of what was too big for an event.
+    ArtifactRead = "artifact/read" (ArtifactParams) -> ArtifactResult, Observe, Read;
+
+    /// Lists the paired devices.
+    DeviceList = "device/list" (NoParams) -> DeviceListResult, Admin, Read;
+    /// Forgets a device: its tokens end and its connections close.
+    DeviceRevoke = "device/revoke" (DeviceRevokeParams) -> Success, Admin, Change;
+    /// Makes what a new device needs to be paired.
+    PairCreate = "pair/create" (PairParams) -> PairResult, Admin, Change;
+    /// The daemon as the local door sees it.
+    DaemonStatusGet = "daemon/status" (NoParams) -> DaemonStatus, Admin, Read;
+    /// Ends the daemon: agents are stopped, clients told.
+    DaemonStop = "daemon/stop" (NoParams) -> Success, Admin, Change;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_name_is_there_once_and_leads_back_to_its_method() {
+        let names: HashSet<_> = Method::ALL.iter().map(|method| method.name()).collect();
+        assert_eq!(names.len(), Method::ALL.len());
+        for &method in Method::ALL {
+            assert_eq!(Method::from_name(method.name()), Some(method));
+        }
+    }
+
+    #[test]
+    fn every_summary_is_a_sentence() {
+        for method in Method::ALL {
+            assert!(method.summary().ends_with('.') && method.summary().len() < 160, "{}", method.name());
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Workspaces: the folders that agents may work in.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::history::HistoryItem;
+use crate::time::Timestamp;
+
+params! {
+    /// How much to tell of each workspace.
+    #[derive(Default)]
+    WorkspaceListParams {
+        ;
+        /// With git's state.
+        include_git: bool,
+        /// Workspaces whose git state is read, at most.
+        git_limit: u32,
+    }
+}
+
+wire! {
+    /// A folder that agents may work in.
+    Workspace {
+        /// Its id.
+        id: String,
+        /// Its name.
+        name: String,
+        /// Its folder.
+        path: String,
+        /// The folder is there.
+        exists: bool,
+        /// A session is started with the daemon.
+        auto_start: bool,
+        /// When it was added.
+        created_at: Timestamp,
+        /// Its sessions, the latest first.
+        sessions: Vec<HistoryItem>,
+        /// Sessions with a process or a task.
+        active_session_count: u64,
+        /// There is one.
+        has_active_session: bool,
+        /// The current session; empty if there is none.
+        active_session_id: String,
+        /// Its runtime.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        active_agent_type: Option<String>,
+        /// It is a git repository.
+        is_git_repo: bool,
+        /// `no_git`, or `git_init` where there is a repository.
+        git_state: String,
+    }
+}
+
+wire! {
+    /// All workspaces.
+    WorkspaceListResult {
+        /// Them.
+        workspaces: Vec<Workspace>,
+    }
+}
+
+params! {
+    /// A workspace.
+    WorkspaceParams {
+        /// Which.
+        workspace_id: String,
+        ;
+    }
+}
+
+params! {
+    /// A folder to work in.
+    WorkspaceAddParams {
+        /// The folder, absolute.
+        path: String,
+        ;
+        /// Its name; the folder's if absent.
+        name: String,
+        /// A session is started with the daemon.
+        auto_start: bool,
+        /// Make the folder if it is not there.
+        create_if_missing: bool,
+    }
+}
+
+params! {
+    /// What to change of a workspace.
+    WorkspaceUpdateParams {
+        /// Which.
+        workspace_id: String,
+        ;
+        /// Its name.
+        name: String,
+        /// A session is started with the daemon.
+        auto_start: bool,
+    }
+}
+
+wire! {
+    /// It is done, in words.
+    Done {
+        /// Always true.
+        success: bool,
+        /// For people.
+        message: String,
+    }
+}
+
+wire! {
+    /// How a workspace is.
+    WorkspaceStatusResult {
+        /// Which.
+        workspace_id: String,
+        /// Its name.
+        workspace_name: String,
+        /// Its folder.
+        path: String,
+        /// A session is started with the daemon.
+        auto_start: bool,
+        /// When it was added.
+        created_at: Timestamp,
+        /// Its sessions, the latest first.
+        sessions: Vec<HistoryItem>,
+        /// Sessions with a process or a task.
+        active_session_count: u64,
+        /// There is one.
+        has_active_session: bool,
+        /// `unavailable`, or `not_git`.
+        git_tracker_state: String,
+        /// The repository's name.
+        git_repo_name: String,
+        /// It is a git repository.
+        is_git_repo: bool,
+        /// Git's last error.
+        git_last_error: String,
+        /// Somebody watches one of its sessions.
+        is_being_watched: bool,
+        /// Which; empty if none.
+        watched_session_id: String,
+    }
+}
+
+wire! {
+    /// The workspaces that this client follows.
+    SubscribeResult {
+        /// Always true.
+        success: bool,
+        /// The one that was named.
+        workspace_id: String,
+        /// All of them.
+        subscribed: Vec<String>,
+    }
+}
+
+wire! {
+    /// The workspaces that this client follows; all if none is named.
+    SubscriptionsResult {
+        /// Them.
+        workspaces: Vec<String>,
+        /// Others are left out.
+        is_filtering: bool,
+        /// How many.
+        count: u64,
+    }
+}
+
+wire! {
+    /// This client follows everything.
+    SubscribeAllResult {
+        /// Always true.
+        success: bool,
+        /// Always false.
+        is_filtering: bool,
+    }
+}
