@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use roost_proto::rpc::Scope;
 use roost_proto::time::Timestamp;
 use subtle::ConstantTimeEq;
 
-use super::{AuthError, Scope, after};
+use super::{AuthError, after};
 
 /// How long a code can be used.
 const TTL: Duration = Duration::from_secs(10 * 60);

@@ -6,10 +6,11 @@ use roost_log::{RowChange, RowKind};
 use roost_proto::event::NewEvent;
 use roost_proto::ids::DeviceId;
 use roost_proto::payload::{DevicePairedPayload, DeviceRevokedPayload};
+use roost_proto::rpc::Scope;
 use roost_proto::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{AuthError, Scope, Token, TokenHash, TokenKind, after};
+use super::{AuthError, Token, TokenHash, TokenKind, after};
 
 /// How long an access token is good for.
 const ACCESS_TTL: Duration = Duration::from_secs(15 * 60);
@@ -219,12 +220,9 @@ impl Device {
     }
 
     /// What the log says of its beginning.
-    pub(super) fn paired(&self) -> Result<NewEvent, AuthError> {
-        // The scope's name on the wire.
-        let scope = serde_json::to_value(self.scope).map_err(|error| AuthError::Internal(error.to_string()))?;
-        let scope = scope.as_str().unwrap_or_default().to_owned();
-        let paired = DevicePairedPayload { device_id: self.id.clone(), name: self.name.clone(), scope };
-        Ok(NewEvent::of_host(self.paired_at, paired))
+    pub(super) fn paired(&self) -> NewEvent {
+        let (device_id, name, scope) = (self.id.clone(), self.name.clone(), self.scope);
+        NewEvent::of_host(self.paired_at, DevicePairedPayload { device_id, name, scope })
     }
 
     /// What the log says of its end.

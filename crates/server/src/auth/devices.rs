@@ -7,6 +7,7 @@ use std::time::Duration;
 use roost_log::{Log, RowChange, RowKind};
 use roost_proto::event::NewEvent;
 use roost_proto::ids::DeviceId;
+use roost_proto::rpc::Scope;
 use roost_proto::time::Timestamp;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
@@ -17,7 +18,7 @@ use super::device::{Device, Presented};
 use super::live::Live;
 use super::offer::{self, Offers};
 use super::{
-    AuthError, Client, Clock, Code, DeviceFacts, Offered, PairedDevice, PendingRequest, Scope, Settings, Token,
+    AuthError, Client, Clock, Code, DeviceFacts, Offered, PairedDevice, PendingRequest, Settings, Token,
     TokenHash, TokenKind, TokenPair,
 };
 
@@ -257,7 +258,7 @@ impl Inner {
         let expired = state.expired(now);
         self.end(&mut state, expired, "it was not used for too long").await?;
         let (device, pair) = Device::pair(facts, offer.scope, now)?;
-        self.keep(vec![device.stored()?, offer::deleted(token)], vec![device.paired()?]).await?;
+        self.keep(vec![device.stored()?, offer::deleted(token)], vec![device.paired()]).await?;
         state.offers.remove(token);
         state.requests.forget(token);
         self.live.admit(&device);

@@ -7,11 +7,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use roost_proto::ids::DeviceId;
+use roost_proto::rpc::Scope;
 use roost_proto::time::Timestamp;
 use tokio::sync::watch;
 
 use super::device::Device;
-use super::{AuthError, Clock, Scope, TokenHash};
+use super::{AuthError, Clock, TokenHash};
 
 /// Access tokens and devices in memory.
 #[derive(Default)]

@@ -16,7 +16,6 @@ mod error;
 mod live;
 mod local_secret;
 mod offer;
-mod scope;
 mod token;
 
 use std::sync::Arc;
@@ -32,7 +31,6 @@ pub use error::AuthError;
 pub use live::{Client, Ended};
 pub use local_secret::LocalSecret;
 pub use offer::Offered;
-pub use scope::Scope;
 pub use token::{Token, TokenHash, TokenKind};
 
 /// What time it is; tests have their own.

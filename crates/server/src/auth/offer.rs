@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use roost_log::{RowChange, RowKind};
+use roost_proto::rpc::Scope;
 use roost_proto::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::device::to_json;
-use super::{AuthError, Scope, Token, TokenHash, TokenKind, after};
+use super::{AuthError, Token, TokenHash, TokenKind, after};
 
 /// Offers at once; a page that shows a new one each time must not fill the store.
 const MOST: usize = 64;
