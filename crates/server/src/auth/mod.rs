@@ -16,6 +16,8 @@ mod error;
 mod live;
 mod local_secret;
 mod offer;
+mod pairing;
+mod routes;
 mod token;
 
 use std::sync::Arc;
@@ -31,6 +33,8 @@ pub use error::AuthError;
 pub use live::{Client, Ended};
 pub use local_secret::LocalSecret;
 pub use offer::Offered;
+pub use pairing::{Auth, PairInfo};
+pub use routes::routes;
 pub use token::{Token, TokenHash, TokenKind};
 
 /// What time it is; tests have their own.
