@@ -43,6 +43,7 @@ macro_rules! words {
 
 mod agent;
 mod events;
+mod example;
 mod fault;
 mod history;
 mod host;
@@ -55,6 +56,7 @@ mod workspace;
 
 pub use agent::*;
 pub use events::*;
+pub use example::*;
 pub use fault::*;
 pub use history::*;
 pub use host::*;

@@ -94,6 +94,12 @@ macro_rules! method_table {
             pub fn result_schema(self, generator: &mut SchemaGenerator) -> Schema {
                 match self { $(Self::$variant => generator.subschema_for::<$result>()),* }
             }
+
+            /// The example as its types read and write it.
+            #[cfg(test)]
+            pub(super) fn reread(self, example: &Example) -> serde_json::Result<Example> {
+                match self { $(Self::$variant => example.reread::<method::$variant>()),* }
+            }
         }
     };
 }
