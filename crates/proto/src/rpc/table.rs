@@ -19,7 +19,8 @@ pub enum Scope {
 }
 
 /// What a call costs, for the limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Cost {
     /// It changes nothing; a disconnect cancels it.
     Read,
@@ -73,6 +74,11 @@ macro_rules! method_table {
             /// What it does, in a sentence.
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($doc),+).trim_ascii()),* }
+            }
+
+            /// The part of the protocol that it belongs to.
+            pub fn area(self) -> &'static str {
+                self.name().split_once('/').map_or("lifecycle", |(area, _)| area)
             }
 
             /// What a client must be allowed to do.

@@ -5,6 +5,7 @@
 
 mod events;
 mod examples;
+mod openrpc;
 mod random_events;
 mod schemas;
 mod seed;
