@@ -49,6 +49,7 @@ mod history;
 mod host;
 mod lifecycle;
 mod message;
+pub mod notification;
 pub mod openrpc;
 mod permission;
 mod session;

@@ -1,10 +1,11 @@
 //! The method table as an OpenRPC document, which other people's tools can read.
 
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::{Cost, EventBatch, Example, FaultCode, Method};
+use super::notification::EventName;
+use super::{Cost, Example, FaultCode, Method, Scope};
 
 /// The version of OpenRPC that the document is written in.
 const OPENRPC: &str = "1.3.2";
@@ -18,11 +19,7 @@ pub fn document(version: &str) -> Value {
     });
     let mut generator = settings.into_generator();
     let methods: Vec<_> = Method::ALL.iter().map(|&method| describe(method, &mut generator)).collect();
-    let notifications = json!([{
-        "name": "event/batch",
-        "summary": "Events as they are in the log; comes after `events/subscribe` with the format `normalized`.",
-        "params": subschema::<EventBatch>(&mut generator),
-    }]);
+    let notifications: Vec<_> = EventName::ALL.iter().map(|&event| notification(event, &mut generator)).collect();
     let schemas = generator.take_definitions(true).into_iter().map(|(name, schema)| (name, readable(schema)));
     let mut schemas: Map<_, _> = schemas.collect();
     schemas.sort_keys();
@@ -91,6 +88,16 @@ fn example(method: Method) -> Value {
     json!({ "name": method.name(), "params": params, "result": { "name": "result", "value": result } })
 }
 
+/// OpenRPC has no word for what a server sends unasked.
+fn notification(event: EventName, generator: &mut SchemaGenerator) -> Value {
+    let params = event.params_schema(generator);
+    json!({
+        "name": format!("event/{}", event.name()),
+        "summary": event.summary(),
+        "params": finished(params, generator),
+    })
+}
+
 fn error(code: FaultCode) -> Value {
     json!({ "code": code.number(), "message": code.summary(), "data": { "code": code.word() } })
 }
@@ -104,7 +111,7 @@ fn may_answer(method: Method, code: FaultCode, takes: impl Fn(&str) -> bool) -> 
         | FaultCode::InvalidParams
         | FaultCode::InternalError => false,
         FaultCode::RateLimited | FaultCode::ShuttingDown => true,
-        FaultCode::Forbidden => method.scope() != super::Scope::Observe,
+        FaultCode::Forbidden => method.scope() != Scope::Observe,
         FaultCode::NotInitialized => method != Method::Initialize,
         FaultCode::UnsupportedVersion => method == Method::Initialize,
         FaultCode::AgentAlreadyRunning => method == Method::AgentRun,
@@ -118,11 +125,6 @@ fn may_answer(method: Method, code: FaultCode, takes: impl Fn(&str) -> bool) -> 
         FaultCode::TooLarge => method.cost() == Cost::Read,
         FaultCode::DiskFull => method.cost() != Cost::Read,
     }
-}
-
-fn subschema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
-    let schema = generator.subschema_for::<T>();
-    finished(schema, generator)
 }
 
 /// A schema in the words of draft 7; definitions get this when they are taken.

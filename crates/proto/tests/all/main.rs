@@ -5,6 +5,7 @@
 
 mod events;
 mod examples;
+mod notifications;
 mod openrpc;
 mod random_events;
 mod schemas;

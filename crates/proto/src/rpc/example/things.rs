@@ -114,16 +114,33 @@ pub(super) fn of_workspace() -> Value {
 /// A page of the session's messages.
 pub(super) fn messages() -> Value {
     json!({
-        "session_id": SESSION, "messages": [], "total": 0, "limit": 50, "offset": 0, "has_more": false,
-        "query_time_ms": 0.4,
+        "session_id": SESSION, "total": 1, "limit": 50, "offset": 0, "has_more": false, "query_time_ms": 0.4,
+        "messages": [{
+            "id": 2, "session_id": SESSION, "type": "user", "uuid": "4a1f0c9d-6b2e-5d38-9f47-0c1d2e3f4a5b",
+            "timestamp": STARTED, "message": { "role": "user", "content": [{ "type": "text", "text": PROMPT }] },
+            "is_context_compaction": false, "is_meta": false,
+        }],
     })
 }
 
 /// A page of the session's elements.
 pub(super) fn elements() -> Value {
     json!({
-        "session_id": SESSION, "elements": [],
-        "pagination": { "total": 0, "returned": 0, "has_more_before": false, "has_more_after": false },
+        "session_id": SESSION,
+        "elements": [
+            { "id": "elem_2", "timestamp": STARTED, "type": "user_input", "content": { "text": PROMPT } },
+            {
+                "id": "elem_5", "timestamp": CHANGED, "type": "tool_call",
+                "content": {
+                    "tool": "write", "tool_id": TOOL_CALL, "display": "Write(notes.md)",
+                    "params": { "path": "notes.md", "content": "# Notes\n" }, "status": "running",
+                },
+            },
+        ],
+        "pagination": {
+            "total": 2, "returned": 2, "has_more_before": false, "has_more_after": false, "oldest_id": "elem_2",
+            "newest_id": "elem_5",
+        },
     })
 }
 
