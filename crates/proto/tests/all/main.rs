@@ -5,6 +5,8 @@
 
 mod events;
 mod examples;
+mod notifications;
+mod openrpc;
 mod random_events;
 mod schemas;
 mod seed;
