@@ -25,7 +25,7 @@ use crate::{metrics, rest, ws};
 /// Bytes of a socket's buffers; a thousand watchers must be cheap.
 const BUFFER: usize = 8 << 10;
 /// Smaller answers are not worth compressing.
-const COMPRESSED: u16 = 1 << 10;
+const COMPRESSED: u64 = 1 << 10;
 
 /// Everything that is served over TCP.
 pub(crate) fn router(host: Arc<Host>) -> Router {

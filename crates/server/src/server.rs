@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -34,10 +34,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const ACCEPT_REST: Duration = Duration::from_millis(50);
 /// How long connections may take to say goodbye.
 const GOODBYES: Duration = Duration::from_secs(2);
-
-/// The peer of a connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// The open door.
 pub struct Server {
@@ -198,11 +194,11 @@ async fn accept_tcp(host: Arc<Host>, listener: TcpListener, identity: Option<Arc
                 continue;
             }
         };
-        host.tasks.spawn(greet(host.clone(), router.clone(), stream, Peer(peer), identity.clone()));
+        host.tasks.spawn(greet(host.clone(), router.clone(), stream, ConnectInfo(peer), identity.clone()));
     }
 }
 
-async fn greet(host: Arc<Host>, router: Router, stream: TcpStream, peer: Peer, identity: Option<Arc<Identity>>) {
+async fn greet(host: Arc<Host>, router: Router, stream: TcpStream, peer: ConnectInfo<SocketAddr>, identity: Option<Arc<Identity>>) {
     // Small messages are to be seen at once.
     if stream.set_nodelay(true).is_err() {
         return;
@@ -217,7 +213,7 @@ async fn greet(host: Arc<Host>, router: Router, stream: TcpStream, peer: Peer, i
     }
 }
 
-async fn serve(host: &Host, router: Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, peer: Peer) {
+async fn serve(host: &Host, router: Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, peer: ConnectInfo<SocketAddr>) {
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
         router.clone().oneshot(request.map(axum::body::Body::new))
