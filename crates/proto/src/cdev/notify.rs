@@ -108,7 +108,14 @@ pub fn project(event: &NormalizedEvent, about: &About<'_>) -> Vec<Notification> 
         }
         Body::UsageReported(usage) => log_line::usage(&scene, usage).into_iter().collect(),
         Body::RuntimeNotice(notice) => vec![log_line::notice(&scene, notice)],
-        Body::ModelInput(_)
+        Body::WorkspaceRemoved(gone) => {
+            vec![workspace_removed(gone.workspace_id.as_str(), &gone.name, &gone.path, event.time)]
+        }
+        Body::WorkspaceAdded(_)
+        | Body::WorkspaceUpdated(_)
+        | Body::DevicePaired(_)
+        | Body::DeviceRevoked(_)
+        | Body::ModelInput(_)
         | Body::RuntimeRequestStarted(_)
         | Body::RuntimeRequestCompleted(_)
         | Body::ModelOutputDelta(_)
@@ -136,8 +143,8 @@ pub fn pending(waiting: &Pending, about: &About<'_>) -> Vec<Notification> {
     }
 }
 
-/// A workspace is gone. No session's event tells this; it has no `session_id`, with which a client would misread it.
-pub fn workspace_removed(id: &str, name: &str, path: &str, time: Timestamp) -> Notification {
+/// A workspace is gone. It is no session's event; it has no `session_id`, with which a client would misread it.
+fn workspace_removed(id: &str, name: &str, path: &str, time: Timestamp) -> Notification {
     let params = json!({ "id": id, "name": name, "path": path, "workspace_id": id, "timestamp": time });
     Notification { event: "workspace_removed", params: object(params), audience: Audience::Everyone }
 }
