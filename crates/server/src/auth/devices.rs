@@ -18,8 +18,8 @@ use super::device::{Device, Presented};
 use super::live::Live;
 use super::offer::{self, Offers};
 use super::{
-    AuthError, Client, Clock, Code, DeviceFacts, Offered, PairedDevice, PendingRequest, Settings, Token,
-    TokenHash, TokenKind, TokenPair,
+    AuthError, Client, Clock, Code, DeviceFacts, Offered, PairedDevice, PendingRequest, Settings, Token, TokenHash,
+    TokenKind, TokenPair,
 };
 
 /// How long an exchange waits for somebody at the host.
