@@ -1,8 +1,8 @@
 //! A client runs an agent, answers it, and sees everything.
 
-use roost_engine::adapter::Fact;
 use serde_json::json;
 use testkit::facts;
+use testkit::fake::Told;
 
 use crate::kit::Door;
 
@@ -55,15 +55,14 @@ async fn an_approval_asked_of_one_client_is_given_by_another_and_resolved_for_bo
     assert_eq!(sent["auto_created"], true);
     let session = &sent["session_id"];
     let (_runtime, mut task) = door.runtimes().task().await;
-    let call = facts::write_call("a.txt");
-    task.say_all([Fact::ToolRequested(call.clone()), Fact::ToolAsks(call.identity.tool_call_id.clone())]).await;
+    task.say_all([facts::requested("call-1"), facts::asks("call-1")]).await;
     let asked = first.event("pty_permission").await;
-    assert_eq!(asked["tool_use_id"], call.identity.tool_call_id.as_str());
+    assert_eq!(asked["tool_use_id"], "call-1");
     let pending = second.call("permission/pending", json!({})).await.unwrap();
     assert_eq!(pending["requests"][0]["session_id"], *session);
     let allow = json!({ "tool_use_id": asked["tool_use_id"], "decision": "allow" });
     second.call("permission/respond", allow.clone()).await.unwrap();
-    assert!(matches!(task.told().await, testkit::Told::Approved(_)));
+    assert!(matches!(task.told().await, Told::Approved(_)));
     for client in [&mut first, &mut second] {
         let resolved = client.event("pty_permission_resolved").await;
         assert_eq!((&resolved["decision"], &resolved["tool_use_id"]), (&json!("allow"), &asked["tool_use_id"]));
