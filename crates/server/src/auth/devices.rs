@@ -94,6 +94,11 @@ impl Devices {
         self.inner.settings
     }
 
+    /// What time it is for them.
+    pub fn now(&self) -> Timestamp {
+        self.inner.now()
+    }
+
     /// Who has this access token. Waits for nobody.
     pub fn authenticate(&self, access_token: &str) -> Result<Client, AuthError> {
         let token = Token::read(TokenKind::Access, access_token).ok_or(AuthError::AccessToken)?;

@@ -5,6 +5,7 @@ mod local_secret;
 mod pairing;
 mod refreshing;
 mod revoking;
+mod routes;
 
 use std::path::Path;
 use std::sync::Arc;
