@@ -14,3 +14,4 @@ mod session_record;
 mod session_status;
 mod support;
 mod transcript;
+mod typescript;
