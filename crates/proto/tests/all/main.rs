@@ -3,6 +3,7 @@
 // Clippy lets only test functions unwrap, and here every function is one's helper.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod cdev;
 mod docs;
 mod events;
 mod examples;
