@@ -31,8 +31,6 @@ export interface Options {
   onConnected?: (hello: InitializeResult) => void;
   /** There is no connection; the next try comes after this many seconds. */
   onLost?: (why: Error, seconds: number) => void;
-  /** Events were removed before they could be sent; those from here on follow. */
-  onGap?: (resumeAt: string) => void;
 }
 
 export class Client {
@@ -41,6 +39,8 @@ export class Client {
   /** What is followed, with `after` always at the last event that the handlers have seen. */
   readonly #subscriptions = new Map<EventFormat, Params<"events/subscribe">>();
   readonly #watches = new Map<string, Params<"session/watch">>();
+  /** The last cursor of the cdev events. */
+  #seen: string | undefined;
   #connection = new Awaited<Connection>();
   #closed = false;
 
@@ -165,11 +165,10 @@ export class Client {
     params: Params<M>,
   ): Promise<Result<M>> {
     // Before the answer: the first events may come together with it.
-    const { after } = params;
     followed.set(key, params);
     try {
       const result = await connection.call(method, params);
-      if ("cursor" in result && params.after === after) params.after = result.cursor;
+      params.after ??= "cursor" in result ? result.cursor : this.#seen;
       return result;
     } catch (error) {
       if (followed.get(key) === params) followed.delete(key);
@@ -177,15 +176,15 @@ export class Client {
     }
   }
 
-  /** Calls a method that goes on after a cursor; where that is gone, from the first event that is still there. */
+  /** Calls a method that goes on after a cursor; where events after it are gone, that is told, and the rest comes. */
   async #from<M extends "events/subscribe" | "session/watch">(connection: Connection, method: M, params: Params<M>) {
     try {
       return await connection.call(method, params);
     } catch (error) {
       if (!(error instanceof RoostError) || error.code !== ERRORS.CURSOR_TRUNCATED) throw error;
-      const resumeAt = String(error.data.resume_at);
-      this.#options.onGap?.(resumeAt);
-      return connection.call(method, { ...params, after: resumeAt });
+      const { session_id, resume_at, resume_cursor } = error.data;
+      this.#event("truncated", { session_id, resume_at });
+      return connection.call(method, { ...params, after: String(resume_cursor) });
     }
   }
 
@@ -202,7 +201,9 @@ export class Client {
     }
     const { cursor, session_id } = params;
     if (typeof cursor !== "string") return;
-    const subscription = this.#subscriptions.get(name === "batch" ? "normalized" : "cdev");
+    const format = name === "batch" ? "normalized" : "cdev";
+    if (format === "cdev") this.#seen = cursor;
+    const subscription = this.#subscriptions.get(format);
     if (subscription) subscription.after = cursor;
     const watch = this.#watches.get(String(session_id));
     if (watch) watch.after = cursor;

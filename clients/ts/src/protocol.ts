@@ -204,7 +204,7 @@ export interface Events {
   stream_read_complete: StreamReadComplete;
   /** A session was made. */
   session_start: SessionStart;
-  /** A session ended. */
+  /** A session ended, or the daemon goes down. */
   session_end: SessionEnd;
   /** A session was stopped. */
   session_stopped: SessionStopped;
@@ -220,6 +220,8 @@ export interface Events {
   session_watch_started: SessionWatchStarted;
   /** This client watches a session no more. */
   session_watch_stopped: SessionWatchStopped;
+  /** Retention removed events of a session before they could be sent. */
+  truncated: Truncated;
   /** A workspace was removed. */
   workspace_removed: WorkspaceRemoved;
   /** A task failed. */
@@ -824,7 +826,7 @@ export interface DevicePairedPayload {
   /** Its name for people. */
   name: string;
   /** What it may do. */
-  scope: string;
+  scope: Scope;
 }
 
 /** A device to forget. */
@@ -1864,6 +1866,18 @@ export type RunMode =
   /** It goes on with one. */
   | "continue";
 
+/** Whether a runtime can be used on this machine. */
+export interface RuntimeAvailability {
+  /** It is there. */
+  installed: boolean;
+  /** Its version, when it tells. */
+  version?: string;
+  /** Its user is logged in, as far as can be known without the network. */
+  loggedIn: boolean;
+  /** Why it cannot be used, and what to do. */
+  reason?: string;
+}
+
 /** What a runtime can do, as observed and not as advertised by us. */
 export interface RuntimeCapabilities {
   /** Output arrives in deltas. */
@@ -1938,6 +1952,8 @@ export interface RuntimeEntry {
   methods: RuntimeMethods;
   /** What it can do, in seed 001's words (additive). */
   capabilities: RuntimeCapabilities;
+  /** Whether it can be used on this machine (additive); absent where nobody looked. */
+  availability?: RuntimeAvailability;
 }
 
 /** How a runtime is hosted. */
@@ -2147,19 +2163,19 @@ export interface SessionCreatedPayload {
   runtime_config?: Record<string, unknown>;
 }
 
-/** A session ended. */
+/** A session ended; or the daemon goes down, whose own id stands there then and nothing beside it. */
 export interface SessionEnd {
-  /** Why. */
-  reason: string;
   /** The session. */
   session_id: string;
-  /** Its runtime. */
-  agent_type: string;
-  /** When it happened. */
-  timestamp: Timestamp;
-  /** Its workspace. */
+  /** Why; `shutdown` if it is the daemon. */
+  reason: string;
+  /** The session's workspace. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The session's runtime. */
+  agent_type?: string;
+  /** When. */
+  timestamp?: Timestamp;
+  /** The place after it. */
   cursor?: string;
 }
 
@@ -2266,12 +2282,6 @@ export interface SessionJoined {
   other_viewers: string[];
   /** How many look. */
   viewer_count: number;
-  /** When. */
-  timestamp: Timestamp;
-  /** The session's workspace. */
-  workspace_id?: string;
-  /** The session's runtime. */
-  agent_type?: string;
 }
 
 /** Another client looks at the session no more. It has no `session_id`, with which a phone would misread it. */
@@ -2282,12 +2292,6 @@ export interface SessionLeft {
   remaining_viewers: string[];
   /** How many look. */
   viewer_count: number;
-  /** When. */
-  timestamp: Timestamp;
-  /** The session's workspace. */
-  workspace_id?: string;
-  /** The session's runtime. */
-  agent_type?: string;
 }
 
 /** Which sessions. */
@@ -2577,42 +2581,28 @@ export interface SessionUpdatedPayload {
   runtime_session_id?: RuntimeSessionId;
   /** The prompts that wait now, all of them. */
   queue?: QueuedPrompt[];
+  /** It was taken off the lists, or put on them again. */
+  hidden?: boolean;
   /** Why, where that is not plain. */
   reason?: string;
 }
 
 /** This client watches a session. */
 export interface SessionWatchStarted {
+  /** Which. */
+  session_id: string;
   /** Always true. */
   watching: boolean;
-  /** The session. */
-  session_id: string;
-  /** Its runtime. */
-  agent_type: string;
-  /** When it happened. */
-  timestamp: Timestamp;
-  /** Its workspace. */
-  workspace_id?: string;
-  /** The place after it; what is not kept has none. */
-  cursor?: string;
 }
 
 /** This client watches a session no more. */
 export interface SessionWatchStopped {
+  /** Which. */
+  session_id: string;
   /** Always false. */
   watching: boolean;
   /** Why. */
   reason?: string;
-  /** The session. */
-  session_id: string;
-  /** Its runtime. */
-  agent_type: string;
-  /** When it happened. */
-  timestamp: Timestamp;
-  /** Its workspace. */
-  workspace_id?: string;
-  /** The place after it; what is not kept has none. */
-  cursor?: string;
 }
 
 /** Who speaks; a tool's result is the user's, as in Claude's own records. */
@@ -3183,6 +3173,14 @@ export type TranscriptRole =
   | "assistant"
   /** A tool's answer. */
   | "tool";
+
+/** Retention removed events of a session before they could be sent; those from `resume_at` on come. */
+export interface Truncated {
+  /** Which session. */
+  session_id: string;
+  /** The `seq` of its first event that is still there. */
+  resume_at: number;
+}
 
 /** Which form to hear no more of. */
 export interface UnsubscribeParams {

@@ -161,17 +161,31 @@ test("a watched session is not told twice where a subscription tells of it", asy
   client.close();
 });
 
-test("a cursor that is gone is told, and the events from there on follow", async () => {
-  const error = { code: ERRORS.CURSOR_TRUNCATED, message: "gone", data: { resume_at: "b90" } };
-  const daemon = new Daemon({ "events/subscribe": ({ after }) => (after === "b7" ? { error } : { result: { cursor: "b1" } }) });
-  const gaps = [];
-  const { client, again } = await connected(daemon, { onGap: (at) => gaps.push(at) });
+test("events that are gone are told, and those that are still there follow", async () => {
+  const data = { code: "CURSOR_TRUNCATED", session_id: "s", resume_at: 90, resume_cursor: "!b7" };
+  const error = { code: ERRORS.CURSOR_TRUNCATED, message: "gone", data };
+  const subscribe = ({ after }) => (after === "b7" ? { error } : { result: { cursor: "b1" } });
+  const daemon = new Daemon({ "events/subscribe": subscribe });
+  const { client, again } = await connected(daemon);
+  const gone = [];
+  client.on("truncated", (what) => gone.push(what));
   await client.subscribe({ format: "normalized" });
   daemon.socket.event("batch", { events: [], cursor: "b7" });
   daemon.socket.cut(1006);
   await again();
-  assert.deepEqual(gaps, ["b90"]);
-  assert.equal(daemon.sent("events/subscribe")[2].after, "b90");
+  assert.deepEqual(gone, [{ session_id: "s", resume_at: 90 }]);
+  assert.equal(daemon.sent("events/subscribe")[2].after, "!b7");
+  client.close();
+});
+
+test("a session that told nothing since it is watched goes on after the last event of the others", async () => {
+  const daemon = new Daemon();
+  const { client, again } = await connected(daemon);
+  daemon.socket.event("claude_status", { session_id: "t", state: "idle", cursor: "b4.1" });
+  await client.watch({ session_id: "s" });
+  daemon.socket.cut(1006);
+  await again();
+  assert.deepEqual(daemon.sent("session/watch"), [{ session_id: "s" }, { session_id: "s", after: "b4.1" }]);
   client.close();
 });
 

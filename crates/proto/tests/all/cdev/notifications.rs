@@ -1,7 +1,7 @@
 //! What each event tells, and to whom.
 
 use roost_proto::approval::PendingChange;
-use roost_proto::cdev::notify::{About, Audience, Naming, Notification, encode, pending, project, workspace_removed};
+use roost_proto::cdev::notify::{About, Audience, Naming, Notification, encode, pending, project};
 use roost_proto::time::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -319,11 +319,12 @@ fn usage_is_logged_when_it_says_what_was_used() {
 
 #[test]
 fn a_workspace_that_is_gone_is_told_to_everyone_without_a_session() {
-    let note = workspace_removed("ws-1", "engine", "/home/ada/engine", Timestamp::from_millis(0));
+    let gone = json!({ "workspace_id": "ws-1", "name": "engine", "path": "/home/ada/engine" });
+    let [note] = told("workspace.removed", gone).try_into().unwrap();
     let line = encode(&note, "", Naming::Claude);
     assert_eq!(note.audience, Audience::Everyone);
     let expected = r#"{"jsonrpc":"2.0","method":"event/workspace_removed","params":{"id":"ws-1","name":"engine","#
         .to_owned()
-        + r#""path":"/home/ada/engine","workspace_id":"ws-1","timestamp":"1970-01-01T00:00:00.000Z"}}"#;
+        + r#""path":"/home/ada/engine","workspace_id":"ws-1","timestamp":"2025-11-15T09:10:48.007Z"}}"#;
     assert_eq!(line, expected);
 }
