@@ -2,7 +2,6 @@
 
 use roost_proto::approval::PendingChange;
 use roost_proto::cdev::notify::{About, Audience, Naming, Notification, encode, pending, project};
-use roost_proto::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{ABOUT, event, started, told};
@@ -55,6 +54,7 @@ fn each_type_of_event_tells_this() {
         ("runtime.notice", &["claude_log"]),
         ("approval.requested", &["pty_permission", "claude_permission", "claude_status", "pty_state"]),
         ("approval.resolved", &["pty_permission_resolved", "claude_status", "pty_state"]),
+        ("workspace.removed", &["workspace_removed"]),
     ];
     let examples = examples();
     let told: Vec<_> = examples.iter().map(|event| (event.body.name(), names(&project(event, &ABOUT)))).collect();
@@ -68,6 +68,7 @@ fn messages_go_to_watchers_permissions_to_who_looks_and_the_rest_to_the_workspac
         let expected = match note.event {
             "claude_message" => Audience::Watchers,
             "pty_permission" | "pty_permission_resolved" => Audience::Focused,
+            "workspace_removed" => Audience::Everyone,
             _ => Audience::Workspace,
         };
         assert_eq!(note.audience, expected, "{}", note.event);
