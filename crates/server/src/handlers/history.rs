@@ -85,7 +85,7 @@ pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> R
     let workspace = params.workspace_id.as_deref();
     let record = routing::session_in(context, workspace, &params.session_id, params.agent_type.as_deref()).await?;
     let mut messages: Vec<Message> = Vec::new();
-    each(context.host, &record, |event| messages.extend(Message::of(event))).await?;
+    each(context.host, &record, &PIECES, |event| messages.extend(Message::of(event))).await?;
     let total = messages.len();
     if params.order.unwrap_or_default() == Order::Desc {
         messages.reverse();
@@ -107,7 +107,8 @@ pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> R
 pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> Result<ElementsResult, Fault> {
     let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
     let mut events = Vec::new();
-    each(context.host, &record, |event| events.push(event.clone())).await?;
+    // What the agent thought is there only in pieces.
+    each(context.host, &record, &[Type::ToolOutputDelta], |event| events.push(event.clone())).await?;
     let elements = fold(&events);
     let place = |id: &String| {
         let found = elements.iter().position(|element| element.id == *id);
@@ -150,10 +151,16 @@ fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
     fitting
 }
 
-/// Shows every event of a session that is more than a piece of another, as far as it is still kept.
-async fn each(host: &Host, record: &SessionRecord, mut show: impl FnMut(&NormalizedEvent)) -> Result<(), Fault> {
+/// Shows every event of a session but those of some types, as far as they are still kept.
+async fn each(
+    host: &Host,
+    record: &SessionRecord,
+    without: &[Type],
+    mut show: impl FnMut(&NormalizedEvent),
+) -> Result<(), Fault> {
     let stream = StreamId::from(&record.session_id);
-    let filter = Filter::stream(stream.clone()).types(Type::ALL.iter().copied().filter(|known| !PIECES.contains(known)));
+    let wanted = Type::ALL.iter().copied().filter(|known| !without.contains(known));
+    let filter = Filter::stream(stream.clone()).types(wanted);
     let mut start = Start::AfterSeq(stream.clone(), 0);
     let mut follower = loop {
         match host.log.follow(filter.clone(), start).await {
