@@ -66,7 +66,7 @@ impl Host {
             log: parts.log,
             version: parts.version,
             settings,
-            instance: auth.pairing.session.clone(),
+            instance: auth.place.session.clone(),
             started: Instant::now(),
             workspaces,
             presence: Presence::default(),

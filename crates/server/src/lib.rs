@@ -31,6 +31,7 @@ mod rest;
 mod server;
 mod settings;
 mod tls;
+mod whole;
 mod workspaces;
 mod ws;
 

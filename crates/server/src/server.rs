@@ -47,8 +47,8 @@ impl Server {
         let clock: Clock = Arc::new(Timestamp::now);
         let workspaces = Workspaces::load(parts.log.clone()).await?;
         let (state, secret_clock) = (parts.state.clone(), clock.clone());
-        let secret = tokio::task::spawn_blocking(move || LocalSecret::create(&state, secret_clock));
-        let secret = secret.await.map_err(|error| Error::Secret(error.into()))?.map_err(Error::Secret)?;
+        let local = tokio::task::spawn_blocking(move || LocalSecret::create(&state, secret_clock));
+        let local = local.await.map_err(|error| Error::Secret(error.into()))?.map_err(Error::Secret)?;
         let how = auth::Settings {
             pairing_ttl: Duration::from_secs(settings.pairing_token_secs),
             require_approval: settings.require_pairing_approval,
@@ -74,16 +74,16 @@ impl Server {
         };
         let address = listener.as_ref().map(|listener| local_address(listener, &settings)).transpose()?;
         let socket = bind(&settings.socket)?;
-        let pairing = auth::PairInfo {
+        let place = auth::Place {
             address,
-            is_tls: identity.is_some(),
+            tls: identity.is_some(),
             external_url: settings.tcp.as_ref().and_then(|tcp| tcp.external_url.clone()),
             session: uuid::Uuid::new_v4().to_string(),
             repo: repo.unwrap_or_default(),
-            auth_required: settings.require_auth,
+            require_auth: settings.require_auth,
             fingerprint: identity.as_ref().and_then(|identity| identity.fingerprint.clone()),
         };
-        let host = Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, secret, pairing })));
+        let host = Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, local, place })));
         host.tasks.spawn(metrics::count(host.clone()));
         host.tasks.spawn(accept_local(host.clone(), socket));
         if let Some(listener) = listener {
@@ -105,7 +105,7 @@ impl Server {
 
     /// What a new device needs to be paired.
     pub async fn pair_info(&self) -> Result<PairResult, Error> {
-        Ok(self.host.auth.offer(Scope::default()).await?)
+        Ok(self.host.auth.offer(Scope::default(), None).await?)
     }
 
     /// Returns when a client asked the daemon to stop, or nobody needed it for long enough.

@@ -77,7 +77,7 @@ impl FromRequestParts<Arc<Auth>> for Local {
 
     async fn from_request_parts(parts: &mut Parts, auth: &Arc<Auth>) -> Result<Self, Response> {
         let secret = parts.headers.get(LOCAL_HEADER).and_then(|value| value.to_str().ok());
-        if Peer::of(parts).is_direct() && secret.is_some_and(|secret| auth.secret.admits(secret)) {
+        if Peer::of(parts).is_direct() && secret.is_some_and(|secret| auth.local.admits(secret)) {
             return Ok(Self);
         }
         let why = "Only somebody at the host can do this; run `roost pair` there and open the page that it names";

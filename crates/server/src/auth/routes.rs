@@ -56,7 +56,7 @@ struct OpenInput {
 
 /// Turns the secret of a link into that of a page.
 async fn open(State(auth): State<Arc<Auth>>, peer: Peer, Body(input): Body<OpenInput>) -> Result<Response, AuthError> {
-    let opened = if peer.is_direct() { auth.secret.redeem(&input.secret)? } else { None };
+    let opened = if peer.is_direct() { auth.local.redeem(&input.secret)? } else { None };
     Ok(match opened {
         Some(secret) => Json(json!({ "local": secret })).into_response(),
         None => refusal(StatusCode::FORBIDDEN, "This link was used or is too old; run `roost pair` for another")
@@ -76,11 +76,11 @@ async fn info(
     peer: Peer,
     local: Result<Local, Response>,
 ) -> Result<Response, AuthError> {
-    let urls = auth.pairing.urls(peer.host.as_deref()).ok_or(AuthError::NotServed)?;
-    let pairing = &auth.pairing;
+    let urls = auth.place.urls(peer.host.as_deref()).ok_or(AuthError::NotServed)?;
+    let place = &auth.place;
     let mut info = json!({
-        "ws": urls.ws, "http": urls.http, "session": pairing.session, "repo": pairing.repo,
-        "auth_required": pairing.auth_required,
+        "ws": urls.ws, "http": urls.http, "session": place.session, "repo": place.repo,
+        "auth_required": place.require_auth,
     });
     if input.include_token.is_some_and(|wanted| wanted == "1" || wanted == "true") {
         if let Err(refusal) = local {
@@ -112,13 +112,13 @@ async fn qr_code(
         Ok(size) => size.unwrap_or(QR_SIZE).min(QR_MOST),
         Err(_) => return Ok(refusal(StatusCode::BAD_REQUEST, "size is a number of pixels").into_response()),
     };
-    let urls = auth.pairing.urls(peer.host.as_deref()).ok_or(AuthError::NotServed)?;
+    let urls = auth.place.urls(peer.host.as_deref()).ok_or(AuthError::NotServed)?;
     let offered = auth.devices.pairing_token(Scope::default()).await?;
     let mut link = json!({
-        "ws": urls.ws, "http": urls.http, "session": auth.pairing.session, "repo": auth.pairing.repo,
+        "ws": urls.ws, "http": urls.http, "session": auth.place.session, "repo": auth.place.repo,
         "token": offered.token.reveal(),
     });
-    if let Some(fingerprint) = &auth.pairing.fingerprint {
+    if let Some(fingerprint) = &auth.place.fingerprint {
         link["fingerprint"] = json!(fingerprint);
     }
     let image = qr::png(&link.to_string(), size)?;

@@ -32,7 +32,7 @@ pub(crate) async fn revoke(context: &Context<'_>, params: DeviceRevokeParams) ->
 }
 
 pub(crate) async fn pair(context: &Context<'_>, params: PairParams) -> Result<PairResult, Fault> {
-    context.host.auth.offer(params.scope.unwrap_or_default()).await.map_err(auth)
+    context.host.auth.offer(params.scope.unwrap_or_default(), None).await.map_err(auth)
 }
 
 pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<DaemonStatus, Fault> {
@@ -45,7 +45,7 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<DaemonS
     Ok(DaemonStatus {
         pid: std::process::id(),
         version: host.version.clone(),
-        address: host.auth.pairing.http(),
+        address: host.auth.place.address.map(|address| address.to_string()),
         uptime_seconds: host.uptime_seconds(),
         clients: host.presence.count() as u64,
         running_tasks: host.log.open_tasks().await.map_err(fault::log)?.len() as u64,

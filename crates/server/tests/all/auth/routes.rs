@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt;
-use roost_server::auth::{Auth, LOCAL_HEADER, LocalSecret, PairInfo, routes};
+use roost_server::auth::{Auth, LOCAL_HEADER, LocalSecret, Place, routes};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -47,15 +47,15 @@ impl Site {
 
     async fn with(settings: Settings) -> Self {
         let host = Host::with(settings).await;
-        let pairing = PairInfo {
+        let place = Place {
             address: Some("0.0.0.0:8766".parse().unwrap()),
             session: "instance-1".into(),
             repo: "engine".into(),
-            auth_required: true,
-            ..PairInfo::default()
+            require_auth: true,
+            ..Place::default()
         };
-        let secret = LocalSecret::create(host.dir.path(), clock(&host.time)).unwrap();
-        let auth = Arc::new(Auth { devices: host.devices.clone(), secret, pairing });
+        let local = LocalSecret::create(host.dir.path(), clock(&host.time)).unwrap();
+        let auth = Arc::new(Auth { devices: host.devices.clone(), local, place });
         Self { router: routes(auth.clone()), auth, host }
     }
 
@@ -338,7 +338,7 @@ async fn the_page_brings_everything_with_it_and_runs_no_script_but_its_own() {
 #[tokio::test]
 async fn a_link_opens_the_page_for_somebody_at_the_host_once() {
     let site = Site::new().await;
-    let offer = site.auth.offer(Scope::Operate).await.unwrap();
+    let offer = site.auth.offer(Scope::Operate, None).await.unwrap();
     let (address, secret) = offer.page.split_once("/pair#").unwrap();
     assert_eq!(address, "http://127.0.0.1:8766");
     let body = json!({ "secret": secret });
@@ -352,8 +352,8 @@ async fn a_link_opens_the_page_for_somebody_at_the_host_once() {
 #[tokio::test]
 async fn an_offer_holds_what_a_terminal_shows() {
     let site = Site::new().await;
-    let offer = site.auth.offer(Scope::Admin).await.unwrap();
-    assert_eq!((offer.ws, &*offer.repo), (offer.http.replacen("http", "ws", 1) + "/ws", "engine"));
+    let offer = site.auth.offer(Scope::Admin, Some("box.lan:8766")).await.unwrap();
+    assert_eq!((&*offer.ws, &*offer.http), ("ws://box.lan:8766/ws", "http://box.lan:8766"));
     let pair = granted(site.host.devices.exchange(&offer.token, phone()).await.unwrap());
     assert_eq!(pair.scope, Scope::Admin);
     assert_eq!(site.post("/api/pair/code", json!({ "code": offer.code })).await.status, 200);

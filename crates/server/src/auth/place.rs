@@ -1,48 +1,16 @@
-//! What a new device needs to know, and everything that decides about devices in one place.
+//! Where clients find this daemon, as pairing tells them.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
-use roost_proto::rpc::{PairResult, Scope};
-
-use super::{AuthError, Devices, LocalSecret};
-
-/// Everything that decides about who may come in.
-pub struct Auth {
-    /// The devices that may.
-    pub devices: Devices,
-    /// What proves that somebody sits at this machine.
-    pub secret: LocalSecret,
-    /// Where new devices are to go.
-    pub pairing: PairInfo,
-}
-
-impl Auth {
-    /// Makes what a new device needs to be paired: a token, a code, and the page that shows both.
-    pub async fn offer(&self, scope: Scope) -> Result<PairResult, AuthError> {
-        let urls = self.pairing.urls(None).ok_or(AuthError::NotServed)?;
-        let page = self.pairing.page(&self.secret.one_time()?).ok_or(AuthError::NotServed)?;
-        let offered = self.devices.pairing_token(scope).await?;
-        Ok(PairResult {
-            ws: urls.ws,
-            http: urls.http,
-            session: self.pairing.session.clone(),
-            repo: self.pairing.repo.clone(),
-            token: offered.token.reveal().to_owned(),
-            token_expires_at: offered.expires_at,
-            code: self.devices.code(scope).await?.digits,
-            page,
-            fingerprint: self.pairing.fingerprint.clone(),
-        })
-    }
-}
-
-/// Where clients reach this daemon, and what it calls itself.
+/// What pairing tells of this daemon.
 #[derive(Clone, Debug, Default)]
-pub struct PairInfo {
-    /// Where TCP is listened on; `None` means only on the local socket.
+pub struct Place {
+    /// Where it listens; `None` if only on the local socket.
     pub address: Option<SocketAddr>,
-    /// Connections are encrypted.
-    pub is_tls: bool,
+    /// It speaks TLS there.
+    pub tls: bool,
+    /// The certificate's SHA-256, where it is self-signed.
+    pub fingerprint: Option<String>,
     /// The URL that clients reach it under, where that is not the address.
     pub external_url: Option<String>,
     /// This run of the daemon.
@@ -50,9 +18,7 @@ pub struct PairInfo {
     /// The default workspace's name.
     pub repo: String,
     /// Clients need a token.
-    pub auth_required: bool,
-    /// The certificate's SHA-256, where it is self-signed.
-    pub fingerprint: Option<String>,
+    pub require_auth: bool,
 }
 
 /// The URLs of this daemon.
@@ -62,12 +28,7 @@ pub(super) struct Urls {
     pub(super) ws: String,
 }
 
-impl PairInfo {
-    /// Where requests are sent to.
-    pub fn http(&self) -> Option<String> {
-        self.urls(None).map(|urls| urls.http)
-    }
-
+impl Place {
     /// The URLs for a client that addressed us by this name and port, or that has yet to learn how.
     pub(super) fn urls(&self, host: Option<&str>) -> Option<Urls> {
         let http = self.external_url.as_deref().map(|url| url.trim_end_matches('/').to_owned());
@@ -93,7 +54,7 @@ impl PairInfo {
     }
 
     fn url(&self, authority: &str) -> String {
-        format!("{}://{authority}", if self.is_tls { "https" } else { "http" })
+        format!("{}://{authority}", if self.tls { "https" } else { "http" })
     }
 
     /// The address for others: that of the way out, where all are listened on.
@@ -127,38 +88,38 @@ fn is_loopback(host: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn at(address: &str) -> PairInfo {
-        PairInfo { address: Some(address.parse().unwrap()), ..PairInfo::default() }
+    fn place(address: &str) -> Place {
+        Place { address: Some(address.parse().unwrap()), ..Place::default() }
     }
 
     #[test]
     fn urls_follow_the_address_the_name_that_was_used_and_what_is_configured() {
-        let tls = PairInfo { is_tls: true, ..at("192.168.1.5:8766") };
-        let external = PairInfo { external_url: Some("https://roost.example/".into()), ..at("127.0.0.1:8766") };
+        let tls = Place { tls: true, ..place("192.168.1.5:8766") };
+        let external = Place { external_url: Some("https://roost.example/".into()), ..place("127.0.0.1:8766") };
         let cases = [
-            (at("127.0.0.1:8766"), None, "http://127.0.0.1:8766", "ws://127.0.0.1:8766/ws"),
-            (at("127.0.0.1:8766"), Some("localhost:8766"), "http://127.0.0.1:8766", "ws://127.0.0.1:8766/ws"),
-            (at("0.0.0.0:8766"), Some("box.lan:8766"), "http://box.lan:8766", "ws://box.lan:8766/ws"),
-            (at("[::1]:8766"), None, "http://[::1]:8766", "ws://[::1]:8766/ws"),
+            (place("127.0.0.1:8766"), None, "http://127.0.0.1:8766", "ws://127.0.0.1:8766/ws"),
+            (place("127.0.0.1:8766"), Some("localhost:8766"), "http://127.0.0.1:8766", "ws://127.0.0.1:8766/ws"),
+            (place("0.0.0.0:8766"), Some("box.lan:8766"), "http://box.lan:8766", "ws://box.lan:8766/ws"),
+            (place("[::1]:8766"), None, "http://[::1]:8766", "ws://[::1]:8766/ws"),
             (tls, None, "https://192.168.1.5:8766", "wss://192.168.1.5:8766/ws"),
             (external, Some("box.lan"), "https://roost.example", "wss://roost.example/ws"),
         ];
-        for (info, host, http, ws) in cases {
-            let urls = info.urls(host).unwrap();
+        for (place, host, http, ws) in cases {
+            let urls = place.urls(host).unwrap();
             assert_eq!((urls.http.as_str(), urls.ws.as_str()), (http, ws), "{host:?}");
         }
-        assert_eq!(PairInfo::default().urls(Some("box.lan")), None);
+        assert_eq!(Place::default().urls(Some("box.lan")), None);
     }
 
     #[test]
     fn an_address_that_means_all_is_never_told_to_a_client() {
-        let urls = at("0.0.0.0:8766").urls(Some("localhost:8766")).unwrap();
+        let urls = place("0.0.0.0:8766").urls(Some("localhost:8766")).unwrap();
         assert!(!urls.http.contains("0.0.0.0") && urls.http.ends_with(":8766"), "{urls:?}");
     }
 
     #[test]
     fn the_page_is_opened_on_this_machine() {
-        assert_eq!(at("0.0.0.0:8766").page("s").unwrap(), "http://127.0.0.1:8766/pair#s");
-        assert_eq!(at("127.0.0.1:9").page("s").unwrap(), "http://127.0.0.1:9/pair#s");
+        assert_eq!(place("0.0.0.0:8766").page("s").unwrap(), "http://127.0.0.1:8766/pair#s");
+        assert_eq!(place("127.0.0.1:9").page("s").unwrap(), "http://127.0.0.1:9/pair#s");
     }
 }
