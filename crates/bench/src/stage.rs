@@ -70,6 +70,7 @@ impl Stage {
             mode,
             credential_namespace: "default".into(),
             input: Default::default(),
+            workspace_id: None,
         };
         Ok(self.engine.create_session(new).await?)
     }

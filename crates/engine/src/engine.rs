@@ -11,7 +11,7 @@ use roost_log::Log;
 use roost_policy::RuleSet;
 use roost_process::Isolation;
 use roost_proto::event::{NewEvent, RuntimeRef, Trace};
-use roost_proto::ids::SessionId;
+use roost_proto::ids::{SessionId, WorkspaceId};
 use roost_proto::mode::{Mode, PermissionMode};
 use roost_proto::payload::SessionCreatedPayload;
 use roost_proto::runtime::CreateSessionInput;
@@ -116,6 +116,8 @@ pub struct NewSession {
     pub credential_namespace: String,
     /// Title, model and the runtime's own configuration.
     pub input: CreateSessionInput,
+    /// The workspace it belongs to, if it is made in one.
+    pub workspace_id: Option<WorkspaceId>,
 }
 
 impl Shared {
@@ -207,6 +209,8 @@ impl Engine {
             model: new.input.model.clone(),
             permission_mode: PermissionMode::from(new.mode),
             mode: new.mode,
+            workspace_id: new.workspace_id,
+            runtime_config: new.input.runtime_config.clone(),
         };
         let event = NewEvent {
             time: Timestamp::now(),

@@ -70,7 +70,8 @@ impl Runtimes {
         RuntimeRegistry::new(now, &self.default_id().unwrap_or_default(), entries)
     }
 
-    fn ids(&self) -> Vec<String> {
+    /// The ids of all registered runtimes, in their order.
+    pub fn ids(&self) -> Vec<String> {
         self.entries.iter().map(|entry| entry.adapter.name().id().to_owned()).collect()
     }
 }

@@ -61,7 +61,7 @@ impl Profile {
             title: record.title.clone(),
             model: record.model.clone(),
             permission_mode: Some(record.mode.into()),
-            runtime_config: None,
+            runtime_config: record.runtime_config.clone(),
         };
         Self {
             id: record.session_id.clone(),

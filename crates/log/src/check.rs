@@ -56,7 +56,8 @@ pub fn check(state: &Path) -> Result<Report> {
     }
 }
 
-/// Makes everything that derives from events anew; no log may be open on the directory. Blocks the thread.
+/// Makes everything that derives from events anew; the host's own rows do not and stay as they are. No log may be open
+/// on the directory. Blocks the thread.
 pub fn rebuild(lock: &StateLock) -> Result<Rebuilt> {
     let path = database(lock.dir());
     let db = open_writer(&path, Synchronous::Full)?;

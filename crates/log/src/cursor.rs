@@ -28,6 +28,11 @@ impl Cursor {
         Self { block, seq }
     }
 
+    /// The position before the event that this one is after.
+    pub fn just_before(self) -> Self {
+        Self { seq: self.seq.saturating_sub(1), ..self }
+    }
+
     /// After the last event of a block.
     pub(crate) fn end_of(block: BlockId) -> Self {
         Self { block, seq: END }

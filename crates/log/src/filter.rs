@@ -123,6 +123,13 @@ mod tests {
             "question.resolved",
             "plan.updated",
             "runtime.notice",
+            "approval.requested",
+            "approval.resolved",
+            "workspace.added",
+            "workspace.updated",
+            "workspace.removed",
+            "device.paired",
+            "device.revoked",
         ];
         assert_eq!(names[..stored.len()], stored, "new types go to the end of the table");
         assert_eq!(TypeMask::from(NormalizedEventType::RuntimeNotice).0, 1 << 24);

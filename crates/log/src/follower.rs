@@ -64,7 +64,13 @@ impl SqliteFollower {
             Start::After(cursor) | Start::Surviving(cursor) if cursor.next_block() > end + 1 => {
                 return Err(Error::UnknownCursor(cursor));
             }
-            Start::After(cursor) => (cursor, 0),
+            Start::After(cursor) => {
+                let filter = filter.clone();
+                match readers.run(move |db| lost(db, &filter, cursor, 0)).await? {
+                    Some((error, _)) => return Err(error),
+                    None => (cursor, 0),
+                }
+            }
             Start::Surviving(cursor) => (cursor, readers.run(removed_to).await?),
             Start::AfterSeq(stream, seq) => {
                 let find = move |db: &rusqlite::Connection| {
@@ -85,13 +91,21 @@ impl SqliteFollower {
 
     async fn advance(&mut self) -> Result<Batch> {
         loop {
+            if let Some(batch) = self.catch_up().await? {
+                return Ok(batch);
+            }
+            self.news.wait().await?;
+        }
+    }
+
+    async fn catch_up(&mut self) -> Result<Option<Batch>> {
+        loop {
             // A follower that always finds something must let others have a turn too.
             tokio::task::coop::consume_budget().await;
             let end = self.news.last_block(&self.readers).await?;
             let first = self.position.next_block();
             if first > end {
-                self.news.wait().await?;
-                continue;
+                return Ok(None);
             }
             let near = match &self.news {
                 News::Told { ring, .. } => ring.from(first, MAX_BLOCKS),
@@ -110,7 +124,7 @@ impl SqliteFollower {
             }
             self.position = Cursor::end_of(read_to);
             if !batch.is_empty() {
-                return Ok(batch);
+                return Ok(Some(batch));
             }
         }
     }
@@ -134,6 +148,10 @@ impl SqliteFollower {
 impl Follow for SqliteFollower {
     fn next(&mut self) -> BoxFuture<'_, Result<Batch>> {
         Box::pin(self.advance())
+    }
+
+    fn ready(&mut self) -> BoxFuture<'_, Result<Option<Batch>>> {
+        Box::pin(self.catch_up())
     }
 
     fn cursor(&self) -> Cursor {

@@ -40,6 +40,8 @@
 //! * **A follower is a position, not a queue.** It reads the ring while it is near, the store when it is behind.
 //! * **Derived rows change in the events' transaction** and only by [`roost_proto::session::SessionRecord::after`], so
 //!   a replay gives the same rows. Where retention removed events, their sum stays as the stream's snapshot.
+//! * **The host's own rows** ([`Log::keep`]) change in their events' transaction too, but hold what events must not
+//!   tell; nothing derives them, so checks, rebuilds and retention leave them alone.
 //! * **A removed prefix is an answer.** A position behind it gets [`Error::Truncated`], never a silent gap.
 //! * **A full disk is waited out.** The group stays in memory and is tried again; [`Health::Stalled`] says so.
 
@@ -59,6 +61,7 @@ mod queue;
 mod reader;
 mod retention;
 mod ring;
+mod rows;
 mod schema;
 mod sqlite;
 mod stream;
@@ -74,6 +77,7 @@ pub use filter::Filter;
 pub use lock::{Holder, StateLock};
 pub use log::{Appended, BoxFuture, Follow, Follower, Health, Log, Page, Receipt};
 pub use retention::{Retained, Retention};
+pub use rows::{RowChange, RowKind};
 pub use schema::tables_version;
 pub use sqlite::{LogOptions, SqliteLog, Synchronous};
 pub use stream::{Seq, StreamId};

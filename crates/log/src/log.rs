@@ -17,6 +17,7 @@ use crate::block::Batch;
 use crate::cursor::{Cursor, Start};
 use crate::error::{Error, Result};
 use crate::filter::Filter;
+use crate::rows::{RowChange, RowKind};
 use crate::stream::{Seq, StreamId};
 
 /// A future that a trait object can return.
@@ -28,6 +29,14 @@ pub trait Log: Send + Sync {
     ///
     /// No events is allowed: its receipt resolves when everything queued before is committed.
     fn append(&self, stream: &StreamId, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Receipt>>;
+
+    /// Changes rows of the host and appends events to its stream, all in one transaction; resolves when committed.
+    ///
+    /// Either list may be empty. Whoever drops the future after it was polled cannot know whether it happened.
+    fn keep(&self, changes: Vec<RowChange>, events: Vec<NewEvent>) -> BoxFuture<'_, Result<()>>;
+
+    /// The host's rows of a kind, id and JSON, ordered by id.
+    fn rows(&self, kind: RowKind) -> BoxFuture<'_, Result<Vec<(String, String)>>>;
 
     /// Reads a stream after this event; 0 means from the first. A page may hold fewer events than asked for.
     fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> BoxFuture<'_, Result<Page>>;
@@ -69,6 +78,9 @@ pub trait Follow: Send {
     ///
     /// After [`Error::Truncated`] the follower goes on with what is still stored.
     fn next(&mut self) -> BoxFuture<'_, Result<Batch>>;
+
+    /// The next events that are there already; `None` if there are none.
+    fn ready(&mut self) -> BoxFuture<'_, Result<Option<Batch>>>;
 
     /// The position after everything that [`Follow::next`] gave or passed over.
     fn cursor(&self) -> Cursor;

@@ -9,6 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::log::{Appended, Receipt};
+use crate::rows::RowChange;
 use crate::stream::StreamId;
 
 /// Batches that wait at most; enough for a full group even when each holds one event.
@@ -28,10 +29,11 @@ pub(crate) enum Command {
     Wake,
 }
 
-/// Events to append, not numbered yet.
+/// Events to append, not numbered yet, and rows to change with them.
 pub(crate) struct Append {
     pub(crate) stream: StreamId,
     pub(crate) events: Vec<NormalizedEvent>,
+    pub(crate) changes: Vec<RowChange>,
     pub(crate) bytes: usize,
     pub(crate) reply: oneshot::Sender<Result<Appended>>,
     /// Given back when the events are committed.
@@ -50,11 +52,15 @@ impl Queue {
         (Self { commands, room: Arc::new(Semaphore::new(BYTES as usize)) }, receiver)
     }
 
-    pub(crate) async fn append(&self, stream: StreamId, events: Vec<NewEvent>) -> Result<Receipt> {
+    pub(crate) async fn append(
+        &self,
+        stream: StreamId,
+        events: Vec<NewEvent>,
+        changes: Vec<RowChange>,
+    ) -> Result<Receipt> {
         let events: Vec<_> = events.into_iter().map(|event| event.numbered(0)).collect();
         let mut bytes = 0;
-        for event in &events {
-            let size = size(event);
+        for size in events.iter().map(size).chain(changes.iter().map(RowChange::size)) {
             if size > MAX_EVENT {
                 return Err(Error::TooBig { bytes: size, max: MAX_EVENT });
             }
@@ -63,7 +69,7 @@ impl Queue {
         let wanted = u32::try_from(bytes).unwrap_or(BYTES).min(BYTES);
         let room = self.room.clone().acquire_many_owned(wanted).await.map_err(|_| Error::Closed)?;
         let (reply, answer) = oneshot::channel();
-        self.send(Command::Append(Append { stream, events, bytes, reply, room })).await?;
+        self.send(Command::Append(Append { stream, events, changes, bytes, reply, room })).await?;
         Ok(Receipt { answer })
     }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::sqlite::Synchronous;
 
 /// What leads from version n to n + 1, from an empty file on. Steps are only ever added.
-const STEPS: [&str; 3] = [V1, V2, V3];
+const STEPS: [&str; 4] = [V1, V2, V3, V4];
 
 const VERSION: u32 = STEPS.len() as u32;
 
@@ -78,6 +78,16 @@ const V3: &str = "
         subject TEXT PRIMARY KEY,               -- what the rule is about, whatever it says about it
         made_ms INTEGER NOT NULL,
         rule TEXT NOT NULL
+    ) WITHOUT ROWID;
+";
+
+/// What the host keeps besides sessions.
+const V4: &str = "
+    CREATE TABLE rows(
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL,
+        body TEXT NOT NULL,                     -- JSON
+        PRIMARY KEY(kind, id)
     ) WITHOUT ROWID;
 ";
 

@@ -26,6 +26,7 @@ use crate::queue::{Command, Queue};
 use crate::reader::{Readers, page};
 use crate::retention::{Retain, Retained, Retention};
 use crate::ring::Ring;
+use crate::rows::{self, RowChange, RowKind};
 use crate::schema::{database, open_reader, open_writer};
 use crate::stream::{Seq, StreamId};
 use crate::tables;
@@ -206,7 +207,20 @@ impl Drop for WriterHandle {
 impl Log for SqliteLog {
     fn append(&self, stream: &StreamId, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Receipt>> {
         let stream = stream.clone();
-        Box::pin(async move { self.writer()?.queue.append(stream, events).await.map_err(|error| self.explain(error)) })
+        Box::pin(async move {
+            self.writer()?.queue.append(stream, events, Vec::new()).await.map_err(|error| self.explain(error))
+        })
+    }
+
+    fn keep(&self, changes: Vec<RowChange>, events: Vec<NewEvent>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let queued = self.writer()?.queue.append(StreamId::host(), events, changes).await;
+            queued.map_err(|error| self.explain(error))?.await.map_err(|error| self.explain(error)).map(drop)
+        })
+    }
+
+    fn rows(&self, kind: RowKind) -> BoxFuture<'_, Result<Vec<(String, String)>>> {
+        Box::pin(self.inner.readers.run(move |db| rows::rows(db, kind)))
     }
 
     fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> BoxFuture<'_, Result<Page>> {

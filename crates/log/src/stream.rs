@@ -13,6 +13,11 @@ pub type Seq = u64;
 pub struct StreamId(Arc<str>);
 
 impl StreamId {
+    /// The stream of what happens to the host itself.
+    pub fn host() -> Self {
+        Self::from(&SessionId::host())
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

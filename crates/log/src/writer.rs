@@ -22,6 +22,7 @@ use crate::job::Job;
 use crate::log::{Appended, Health};
 use crate::queue::{Append, Command};
 use crate::ring::Ring;
+use crate::rows::RowChange;
 use crate::stream::{Seq, StreamId};
 use crate::tables::{Summary, from_json};
 
@@ -76,6 +77,7 @@ struct Group {
     blocks: Vec<Arc<Block>>,
     touched: Vec<StreamId>,
     asks: Vec<AskChange>,
+    rows: Vec<RowChange>,
     replies: Vec<(oneshot::Sender<Result<Appended>>, Result<Appended>)>,
 }
 
@@ -142,8 +144,9 @@ impl Writer {
         let mut group = Group::default();
         let mut rooms = Vec::with_capacity(appends.len());
         let mut outcome = Ok(());
-        for Append { stream, events, reply, room, .. } in appends {
+        for Append { stream, events, changes, reply, room, .. } in appends {
             rooms.push(room);
+            group.rows.extend(changes);
             let appended = outcome.clone().and_then(|()| self.number(&mut group, stream, events));
             outcome = appended.clone().map(drop);
             group.replies.push((reply, appended));
@@ -206,7 +209,7 @@ impl Writer {
         if let Some(pages) = &self.wiring.page_limit {
             self.db.pragma_update(None, "max_page_count", pages.load(Ordering::Acquire))?;
         }
-        if group.blocks.is_empty() {
+        if group.blocks.is_empty() && group.rows.is_empty() {
             return Ok(());
         }
         let db = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
@@ -222,6 +225,7 @@ impl Writer {
             }
         }
         group.asks.iter().try_for_each(|change| change.store(&db))?;
+        group.rows.iter().try_for_each(|change| change.store(&db))?;
         let mut insert = db.prepare_cached(
             "INSERT INTO blocks(id, stream, first_seq, last_seq, types, time_ms, bytes, codec, body)
              VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",

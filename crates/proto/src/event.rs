@@ -116,6 +116,11 @@ event_table! {
     RuntimeNotice(RuntimeNoticePayload) = "runtime.notice",
     ApprovalRequested(ApprovalRequestedPayload) = "approval.requested",
     ApprovalResolved(ApprovalResolvedPayload) = "approval.resolved",
+    WorkspaceAdded(WorkspaceAddedPayload) = "workspace.added",
+    WorkspaceUpdated(WorkspaceUpdatedPayload) = "workspace.updated",
+    WorkspaceRemoved(WorkspaceRemovedPayload) = "workspace.removed",
+    DevicePaired(DevicePairedPayload) = "device.paired",
+    DeviceRevoked(DeviceRevokedPayload) = "device.revoked",
 }
 
 /// Lets the schema accept what [`EventBody::Other`] accepts, so that a client's validator does not refuse a newer event.
@@ -209,6 +214,12 @@ pub struct NewEvent {
 }
 
 impl NewEvent {
+    /// Something that happened to the host itself and not to a session.
+    pub fn of_host(time: Timestamp, body: impl Into<EventBody>) -> Self {
+        let trace = Trace::session(SessionId::host());
+        Self { time, trace, runtime: RuntimeRef::new(RuntimeName::Host), body: body.into() }
+    }
+
     /// The event with its place in the stream.
     pub fn numbered(self, seq: u64) -> NormalizedEvent {
         let Self { time, trace, runtime, body } = self;

@@ -99,15 +99,37 @@ id! {
     /// A stored artifact.
     ArtifactId
 }
+id! {
+    /// A directory that clients know by name: a plain UUID (v7).
+    WorkspaceId
+}
+id! {
+    /// A device that was paired with this host.
+    DeviceId
+}
 
 random_id!(TaskId, "task_");
 random_id!(ToolCallId, "tc_");
 random_id!(QuestionId, "q_");
 random_id!(PromptId, "prompt_");
 random_id!(RequestId, "req_");
+random_id!(DeviceId, "dev_");
 
 impl SessionId {
     /// A new unique session id; sessions made later sort later.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(Uuid::now_v7().to_string().into())
+    }
+
+    /// What the host's own events bear where others bear a session's id; not a session.
+    pub fn host() -> Self {
+        Self("host".into())
+    }
+}
+
+impl WorkspaceId {
+    /// A new unique workspace id; workspaces made later sort later.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(Uuid::now_v7().to_string().into())

@@ -4,7 +4,7 @@
 
 use schemars::{JsonSchema, Schema, schema_for};
 
-use crate::{approval, content, event, failure, pattern, payload, registry, runtime, session, tool};
+use crate::{approval, cdev, content, event, failure, pattern, payload, registry, runtime, session, tool};
 
 /// Every published schema with its file name.
 pub fn all() -> Vec<(&'static str, Schema)> {
@@ -29,5 +29,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         entry::<registry::RuntimeRegistry>("runtime_registry"),
         entry::<approval::Pending>("pending"),
         entry::<pattern::RememberedRule>("remembered_rule"),
+        entry::<cdev::message::Message>("cdev_message"),
+        entry::<cdev::element::Element>("cdev_element"),
     ]
 }

@@ -4,10 +4,11 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::content::TranscriptMessage;
 use crate::event::{EventBody, NormalizedEvent};
-use crate::ids::{PromptId, RuntimeSessionId, SessionId, TaskId};
+use crate::ids::{PromptId, RuntimeSessionId, SessionId, TaskId, WorkspaceId};
 use crate::mode::Mode;
 use crate::runtime::RuntimeName;
 use crate::time::Timestamp;
@@ -157,6 +158,12 @@ pub struct SessionRecord {
     /// The prompts that wait.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<QueuedPrompt>,
+    /// The workspace it was made in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Option<WorkspaceId>,
+    /// The runtime's own configuration, passed on and never interpreted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_config: Option<Map<String, Value>>,
 }
 
 /// Characters of a prompt that make a title.
@@ -182,6 +189,8 @@ impl SessionRecord {
                 last_outcome: None,
                 tasks: 0,
                 queue: Vec::new(),
+                workspace_id: made.workspace_id.clone(),
+                runtime_config: made.runtime_config.clone(),
             },
             (record, _) => record?,
         };

@@ -158,6 +158,7 @@ impl Harness {
             mode,
             credential_namespace: "default".into(),
             input: CreateSessionInput::default(),
+            workspace_id: None,
         }
     }
 

@@ -133,3 +133,25 @@ async fn a_session_whose_beginning_was_removed_goes_on_with_the_rest() {
     assert_eq!((agent.input().history.len(), agent.prompt().as_str()), (0, "two"));
     host.stop().await;
 }
+
+#[tokio::test]
+async fn a_session_that_goes_on_has_the_configuration_and_workspace_that_it_was_made_with() {
+    let mut host = Harness::start().await;
+    let config = serde_json::json!({ "sandbox": { "strict": true } }).as_object().cloned();
+    let mut new = host.new_session(Mode::Ask);
+    new.input.runtime_config = config.clone();
+    new.workspace_id = Some("w1".into());
+    let session = host.engine.create_session(new).await.unwrap();
+    let task = host.begin(&session, "one").await;
+    let (_runtime, agent) = host.runtimes().task().await;
+    agent.finish().await;
+    host.wait_for_end(&session, &task).await;
+    let mut host = host.stop().await.start().await;
+    host.begin(&session, "two").await;
+    let opening = host.runtimes().opening().await;
+    let How::Resume(open, _) = &opening.how else { panic!("{:?}", opening.how) };
+    assert_eq!(open.input.runtime_config, config);
+    assert_eq!(host.record(&session).await.workspace_id, Some("w1".into()));
+    drop(opening);
+    host.stop().await;
+}

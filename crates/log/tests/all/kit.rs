@@ -85,6 +85,8 @@ pub(crate) fn created(session: &str) -> NewEvent {
             model: None,
             permission_mode: PermissionMode::Ask,
             mode: Mode::Ask,
+            workspace_id: None,
+            runtime_config: None,
         },
     )
 }

@@ -8,6 +8,7 @@ mod checking;
 mod directory;
 mod fixture;
 mod following;
+mod keeping;
 mod kit;
 mod locking;
 mod model;

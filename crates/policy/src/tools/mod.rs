@@ -42,7 +42,7 @@ pub(crate) fn action(call: &Call<'_>) -> Action {
         RuntimeName::CodexSdk => codex::action(call.name),
         RuntimeName::GeminiCliCore => gemini::action(call.name),
         RuntimeName::OpencodeServer => opencode::action(call.name),
-        RuntimeName::Demo | RuntimeName::Acp(_) => None,
+        RuntimeName::Demo | RuntimeName::Acp(_) | RuntimeName::Host => None,
     };
     native.unwrap_or_else(|| claimed(call))
 }

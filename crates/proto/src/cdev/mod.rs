@@ -1,9 +1,18 @@
-//! stub
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-/// stub
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Message {}
-/// stub
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Element {}
+//! What cdev clients see (seed 004): pure functions of log events, so that a replay is the same to the byte.
+//!
+//! * [`notify`] turns one event into notifications,
+//! * [`message`] into a message of the history, which a live `claude_message` repeats,
+//! * [`element`] turns all events of a session into what a screen shows.
+
+mod asks;
+mod call;
+mod cut;
+mod edit;
+pub mod element;
+mod log_line;
+pub mod message;
+pub mod notify;
+mod question;
+mod said;
+mod session;
+mod state;

@@ -11,6 +11,7 @@ macro_rules! payload {
 }
 
 mod approval;
+mod host;
 mod model;
 mod plan;
 mod question;
@@ -20,6 +21,7 @@ mod task;
 mod tool;
 
 pub use approval::*;
+pub use host::*;
 pub use model::*;
 pub use plan::*;
 pub use question::*;

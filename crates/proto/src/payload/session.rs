@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::ids::RuntimeSessionId;
+use crate::ids::{RuntimeSessionId, WorkspaceId};
 use crate::mode::{Mode, PermissionMode};
 use crate::runtime::RuntimeName;
 use crate::session::{QueuedPrompt, SessionStatus};
@@ -29,6 +30,12 @@ payload! {
         permission_mode: PermissionMode,
         /// The mode in ours.
         mode: Mode,
+        /// The workspace it was made in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        workspace_id: Option<WorkspaceId>,
+        /// The runtime's own configuration, passed on and never interpreted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runtime_config: Option<Map<String, Value>>,
     }
 }
 

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cdev::{Element, Message};
+use crate::cdev::element::Element;
+use crate::cdev::message::Message;
 use crate::time::Timestamp;
 
 params! {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The runtimes as events name them: the seed's four, `demo`, and `acp:<id>` for any other ACP agent.
+/// Who events come from: the seed's four runtimes, `demo`, `acp:<id>` for any other ACP agent, and `host`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RuntimeName {
     /// Claude Code.
@@ -22,6 +22,8 @@ pub enum RuntimeName {
     Demo,
     /// Any agent that speaks ACP, by the id it is configured under.
     Acp(Arc<str>),
+    /// Roost itself, for what happens to the host; no runtime, so no id leads to it.
+    Host,
 }
 
 /// A runtime name that is none of ours.
@@ -48,6 +50,7 @@ impl RuntimeName {
             Self::OpencodeServer => "opencode-server".into(),
             Self::Demo => "demo".into(),
             Self::Acp(id) => format!("acp:{id}").into(),
+            Self::Host => "host".into(),
         }
     }
 
@@ -60,12 +63,13 @@ impl RuntimeName {
             Self::OpencodeServer => "opencode",
             Self::Demo => "demo",
             Self::Acp(id) => id,
+            Self::Host => "host",
         }
     }
 
     /// Reads the name that events carry.
     pub fn from_wire(text: &str) -> Result<Self, UnknownRuntimeName> {
-        if let Some(name) = FIXED.iter().find(|name| name.wire() == text) {
+        if let Some(name) = FIXED.iter().chain([&Self::Host]).find(|name| name.wire() == text) {
             return Ok(name.clone());
         }
         match text.strip_prefix("acp:") {
@@ -106,7 +110,7 @@ impl JsonSchema for RuntimeName {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let fixed: Vec<_> = FIXED.iter().map(RuntimeName::wire).collect();
+        let fixed: Vec<_> = FIXED.iter().chain([&Self::Host]).map(RuntimeName::wire).collect();
         json_schema!({ "anyOf": [
             { "type": "string", "enum": fixed },
             { "type": "string", "pattern": "^acp:.+$" },
@@ -133,6 +137,13 @@ mod tests {
             assert_eq!((&*name.wire(), name.id()), (wire, id));
             assert_eq!(RuntimeName::from_id(id), name);
         }
+    }
+
+    #[test]
+    fn the_host_is_named_by_events_and_by_no_id() {
+        assert_eq!(RuntimeName::from_wire("host").unwrap(), RuntimeName::Host);
+        assert_eq!(RuntimeName::Host.wire(), "host");
+        assert_eq!(RuntimeName::from_id("host"), RuntimeName::Acp("host".into()));
     }
 
     #[test]

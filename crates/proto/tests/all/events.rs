@@ -119,6 +119,11 @@ fn events_without_optional_fields_are_read_and_written_without_them() {
         ("runtime.notice", json!({ "level": "info", "source": "engine", "message": "" })),
         ("approval.requested", call(json!({ "name": "shell", "input": {} }))),
         ("approval.resolved", call(json!({ "decision": "deny", "end": "expired", "scope": "once" }))),
+        ("workspace.added", json!({ "workspace_id": "w", "name": "n", "path": "/" })),
+        ("workspace.updated", json!({ "workspace_id": "w" })),
+        ("workspace.removed", json!({ "workspace_id": "w", "name": "n", "path": "/" })),
+        ("device.paired", json!({ "device_id": "dev_1", "name": "n", "scope": "observe" })),
+        ("device.revoked", json!({ "device_id": "dev_1", "reason": "r" })),
     ];
     let names: Vec<_> = cases.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, NormalizedEventType::ALL.iter().map(|known| known.as_str()).collect::<Vec<_>>());

@@ -23,7 +23,7 @@ use crate::support::event;
 
 /// One event of every type in the table's order, numbered from 1.
 pub(crate) fn examples() -> Vec<NormalizedEvent> {
-    let bodies = [session_and_task_start(), model(), tool(), endings(), additions()].concat();
+    let bodies = [session_and_task_start(), model(), tool(), endings(), additions(), host()].concat();
     (1..).zip(bodies).map(|(seq, body)| with_full_envelope(event(seq, body))).collect()
 }
 
@@ -56,6 +56,8 @@ fn session_and_task_start() -> Vec<EventBody> {
             model: Some("gpt-6".into()),
             permission_mode: PermissionMode::Ask,
             mode: Mode::AcceptEdits,
+            workspace_id: Some("w1".into()),
+            runtime_config: json!({ "sandbox": ["strict"] }).as_object().cloned(),
         }
         .into(),
         TaskStartedPayload {
@@ -286,6 +288,17 @@ fn additions() -> Vec<EventBody> {
             }),
         }
         .into(),
+    ]
+}
+
+fn host() -> Vec<EventBody> {
+    let (name, path) = (String::from("engine"), String::from("/home/ada/engine"));
+    vec![
+        WorkspaceAddedPayload { workspace_id: "w1".into(), name: name.clone(), path: path.clone() }.into(),
+        WorkspaceUpdatedPayload { workspace_id: "w1".into(), name: Some(name.clone()), auto_start: Some(true) }.into(),
+        WorkspaceRemovedPayload { workspace_id: "w1".into(), name, path }.into(),
+        DevicePairedPayload { device_id: "dev_1".into(), name: "Ada's phone".into(), scope: "operate".into() }.into(),
+        DeviceRevokedPayload { device_id: "dev_1".into(), reason: "lost".into() }.into(),
     ]
 }
 

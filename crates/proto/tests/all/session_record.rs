@@ -78,6 +78,8 @@ fn a_record_follows_its_session_from_created_over_started_to_completed() {
         last_outcome: None,
         tasks: 0,
         queue: Vec::new(),
+        workspace_id: None,
+        runtime_config: None,
     };
     assert_eq!(record_of([]), new);
 

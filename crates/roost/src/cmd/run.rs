@@ -267,6 +267,7 @@ impl Run<'_> {
             mode: args.permission_mode.unwrap_or_default(),
             credential_namespace: NAMESPACE.into(),
             input: CreateSessionInput::default(),
+            workspace_id: None,
         };
         let id = self.roost.engine.create_session(new).await?;
         let stream = StreamId::from(&id);

@@ -124,6 +124,7 @@ impl Stage {
             mode,
             credential_namespace: "default".into(),
             input: CreateSessionInput::default(),
+            workspace_id: None,
         };
         self.host().engine.create_session(new).await.unwrap()
     }

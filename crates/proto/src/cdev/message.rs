@@ -1,0 +1,248 @@
+//! Messages of a session's history, one for each event that says or does something.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::cut::Room;
+use super::question;
+use crate::content::{ArtifactRef, TranscriptContentBlock, TranscriptRole};
+use crate::event::{EventBody, NormalizedEvent};
+use crate::ids::SessionId;
+use crate::payload::{TaskFailedPayload, ToolCallCompletedPayload};
+use crate::time::Timestamp;
+use crate::transcript;
+
+/// Bytes of JSON that the blocks of one message may take. A `claude_log` holds them twice, and once more escaped.
+const CONTENT: usize = 128 * 1024;
+
+/// Who speaks; a tool's result is the user's, as in Claude's own records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Speaker {
+    /// The person, or a tool that answers the agent.
+    User,
+    /// The agent.
+    Assistant,
+    /// Instructions.
+    System,
+}
+
+/// One block of a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    /// Text; code is fenced, artifacts are named.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// The agent calls a tool, or asks a question.
+    ToolUse {
+        /// Our id of the call or question.
+        id: String,
+        /// The tool.
+        name: String,
+        /// Its input, always an object.
+        input: Map<String, Value>,
+    },
+    /// What became of it.
+    ToolResult {
+        /// Which call or question.
+        tool_use_id: String,
+        /// The result as text.
+        content: String,
+        /// It failed or was denied.
+        is_error: bool,
+    },
+}
+
+/// What was said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Said {
+    /// By whom.
+    pub role: Speaker,
+    /// Its blocks, at least one.
+    pub content: Vec<Block>,
+    /// The model that said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Why the turn ends with it, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+}
+
+/// A message of a session's history.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Message {
+    /// The `seq` of its event.
+    pub id: u64,
+    /// Which session.
+    pub session_id: SessionId,
+    /// Who speaks.
+    #[serde(rename = "type")]
+    pub speaker: Speaker,
+    /// The same in the history and in the live event.
+    pub uuid: String,
+    /// When.
+    pub timestamp: Timestamp,
+    /// What was said.
+    pub message: Said,
+    /// It sums up a context that was too long; Roost's log has none such.
+    pub is_context_compaction: bool,
+    /// It is not for people; Roost's log has none such.
+    pub is_meta: bool,
+}
+
+impl Message {
+    /// The message of this event, if it says or does something.
+    pub fn of(event: &NormalizedEvent) -> Option<Self> {
+        let (role, mut content) = said(&event.body)?;
+        let mut room = Room::new(CONTENT);
+        content.iter_mut().for_each(|block| block.cut(&mut room));
+        let agent = role == Speaker::Assistant;
+        let failed = matches!(event.body, EventBody::TaskFailed(_));
+        Some(Self {
+            id: event.seq,
+            session_id: event.trace.session_id.clone(),
+            speaker: role,
+            uuid: uuid(&event.trace.session_id, event.seq),
+            timestamp: event.time,
+            message: Said {
+                role,
+                content,
+                model: event.runtime.model.as_deref().filter(|_| agent && !failed).map(Into::into),
+                stop_reason: failed.then(|| "error".into()),
+            },
+            is_context_compaction: false,
+            is_meta: false,
+        })
+    }
+}
+
+/// The messages of these events, in their order.
+pub fn messages<'a>(events: impl IntoIterator<Item = &'a NormalizedEvent>) -> Vec<Message> {
+    events.into_iter().filter_map(Message::of).collect()
+}
+
+/// The id of what this event says; nothing else has it, and a replay has it again.
+pub(super) fn uuid(session: &SessionId, seq: u64) -> String {
+    Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("roost:{session}/{seq}").as_bytes()).to_string()
+}
+
+impl Block {
+    fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into() }
+    }
+
+    fn cut(&mut self, room: &mut Room) {
+        match self {
+            Self::Text { text } => room.text(text),
+            Self::ToolUse { input, .. } => room.fields(input),
+            Self::ToolResult { content, .. } => room.text(content),
+        }
+    }
+}
+
+fn said(body: &EventBody) -> Option<(Speaker, Vec<Block>)> {
+    use Speaker::{Assistant, User};
+    let (role, content) = match body {
+        // The question that such a call asks has an event of its own.
+        EventBody::ToolCallRequested(call) if call.name == question::TOOL => return None,
+        EventBody::ToolCallCompleted(call) if call.name == question::TOOL => return None,
+        EventBody::ToolCallDenied(call) if call.name == question::TOOL => return None,
+        EventBody::ToolCallCompleted(call) => (User, vec![result_block(call)]),
+        EventBody::QuestionAsked(asked) => (Assistant, vec![question::tool_use(asked)]),
+        EventBody::QuestionResolved(resolved) => (User, vec![question::tool_result(resolved)]),
+        // Claude shows its own failures in this way, and not every client shows any other.
+        EventBody::TaskFailed(failed) => (Assistant, vec![Block::text(failure(failed))]),
+        body => {
+            let messages = transcript::messages(body);
+            let role = messages.first().map(|message| match message.role {
+                TranscriptRole::System => Speaker::System,
+                TranscriptRole::User | TranscriptRole::Tool => User,
+                TranscriptRole::Assistant => Assistant,
+            })?;
+            (role, messages.into_iter().flat_map(|message| message.content).filter_map(block).collect())
+        }
+    };
+    (!content.is_empty()).then_some((role, content))
+}
+
+fn block(block: TranscriptContentBlock) -> Option<Block> {
+    Some(match block {
+        TranscriptContentBlock::Text { text } if text.is_empty() => return None,
+        TranscriptContentBlock::Text { text } => Block::Text { text },
+        TranscriptContentBlock::Code { code, language } => {
+            Block::text(format!("```{}\n{code}\n```", language.unwrap_or_default()))
+        }
+        TranscriptContentBlock::ArtifactRef { artifact_id, name, .. } => match name {
+            Some(name) => Block::text(format!("[artifact {name}: {artifact_id}]")),
+            None => Block::text(format!("[artifact {artifact_id}]")),
+        },
+        TranscriptContentBlock::ToolUse { tool_call_id, name, input } => {
+            Block::ToolUse { id: tool_call_id.to_string(), name, input: object(input) }
+        }
+        TranscriptContentBlock::ToolResult { tool_call_id, result, is_error } => Block::ToolResult {
+            tool_use_id: tool_call_id.to_string(),
+            content: result_text(&result),
+            is_error: is_error.unwrap_or(false),
+        },
+    })
+}
+
+/// A tool's input as the object that clients expect.
+pub(super) fn object(input: Value) -> Map<String, Value> {
+    match input {
+        Value::Object(fields) => fields,
+        Value::Null => Map::new(),
+        other => Map::from_iter([("input".to_owned(), other)]),
+    }
+}
+
+fn result_block(call: &ToolCallCompletedPayload) -> Block {
+    Block::ToolResult {
+        tool_use_id: call.identity.tool_call_id.to_string(),
+        content: completed_text(call),
+        is_error: call.is_error.unwrap_or(false),
+    }
+}
+
+/// What a tool answered; where that was too big, its beginning and where the whole is.
+pub(super) fn completed_text(call: &ToolCallCompletedPayload) -> String {
+    let text = call.result_preview.as_ref().map(result_text).unwrap_or_default();
+    match &call.result_ref {
+        None => text,
+        Some(ArtifactRef { artifact_id, size_bytes, .. }) => {
+            let size = size_bytes.map(|bytes| format!(" of {bytes} bytes")).unwrap_or_default();
+            format!("{text}… [cut: the whole is artifact {artifact_id}{size}]")
+        }
+    }
+}
+
+/// A result as text: texts as they are, ACP's text blocks joined, anything else as JSON.
+fn result_text(result: &Value) -> String {
+    match result {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) if !blocks.is_empty() => {
+            let texts: Option<Vec<_>> = blocks.iter().map(|block| block.pointer("/content/text")?.as_str()).collect();
+            texts.map_or_else(|| result.to_string(), |texts| texts.join("\n"))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A failure as a sentence for people.
+pub(super) fn failure(failed: &TaskFailedPayload) -> String {
+    format!("The task failed ({}): {}", code(failed), failed.reason)
+}
+
+/// The code of a failure as the log writes it.
+pub(super) fn code(failed: &TaskFailedPayload) -> String {
+    match json!(failed.error.code) {
+        Value::String(code) => code,
+        other => other.to_string(),
+    }
+}
