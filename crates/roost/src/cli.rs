@@ -91,8 +91,8 @@ pub(crate) fn main() -> ExitCode {
 impl Context {
     fn new(global: Global) -> Result<Self, Error> {
         let config = match global.config.as_deref() {
-            Some(named) => Config::read(named)?,
-            None => Config::read_if_there(&place::config_file()?)?,
+            Some(named) => Config::read(named, std::env::vars_os())?,
+            None => Config::read_if_there(&place::config_file()?, std::env::vars_os())?,
         };
         Ok(Self { state: State::choose(global.state)?, config, verbose: global.verbose > 0 })
     }

@@ -140,10 +140,9 @@ fn engine_config(state: &State, config: &Config) -> Result<roost_engine::Config,
 }
 
 fn retention(config: &Config) -> Retention {
-    let usual = Retention::default();
     Retention {
-        max_age: config.log.retention_days.map_or(usual.max_age, |days| Duration::from_hours(24 * u64::from(days))),
-        max_bytes: config.log.retention_gb.map_or(usual.max_bytes, |gb| 1_000_000_000 * u64::from(gb)),
+        max_age: Duration::from_hours(24 * u64::from(config.log.retention_days)),
+        max_bytes: 1_000_000_000 * u64::from(config.log.retention_gb),
     }
 }
 
