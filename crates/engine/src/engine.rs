@@ -13,7 +13,8 @@ use roost_process::Isolation;
 use roost_proto::event::{NewEvent, RuntimeRef, Trace};
 use roost_proto::ids::{SessionId, WorkspaceId};
 use roost_proto::mode::{Mode, PermissionMode};
-use roost_proto::payload::SessionCreatedPayload;
+use roost_proto::payload::{SessionCreatedPayload, SessionUpdatedPayload};
+use roost_proto::registry::RuntimeRegistry;
 use roost_proto::runtime::CreateSessionInput;
 use roost_proto::session::{SessionRecord, TaskOutcome};
 use roost_proto::time::Timestamp;
@@ -22,6 +23,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::actor::{Actor, Origin};
 use crate::adapter::McpServer;
 use crate::artifacts::Artifacts;
+use crate::availability::Looks;
 use crate::command::{Accepted, Command, Prompt, Reply, Response};
 use crate::environment::Environments;
 use crate::error::Error;
@@ -158,6 +160,7 @@ impl Live {
 pub struct Engine {
     shared: Arc<Shared>,
     runtimes: Runtimes,
+    looks: Looks,
     /// Sessions with an actor. `None` after shutdown, when no new one may start.
     live: Mutex<Option<HashMap<SessionId, Live>>>,
 }
@@ -169,7 +172,7 @@ impl Engine {
         let judge = Judge::new(config.rules.clone(), log.remembered().await?);
         let shared = Arc::new(Shared { artifacts: Artifacts::new(&config.artifacts), log, config, slots, judge });
         let survivors = recovery::recover(&shared, &runtimes).await?;
-        let engine = Self { shared, runtimes, live: Mutex::new(Some(HashMap::new())) };
+        let engine = Self { shared, runtimes, looks: Looks::default(), live: Mutex::new(Some(HashMap::new())) };
         for survivor in survivors {
             engine.adopt(survivor)?;
         }
@@ -194,9 +197,17 @@ impl Engine {
         &self.runtimes
     }
 
+    /// The runtimes with what is known of them on this machine.
+    pub async fn registry(&self) -> RuntimeRegistry {
+        self.looks.registry(&self.runtimes, &self.shared.config.environments.anywhere()).await
+    }
+
     /// Makes a session. No process runs until it is prompted.
     pub async fn create_session(&self, new: NewSession) -> Result<SessionId, Error> {
-        let id = new.runtime.or_else(|| self.runtimes.default_id()).unwrap_or_default();
+        let id = match new.runtime {
+            Some(id) => id,
+            None => self.registry().await.default_runtime,
+        };
         let adapter = self.runtimes.usable(&id)?;
         let cwd = directory(&new.cwd).await?;
         let session_id = SessionId::new();
@@ -267,6 +278,21 @@ impl Engine {
         let told = actor.tell(&id, |reply| Command::Close { reason: reason.into(), reply }).await;
         actor.gone().await;
         told.unwrap_or(Ok(()))
+    }
+
+    /// Takes a session off the lists: it is closed first. What happened stays in the log.
+    pub async fn hide(&self, session: &str) -> Result<(), Error> {
+        self.close(session, "deleted").await?;
+        let record = self.shared.record(session).await?;
+        let hidden = SessionUpdatedPayload { hidden: Some(true), ..SessionUpdatedPayload::default() };
+        let event = NewEvent {
+            time: Timestamp::now(),
+            trace: Trace::session(record.session_id.clone()),
+            runtime: RuntimeRef::new(record.runtime),
+            body: hidden.into(),
+        };
+        self.shared.log.append(&(&record.session_id).into(), vec![event]).await?.await?;
+        Ok(())
     }
 
     /// Stops everything; nothing of it is left when this returns.

@@ -41,11 +41,22 @@ impl Environments {
             xdg_state_home: folder("XDG_STATE_HOME"),
             xdg_cache_home: folder("XDG_CACHE_HOME"),
         });
-        let text = |(name, value): (&std::ffi::OsStr, &std::ffi::OsStr)| {
-            Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
-        };
-        let env: BTreeMap<_, _> = variables.iter().filter_map(text).collect();
-        let env = RuntimeEnv { cwd: cwd.into(), env, credential_namespace: namespace.into(), isolation };
+        let env =
+            RuntimeEnv { cwd: cwd.into(), env: texts(&variables), credential_namespace: namespace.into(), isolation };
         Ok((env, ephemeral))
     }
+
+    /// The environment of no session in particular, for a look at what is installed.
+    pub(crate) fn anywhere(&self) -> RuntimeEnv {
+        let cwd = self.namespaces.display().to_string();
+        RuntimeEnv { cwd, env: texts(&self.base), credential_namespace: String::new(), isolation: None }
+    }
+}
+
+/// The variables that are text.
+fn texts(variables: &Environment) -> BTreeMap<String, String> {
+    let text = |(name, value): (&std::ffi::OsStr, &std::ffi::OsStr)| {
+        Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
+    };
+    variables.iter().filter_map(text).collect()
 }

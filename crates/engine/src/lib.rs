@@ -15,6 +15,7 @@
 mod actor;
 pub mod adapter;
 mod artifacts;
+mod availability;
 mod command;
 mod context;
 mod engine;

@@ -39,7 +39,12 @@ impl Runtimes {
         self.default = Some(id.into());
     }
 
-    /// The id of the default runtime.
+    /// The id that was named as the default.
+    pub(crate) fn named_default(&self) -> Option<&str> {
+        self.default.as_deref()
+    }
+
+    /// The id of the default runtime, without a look at what is installed.
     pub fn default_id(&self) -> Option<String> {
         self.default.clone().or_else(|| self.entries.first().map(|entry| entry.adapter.name().id().to_owned()))
     }
@@ -94,5 +99,6 @@ fn entry(registered: &Registered) -> RuntimeEntry {
         supports_permissions: capabilities.permission_model != PermissionModel::Runtime,
         methods: RuntimeMethods::default(),
         capabilities,
+        availability: None,
     }
 }

@@ -116,6 +116,25 @@ pub struct RuntimeEntry {
     pub methods: RuntimeMethods,
     /// What it can do, in seed 001's words (additive).
     pub capabilities: RuntimeCapabilities,
+    /// Whether it can be used on this machine (additive); absent where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub availability: Option<RuntimeAvailability>,
+}
+
+/// Whether a runtime can be used on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuntimeAvailability {
+    /// It is there.
+    pub installed: bool,
+    /// Its version, when it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Its user is logged in, as far as can be known without the network.
+    pub logged_in: bool,
+    /// Why it cannot be used, and what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// How a call finds its runtime.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::cdev::message::is_message;
 use crate::content::TranscriptMessage;
 use crate::event::{EventBody, NormalizedEvent};
 use crate::ids::{PromptId, RuntimeSessionId, SessionId, TaskId, WorkspaceId};
@@ -155,6 +156,12 @@ pub struct SessionRecord {
     pub last_outcome: Option<TaskOutcome>,
     /// How many tasks it has had.
     pub tasks: u64,
+    /// How many messages its history has.
+    #[serde(default)]
+    pub messages: u64,
+    /// Somebody took it off the lists.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
     /// The prompts that wait.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<QueuedPrompt>,
@@ -188,6 +195,8 @@ impl SessionRecord {
                 open_task: None,
                 last_outcome: None,
                 tasks: 0,
+                messages: 0,
+                hidden: false,
                 queue: Vec::new(),
                 workspace_id: made.workspace_id.clone(),
                 runtime_config: made.runtime_config.clone(),
@@ -209,12 +218,20 @@ impl SessionRecord {
                 | EventBody::TaskCompleted(_)
                 | EventBody::TaskFailed(_)
                 | EventBody::TaskStopped(_)
+                | EventBody::ModelOutputCompleted(_)
+                | EventBody::ToolCallRequested(_)
+                | EventBody::ToolCallCompleted(_)
+                | EventBody::ToolCallDenied(_)
+                | EventBody::QuestionAsked(_)
+                | EventBody::QuestionResolved(_)
         )
     }
 
     fn apply(&mut self, event: &NormalizedEvent) {
+        self.messages += u64::from(is_message(&event.body));
         match &event.body {
             EventBody::TaskStarted(started) => {
+                self.hidden = false;
                 self.status = SessionStatus::Active;
                 self.tasks += 1;
                 self.mode = started.mode;
@@ -230,6 +247,7 @@ impl SessionRecord {
             EventBody::SessionUpdated(update) => {
                 let update = update.clone();
                 self.status = update.status.unwrap_or(self.status);
+                self.hidden = update.hidden.unwrap_or(self.hidden);
                 self.mode = update.mode.unwrap_or(self.mode);
                 self.title = update.title.or(self.title.take());
                 self.model = update.model.or(self.model.take());

@@ -9,6 +9,7 @@ use roost_log::{
 };
 use roost_proto::event::NewEvent;
 use roost_proto::payload::{DevicePairedPayload, WorkspaceAddedPayload};
+use roost_proto::rpc::Scope;
 use roost_proto::time::Timestamp;
 use tempfile::TempDir;
 
@@ -23,7 +24,7 @@ fn delete(kind: RowKind, id: &str) -> RowChange {
 }
 
 fn paired(device: &str) -> NewEvent {
-    let paired = DevicePairedPayload { device_id: device.into(), name: "phone".into(), scope: "operate".into() };
+    let paired = DevicePairedPayload { device_id: device.into(), name: "phone".into(), scope: Scope::Operate };
     NewEvent::of_host(Timestamp::from_millis(NOW), paired)
 }
 

@@ -121,6 +121,11 @@ impl Message {
     }
 }
 
+/// An event of this kind is a message of its session's history.
+pub fn is_message(body: &EventBody) -> bool {
+    said(body).is_some()
+}
+
 /// The messages of these events, in their order.
 pub fn messages<'a>(events: impl IntoIterator<Item = &'a NormalizedEvent>) -> Vec<Message> {
     events.into_iter().filter_map(Message::of).collect()

@@ -125,6 +125,11 @@ pub fn project(event: &NormalizedEvent, about: &About<'_>) -> Vec<Notification> 
         | Body::ToolOutputDelta(_)
         | Body::ToolOutputCompleted(_)
         | Body::PlanUpdated(_)
+        | Body::WorkspaceAdded(_)
+        | Body::WorkspaceUpdated(_)
+        | Body::WorkspaceRemoved(_)
+        | Body::DevicePaired(_)
+        | Body::DeviceRevoked(_)
         | Body::Other { .. } => Vec::new(),
     }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{DeviceId, WorkspaceId};
+use crate::rpc::Scope;
 
 payload! {
     /// `workspace.added`: clients may now work in this directory.
@@ -51,7 +52,7 @@ payload! {
         /// Its name for people.
         name: String,
         /// What it may do.
-        scope: String,
+        scope: Scope,
     }
 }
 

@@ -61,6 +61,9 @@ payload! {
         /// The prompts that wait now, all of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         queue: Option<Vec<QueuedPrompt>>,
+        /// It was taken off the lists, or put on them again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hidden: Option<bool>,
         /// Why, where that is not plain.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,

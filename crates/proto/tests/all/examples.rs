@@ -10,6 +10,7 @@ use roost_proto::ids::RequestId;
 use roost_proto::mode::{Mode, PermissionMode};
 use roost_proto::pattern::{CallPattern, RememberedRule, Touches};
 use roost_proto::payload::*;
+use roost_proto::rpc::Scope;
 use roost_proto::runtime::{InteractionMode, RuntimeName};
 use roost_proto::session::{QueuedPrompt, SessionStatus};
 use roost_proto::time::Timestamp;
@@ -297,7 +298,7 @@ fn host() -> Vec<EventBody> {
         WorkspaceAddedPayload { workspace_id: "w1".into(), name: name.clone(), path: path.clone() }.into(),
         WorkspaceUpdatedPayload { workspace_id: "w1".into(), name: Some(name.clone()), auto_start: Some(true) }.into(),
         WorkspaceRemovedPayload { workspace_id: "w1".into(), name, path }.into(),
-        DevicePairedPayload { device_id: "dev_1".into(), name: "Ada's phone".into(), scope: "operate".into() }.into(),
+        DevicePairedPayload { device_id: "dev_1".into(), name: "Ada's phone".into(), scope: Scope::Operate }.into(),
         DeviceRevokedPayload { device_id: "dev_1".into(), reason: "lost".into() }.into(),
     ]
 }

@@ -1,0 +1,72 @@
+//! Which runtimes can be used on this machine, looked at now and then.
+
+use std::time::{Duration, Instant};
+
+use roost_proto::registry::{RuntimeAvailability, RuntimeRegistry, RuntimeStatus};
+use roost_proto::runtime::RuntimeEnv;
+use roost_proto::time::Timestamp;
+use tokio::sync::Mutex;
+
+use crate::adapter::Availability;
+use crate::registry::{Registered, Runtimes};
+
+/// How long what was found counts.
+const FRESH: Duration = Duration::from_secs(30);
+
+/// The runtimes that a default is chosen from, the first that can be used.
+const PREFERRED: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
+/// The one that can always be used.
+const FALLBACK: &str = "demo";
+
+/// What was found at the last look, by the order of the registry.
+#[derive(Default)]
+pub(crate) struct Looks(Mutex<Option<(Instant, Vec<RuntimeAvailability>)>>);
+
+impl Looks {
+    /// The registry with what each runtime says of itself, and the default that follows from it.
+    pub(crate) async fn registry(&self, runtimes: &Runtimes, env: &RuntimeEnv) -> RuntimeRegistry {
+        let mut last = self.0.lock().await;
+        let found = match &*last {
+            Some((at, found)) if at.elapsed() < FRESH => found.clone(),
+            _ => {
+                let found = futures::future::join_all(runtimes.iter().map(|one| look(one, env))).await;
+                *last = Some((Instant::now(), found.clone()));
+                found
+            }
+        };
+        drop(last);
+        let mut registry = runtimes.registry(Timestamp::now());
+        for (entry, availability) in registry.runtimes.iter_mut().zip(found) {
+            entry.availability = Some(availability);
+        }
+        let usable = |id: &&str| {
+            registry.runtimes.iter().any(|entry| {
+                let is_ready = entry.availability.as_ref().is_some_and(|look| look.installed && look.logged_in);
+                entry.id == **id && entry.status != RuntimeStatus::Disabled && is_ready
+            })
+        };
+        let named = runtimes.named_default().map(ToOwned::to_owned);
+        let found = || PREFERRED.iter().chain([&FALLBACK]).find(|id| usable(id)).map(|id| (*id).to_owned());
+        if let Some(default) = named.or_else(found) {
+            registry.routing.default_agent_type.clone_from(&default);
+            registry.default_runtime = default;
+        }
+        registry
+    }
+}
+
+async fn look(one: &Registered, env: &RuntimeEnv) -> RuntimeAvailability {
+    if one.status == RuntimeStatus::Disabled {
+        let reason = Some("it is disabled in roost.toml".to_owned());
+        return RuntimeAvailability { installed: false, version: None, logged_in: false, reason };
+    }
+    let version = match one.adapter.availability(env).await {
+        Availability::Installed { version } => version,
+        Availability::Missing { reason } => {
+            return RuntimeAvailability { installed: false, version: None, logged_in: false, reason: Some(reason) };
+        }
+    };
+    let logged_in = one.adapter.auth_status(env).await.logged_in;
+    let reason = if logged_in { None } else { one.adapter.ensure_login(env).await };
+    RuntimeAvailability { installed: true, version, logged_in, reason }
+}

@@ -1,0 +1,107 @@
+//! What proves that somebody is at the host: a secret in the state directory, new at each start.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use roost_proto::time::Timestamp;
+
+use super::{AuthError, Clock, TokenHash, after, token};
+
+/// How long the secret in a link to the page can be redeemed.
+const LINK_TTL: Duration = Duration::from_secs(10 * 60);
+/// How long a page may go on after that.
+const PAGE_TTL: Duration = Duration::from_secs(3600);
+/// Links, and pages, at once.
+const MOST: usize = 32;
+
+/// The secret, and the secrets of pages that were opened by somebody who knew it.
+pub struct LocalSecret {
+    secret: TokenHash,
+    clock: Clock,
+    issued: Mutex<Issued>,
+}
+
+#[derive(Default)]
+struct Issued {
+    links: Secrets,
+    pages: Secrets,
+}
+
+/// Secrets that end by themselves.
+#[derive(Default)]
+struct Secrets(HashMap<TokenHash, Timestamp>);
+
+impl LocalSecret {
+    /// Makes a new secret and writes it where only this user can read it. Blocks the thread.
+    pub fn create(state: &Path, clock: Clock) -> io::Result<Self> {
+        let secret = token::random().map_err(io::Error::other)?;
+        let path = Self::path(state);
+        let new = path.with_extension("secret.new");
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        // Made anew and then renamed: nobody had it open before it was private.
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+        file.write_all(secret.as_bytes())?;
+        fs::rename(&new, &path)?;
+        Ok(Self { secret: TokenHash::of(&secret), clock, issued: Mutex::default() })
+    }
+
+    /// Where the secret of a state directory is.
+    pub fn path(state: &Path) -> PathBuf {
+        state.join("local.secret")
+    }
+
+    /// This is the secret, or that of a page that may still go on.
+    pub fn admits(&self, secret: &str) -> bool {
+        let secret = TokenHash::of(secret);
+        secret == self.secret || self.issued().pages.holds(secret, (self.clock)())
+    }
+
+    /// A secret for a link to the page: it opens one page, once.
+    pub fn one_time(&self) -> Result<String, AuthError> {
+        self.issued().links.issue(LINK_TTL, (self.clock)())
+    }
+
+    /// Uses up a link's secret; the page goes on with the secret that comes back.
+    pub fn redeem(&self, one_time: &str) -> Result<Option<String>, AuthError> {
+        let mut issued = self.issued();
+        let now = (self.clock)();
+        if !issued.links.take(TokenHash::of(one_time), now) {
+            return Ok(None);
+        }
+        issued.pages.issue(PAGE_TTL, now).map(Some)
+    }
+
+    fn issued(&self) -> std::sync::MutexGuard<'_, Issued> {
+        self.issued.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Secrets {
+    fn issue(&mut self, ttl: Duration, now: Timestamp) -> Result<String, AuthError> {
+        let secret = token::random()?;
+        self.0.retain(|_, expires_at| now < *expires_at);
+        if self.0.len() >= MOST
+            && let Some(oldest) = self.0.iter().min_by_key(|(_, expires_at)| **expires_at).map(|(hash, _)| *hash)
+        {
+            self.0.remove(&oldest);
+        }
+        self.0.insert(TokenHash::of(&secret), after(now, ttl));
+        Ok(secret)
+    }
+
+    fn holds(&self, secret: TokenHash, now: Timestamp) -> bool {
+        self.0.get(&secret).is_some_and(|expires_at| now < *expires_at)
+    }
+
+    fn take(&mut self, secret: TokenHash, now: Timestamp) -> bool {
+        self.0.remove(&secret).is_some_and(|expires_at| now < expires_at)
+    }
+}

@@ -1,0 +1,58 @@
+//! Who may use this host: pairing, tokens and devices.
+//!
+//! * A **pairing token** (or six digits that become one) is shown on the host's own screen and exchanged once.
+//! * A **device** is what came of an exchange. It proves itself with a short-lived access token and gets the next one
+//!   with a refresh token that works once; one that comes again later was stolen, and the device is revoked.
+//! * The **local secret** is known only to who can read the state directory. What shows a token or approves a device
+//!   needs it besides a loopback peer, because a tunnel on the host makes everybody a loopback peer.
+//!
+//! Tokens are stored as hashes, in rows and never in events; what is answered was stored before.
+
+mod approval;
+mod code;
+mod device;
+mod devices;
+mod error;
+mod live;
+mod local_secret;
+mod offer;
+mod token;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use roost_proto::time::Timestamp;
+
+pub use approval::PendingRequest;
+pub use code::Code;
+pub use device::{DeviceFacts, PairedDevice, TokenPair};
+pub use devices::{Devices, Exchanged};
+pub use error::AuthError;
+pub use live::{Client, Ended};
+pub use local_secret::LocalSecret;
+pub use offer::Offered;
+pub use token::{Token, TokenHash, TokenKind};
+
+/// What time it is; tests have their own.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// How devices are let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How long a pairing token can be exchanged.
+    pub pairing_ttl: Duration,
+    /// Somebody at the host must approve each device.
+    pub require_approval: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { pairing_ttl: Duration::from_secs(3600), require_approval: false }
+    }
+}
+
+/// The time this long after another.
+fn after(time: Timestamp, duration: Duration) -> Timestamp {
+    let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_millis(time.as_millis().saturating_add(millis))
+}

@@ -1,0 +1,80 @@
+//! Who calls, through which door, and what they may do.
+
+use roost_proto::approval::Answerer;
+use roost_proto::ids::{ClientId, UserId};
+use roost_proto::rpc::{Fault, FaultCode, Method, Scope};
+use uuid::Uuid;
+
+/// The way that a caller came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// The local socket: the user of this machine.
+    Local,
+    /// A WebSocket.
+    WebSocket,
+    /// An HTTP request.
+    Http,
+}
+
+impl Door {
+    /// The name that the record shows.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::WebSocket => "websocket",
+            Self::Http => "http",
+        }
+    }
+}
+
+/// Who calls.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// This connection, or this request.
+    pub client_id: ClientId,
+    /// The way in.
+    pub door: Door,
+    /// What it may do.
+    pub scope: Scope,
+    /// The paired device behind it; absent at the local door and where no token is asked for.
+    pub device: Option<Device>,
+}
+
+/// A paired device, as calls are counted and recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl Caller {
+    /// A caller through this door.
+    pub fn new(door: Door, scope: Scope, device: Option<Device>) -> Self {
+        Self { client_id: ClientId::from(Uuid::new_v4().to_string()), door, scope, device }
+    }
+
+    /// Whether this caller may call this method.
+    pub(crate) fn may(&self, method: Method) -> Result<(), Fault> {
+        if self.scope >= method.scope() {
+            return Ok(());
+        }
+        let why = format_args!("{} needs the scope {:?}; this token has {:?}", method.name(), method.scope(), self.scope);
+        Err(Fault::new(FaultCode::Forbidden, why).with("scope", self.scope).with("needs", method.scope()))
+    }
+
+    /// Under what its calls are counted.
+    pub(crate) fn account(&self) -> &str {
+        self.device.as_ref().map_or(self.door.as_str(), |device| &device.id)
+    }
+
+    /// The caller as the record names whoever answered.
+    pub(crate) fn answerer(&self) -> Answerer {
+        Answerer {
+            client_id: Some(self.client_id.clone()),
+            user_id: self.device.as_ref().map(|device| UserId::from(device.name.as_str())),
+            from: Some(self.door.as_str().into()),
+        }
+    }
+}

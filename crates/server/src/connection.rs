@@ -1,0 +1,327 @@
+//! One connection, whatever carries it: what the client asked for and follows, and its calls as they run.
+//!
+//! Decisions:
+//! * Every call is a task of its own. Those that change a session run in the order in which they came, session by
+//!   session; the rest overtake each other freely.
+//! * A client that is gone cancels what only reads. A command runs on, owned by the door.
+//! * Replies wait for room, so none is ever lost; events wait in their feed, which is a position in the log.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::extract::ws::Utf8Bytes;
+use futures::FutureExt;
+use roost_proto::rpc::{Call, Cost, Fault, FaultCode, Id, Incoming, Method, Outcome, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use crate::caller::Caller;
+use crate::dispatch::{Context, MAX_FRAME, dispatch};
+use crate::feed::Feeds;
+use crate::host::Host;
+
+/// Frames that wait to be written at most.
+const OUT: usize = 64;
+/// Calls of one client that run at once; the next one is read when one has ended.
+const CALLS: usize = 64;
+
+/// What a connection writes.
+pub(crate) enum Outgoing {
+    /// A message.
+    Text(Utf8Bytes),
+    /// Goodbye.
+    Close {
+        code: u16,
+        reason: &'static str,
+    },
+}
+
+/// One connection.
+pub(crate) struct Connection {
+    pub(crate) caller: Caller,
+    state: Mutex<State>,
+    pub(crate) feeds: Mutex<Feeds>,
+    out: mpsc::Sender<Outgoing>,
+    calls: Arc<Semaphore>,
+    /// Whose turn it is at each session.
+    turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    /// The client is gone, or shall be.
+    pub(crate) ended: CancellationToken,
+}
+
+/// What the client told of itself and follows.
+#[derive(Default)]
+struct State {
+    initialized: bool,
+    /// Watched sessions with their workspaces.
+    watches: BTreeMap<String, Option<String>>,
+    /// The workspace and session on its screen.
+    focus: Option<(String, String)>,
+    /// Followed workspaces; none means all.
+    workspaces: BTreeSet<String>,
+}
+
+impl Connection {
+    /// A connection, and what it writes.
+    pub(crate) fn open(host: &Host, caller: Caller) -> (Arc<Self>, mpsc::Receiver<Outgoing>) {
+        let (out, written) = mpsc::channel(OUT);
+        let connection = Arc::new(Self {
+            caller,
+            state: Mutex::default(),
+            feeds: Mutex::default(),
+            out,
+            calls: Arc::new(Semaphore::new(CALLS)),
+            turns: Mutex::default(),
+            ended: host.closing.child_token(),
+        });
+        host.presence.join(&connection);
+        (connection, written)
+    }
+
+    /// Ends everything that only served this client.
+    pub(crate) fn close(&self, host: &Host) {
+        self.ended.cancel();
+        host.presence.leave(self);
+        self.feeds().clear();
+    }
+
+    /// Takes a frame; returns when the next one may be read.
+    pub(crate) async fn receive(self: &Arc<Self>, host: &Arc<Host>, frame: &[u8]) {
+        match Incoming::read(frame) {
+            Err(refused) | Ok(Incoming::One(Err(refused))) => self.reply(refused.encode()).await,
+            Ok(Incoming::One(Ok(call))) => {
+                let Some(room) = self.room().await else { return };
+                let running = self.run(host, call).await;
+                let this = self.clone();
+                host.tasks.spawn(async move {
+                    if let Some(response) = running.await {
+                        this.reply(bounded(response).encode()).await;
+                    }
+                    drop(room);
+                });
+            }
+            Ok(Incoming::Batch(members)) => {
+                let Some(room) = self.room().await else { return };
+                let mut running = Vec::with_capacity(members.len());
+                for member in members {
+                    running.push(match member {
+                        Ok(call) => self.run(host, call).await.boxed(),
+                        Err(refused) => async { Some(refused) }.boxed(),
+                    });
+                }
+                let this = self.clone();
+                host.tasks.spawn(async move {
+                    let responses = futures::future::join_all(running).await;
+                    if let Some(batch) = together(responses.into_iter().flatten()) {
+                        this.reply(batch).await;
+                    }
+                    drop(room);
+                });
+            }
+        }
+    }
+
+    async fn room(&self) -> Option<OwnedSemaphorePermit> {
+        self.calls.clone().acquire_owned().await.ok()
+    }
+
+    /// Takes a call's place in its session's order; what is returned carries it out.
+    async fn run(
+        self: &Arc<Self>,
+        host: &Arc<Host>,
+        call: Call,
+    ) -> impl Future<Output = Option<Response>> + Send + 'static {
+        let method = Method::from_name(&call.method);
+        let cost = method.map_or(Cost::Read, Method::cost);
+        let turn = match (cost, session_of(&call)) {
+            (Cost::Change | Cost::Start, Some(session)) => Some(self.turn(session).await),
+            _ => None,
+        };
+        let (this, host) = (self.clone(), host.clone());
+        async move {
+            let _turn = match turn {
+                Some(turn) => Some(turn.await),
+                None => None,
+            };
+            let context = Context { host: &host, caller: &this.caller, connection: Some(&this) };
+            let work = AssertUnwindSafe(dispatch(&context, &call.method, call.params.as_deref())).catch_unwind();
+            let outcome = match cost {
+                Cost::Read => tokio::select! {
+                    biased;
+                    () = this.ended.cancelled() => return None,
+                    outcome = work => outcome,
+                },
+                Cost::Change | Cost::Start => work.await,
+            };
+            let outcome = outcome.unwrap_or_else(|_| {
+                tracing::error!(method = call.method, "A handler panicked.");
+                Err(Fault::new(FaultCode::InternalError, "the call failed inside Roost; see the daemon's log"))
+            });
+            call.id.map(|id| Response::new(id, outcome))
+        }
+    }
+
+    /// Stands in line at a session: the place is taken when this returns, and awaited by what it returns.
+    async fn turn(
+        &self,
+        session: String,
+    ) -> impl Future<Output = tokio::sync::OwnedMutexGuard<()>> + Send + 'static + use<> {
+        let line = {
+            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            turns.retain(|_, line| Arc::strong_count(line) > 1);
+            turns.entry(session).or_default().clone()
+        };
+        let mut waiting = Box::pin(line.lock_owned());
+        // The first poll takes the place in the line.
+        let taken = futures::poll!(&mut waiting);
+        async move {
+            match taken {
+                std::task::Poll::Ready(guard) => guard,
+                std::task::Poll::Pending => waiting.await,
+            }
+        }
+    }
+
+    async fn reply(&self, text: String) {
+        self.send(text.into()).await;
+    }
+
+    /// Writes a frame; waits for room. False if the client is gone.
+    pub(crate) async fn send(&self, text: Utf8Bytes) -> bool {
+        tokio::select! {
+            sent = self.out.send(Outgoing::Text(text)) => sent.is_ok(),
+            () = self.ended.cancelled() => false,
+        }
+    }
+
+    /// Ends the connection after what is already to be written.
+    pub(crate) async fn say_goodbye(&self, code: u16, reason: &'static str) {
+        // A client that is gone needs no goodbye.
+        let _ = self.out.send(Outgoing::Close { code, reason }).await;
+    }
+
+    /// Tells something that is true only now; a client that does not keep up misses it.
+    pub(crate) fn tell(&self, event: &str, params: Value) {
+        let message = json!({ "jsonrpc": "2.0", "method": format!("event/{event}"), "params": params });
+        if self.out.try_send(Outgoing::Text(message.to_string().into())).is_err() {
+            metrics::counter!(crate::metrics::DROPS, "reason" => "ephemeral").increment(1);
+        }
+    }
+
+    pub(crate) fn is_initialized(&self) -> bool {
+        self.state().initialized
+    }
+
+    pub(crate) fn initialize(&self) {
+        self.state().initialized = true;
+    }
+
+    pub(crate) fn watches(&self, session: &str) -> bool {
+        self.state().watches.contains_key(session)
+    }
+
+    pub(crate) fn watched(&self) -> Vec<(String, Option<String>)> {
+        self.state().watches.iter().map(|(session, workspace)| (session.clone(), workspace.clone())).collect()
+    }
+
+    pub(crate) fn watch(&self, session: &str, workspace: Option<String>) {
+        self.state().watches.insert(session.into(), workspace);
+    }
+
+    /// False if it was not watched.
+    pub(crate) fn unwatch(&self, session: &str) -> bool {
+        self.state().watches.remove(session).is_some()
+    }
+
+    pub(crate) fn focus(&self) -> Option<(String, String)> {
+        self.state().focus.clone()
+    }
+
+    /// Looks at another session; returns the one before.
+    pub(crate) fn set_focus(&self, focus: Option<(String, String)>) -> Option<(String, String)> {
+        std::mem::replace(&mut self.state().focus, focus)
+    }
+
+    pub(crate) fn views(&self, session: &str) -> bool {
+        let state = self.state();
+        state.watches.contains_key(session) || state.focus.as_ref().is_some_and(|(_, focused)| focused == session)
+    }
+
+    /// The workspaces that it follows, after a change to them.
+    pub(crate) fn workspaces(&self, change: impl FnOnce(&mut BTreeSet<String>)) -> Vec<String> {
+        let mut state = self.state();
+        change(&mut state.workspaces);
+        state.workspaces.iter().cloned().collect()
+    }
+
+    /// Whether events of this workspace are wanted; those of none always are.
+    pub(crate) fn follows(&self, workspace: Option<&str>) -> bool {
+        let state = self.state();
+        state.workspaces.is_empty() || workspace.is_none_or(|workspace| state.workspaces.contains(workspace))
+    }
+
+    /// Whether the workspace is the one on its screen, or none is.
+    pub(crate) fn is_focused_on(&self, workspace: Option<&str>) -> bool {
+        let state = self.state();
+        state.focus.as_ref().is_none_or(|(focused, _)| workspace.is_none_or(|workspace| workspace == focused))
+    }
+
+    pub(crate) fn feeds(&self) -> MutexGuard<'_, Feeds> {
+        self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Each change is one statement, so a panic elsewhere cannot have left it broken.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The session that a call is about.
+fn session_of(call: &Call) -> Option<String> {
+    #[derive(Deserialize)]
+    struct About {
+        #[serde(alias = "resume_session_id")]
+        session_id: Option<String>,
+    }
+    serde_json::from_str::<About>(call.params.as_ref()?.get()).ok()?.session_id
+}
+
+/// The response, or an error in its place if it is too big for a frame.
+pub(crate) fn bounded(response: Response) -> Response {
+    match &response.outcome {
+        Outcome::Result(result) if result.get().len() > MAX_FRAME => {
+            Response::error(response.id, too_large(result.get().len()))
+        }
+        _ => response,
+    }
+}
+
+fn too_large(bytes: usize) -> Fault {
+    let why = format_args!("the answer has {bytes} bytes, more than fit into a frame; ask for a smaller page");
+    Fault::new(FaultCode::TooLarge, why).with("max_size", MAX_FRAME)
+}
+
+/// The answers to a batch as one frame; what does not fit any more is replaced by an error. `None` if nobody waits.
+pub(crate) fn together(responses: impl Iterator<Item = Response>) -> Option<String> {
+    let mut batch = String::from("[");
+    for response in responses {
+        let mut text = response.encode();
+        if batch.len() + text.len() > MAX_FRAME {
+            text = Response::error(response.id, too_large(text.len())).encode();
+        }
+        if batch.len() > 1 {
+            batch.push(',');
+        }
+        batch.push_str(&text);
+    }
+    batch.push(']');
+    (batch.len() > 2).then_some(batch)
+}
+
+/// The answer to a message that is not text.
+pub(crate) fn not_text() -> String {
+    Response::error(Id::NULL, Fault::new(FaultCode::ParseError, "messages are JSON in text frames")).encode()
+}

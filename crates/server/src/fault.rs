@@ -1,0 +1,57 @@
+//! What the engine and the log say, as a client is told: the one place where inner errors become wire errors.
+
+use roost_engine::Error as EngineError;
+use roost_log::Error as LogError;
+use roost_proto::rpc::{Fault, FaultCode};
+
+/// The engine's error as a fault.
+pub(crate) fn engine(error: EngineError) -> Fault {
+    let code = match &error {
+        EngineError::UnknownRuntime { id, known } => {
+            return Fault::params(&error).with("agent_type", id).with("supported_agent_types", known);
+        }
+        EngineError::UnknownSession(id) => return Fault::no_session(id),
+        EngineError::RuntimeDisabled(id) => {
+            return Fault::new(FaultCode::InternalError, &error).with("agent_type", id).with("status", "disabled");
+        }
+        EngineError::BadCwd { cwd, .. } => return Fault::params(&error).with("path", cwd),
+        EngineError::TooManySessions { max } => return Fault::new(FaultCode::Busy, &error).with("max", max),
+        EngineError::QueueFull { session, max } => {
+            return Fault::new(FaultCode::Busy, &error).with("session_id", session).with("max", max);
+        }
+        EngineError::NothingToStop(_) => FaultCode::AgentNotRunning,
+        EngineError::SessionFailed(_) => FaultCode::SessionInvalid,
+        // A client that answers too late is told with the code under which it looks for that.
+        EngineError::NotPending(_) => FaultCode::InternalError,
+        EngineError::AlreadyAnswered { by, .. } => {
+            return Fault::new(FaultCode::InternalError, &error).with("answered_by", by).with("already_responded", true);
+        }
+        EngineError::AttemptMismatch(_) | EngineError::InputHashMismatch(_) => FaultCode::SessionInvalid,
+        EngineError::OnlyOnce(_) | EngineError::OnlyHere(_) => FaultCode::InvalidParams,
+        EngineError::DiskFull => FaultCode::DiskFull,
+        EngineError::ShuttingDown => FaultCode::ShuttingDown,
+        EngineError::Adapter(_) => FaultCode::AgentError,
+        EngineError::Log(_) => {
+            let EngineError::Log(error) = error else { return Fault::new(FaultCode::InternalError, error) };
+            return log(error);
+        }
+        EngineError::Environment(_) | EngineError::Artifact(_) => FaultCode::InternalError,
+    };
+    Fault::new(code, error)
+}
+
+/// The log's error as a fault.
+pub(crate) fn log(error: LogError) -> Fault {
+    match &error {
+        LogError::Truncated { stream, resume_at } => {
+            Fault::new(FaultCode::Truncated, &error).with("session_id", stream.as_str()).with("resume_at", resume_at)
+        }
+        LogError::BadCursor(_) | LogError::UnknownCursor(_) | LogError::Ahead { .. } => Fault::params(&error),
+        LogError::Closed => Fault::new(FaultCode::ShuttingDown, "Roost is shutting down"),
+        _ => {
+            // Paths of the host are nobody's business out there.
+            tracing::error!(%error, "The log failed under a client's call.");
+            Fault::new(FaultCode::InternalError, "the event log could not do it; see the daemon's log")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Following the log for a client: a position in it, and no queue.
+
+mod cdev;
+mod normalized;
+mod place;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::AbortOnDropHandle;
+
+pub(crate) use cdev::{Selection, Wanted, truncated};
+pub(crate) use place::Place;
+
+use roost_proto::rpc::{EventFormat, Fault};
+
+/// What a cdev feed is told while it runs.
+pub(crate) enum Command {
+    /// Send what this session told after this place, up to where the feed is; then watch it.
+    Watch {
+        session: String,
+        workspace: Option<String>,
+        after: Option<Place>,
+        /// Answered when it is watched and nothing will be missed.
+        done: oneshot::Sender<Result<(), Fault>>,
+    },
+}
+
+/// A running feed; ends when dropped.
+pub(crate) struct Feed {
+    _task: AbortOnDropHandle<()>,
+    /// Absent for the log's own form, which has nothing to be told.
+    commands: Option<mpsc::Sender<Command>>,
+    /// The client did not ask for it.
+    is_default: bool,
+}
+
+/// The feeds of a connection: one of each form at most.
+#[derive(Default)]
+pub(crate) struct Feeds {
+    cdev: Option<Feed>,
+    normalized: Option<Feed>,
+}
+
+impl Feeds {
+    /// Starts to follow in a form; what was followed in that form before ends. Whoever asks for the log's own form did
+    /// not mean the cdev events that come unasked.
+    pub(crate) fn put(&mut self, format: EventFormat, feed: Feed) {
+        match format {
+            EventFormat::Cdev => self.cdev = Some(feed),
+            EventFormat::Normalized => {
+                self.normalized = Some(feed);
+                self.cdev.take_if(|feed| feed.is_default);
+            }
+        }
+    }
+
+    /// Ends a form.
+    pub(crate) fn remove(&mut self, format: EventFormat) {
+        match format {
+            EventFormat::Cdev => self.cdev = None,
+            EventFormat::Normalized => self.normalized = None,
+        }
+    }
+
+    /// Ends all.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The cdev feed's ear.
+    pub(crate) fn commands(&self) -> Option<mpsc::Sender<Command>> {
+        self.cdev.as_ref().and_then(|feed| feed.commands.clone())
+    }
+
+    /// Nothing is followed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cdev.is_none() && self.normalized.is_none()
+    }
+}

@@ -1,0 +1,207 @@
+//! The notifications of the cdev protocol: by what the client watches, looks at and subscribed to, or by what it asked for.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use roost_log::{Batch, Cursor, Filter, Follower, StreamId};
+use roost_proto::cdev::notify::{self, Audience, Naming};
+use roost_proto::event::NormalizedEventType as Type;
+use roost_proto::ids::SessionId;
+use roost_proto::rpc::Fault;
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{Command, Feed, Place};
+use crate::connection::Connection;
+use crate::fault;
+use crate::host::Host;
+use crate::projected::{Note, Projected};
+
+/// Commands that wait for a feed at most.
+const COMMANDS: usize = 16;
+
+/// Events that tell nothing by themselves: what they add up to comes whole.
+const PIECES: [Type; 2] = [Type::ModelOutputDelta, Type::ToolOutputDelta];
+
+/// Which notifications a client wants.
+pub(crate) enum Selection {
+    /// Those that follow from what it watches, looks at and subscribed to.
+    Usual,
+    /// Those that it named.
+    Named(Wanted),
+}
+
+/// Notifications that a client named; an empty set means all.
+#[derive(Default)]
+pub(crate) struct Wanted {
+    pub(crate) types: HashSet<String>,
+    pub(crate) sessions: HashSet<String>,
+    pub(crate) workspaces: HashSet<String>,
+}
+
+impl Selection {
+    /// The events of the log that can matter.
+    pub(crate) fn filter(&self) -> Filter {
+        let filter = match self {
+            Self::Named(wanted) if !wanted.sessions.is_empty() => {
+                Filter::streams(wanted.sessions.iter().map(|session| StreamId::from(session.as_str())))
+            }
+            _ => Filter::all(),
+        };
+        filter.types(Type::ALL.iter().copied().filter(|known| !PIECES.contains(known)))
+    }
+
+    fn takes(&self, connection: &Connection, projected: &Projected, note: &Note) -> bool {
+        let workspace = projected.constant.workspace_id.as_deref();
+        match self {
+            Self::Usual => match note.audience {
+                Audience::Everyone => true,
+                Audience::Workspace => connection.follows(workspace),
+                Audience::Focused => connection.follows(workspace) && connection.is_focused_on(workspace),
+                Audience::Watchers => connection.watches(projected.session.as_str()),
+            },
+            Self::Named(wanted) => {
+                let named = |set: &HashSet<String>, name: &str| set.is_empty() || set.contains(name);
+                let neutral = note.event.replacen("claude_", "agent_", 1);
+                (named(&wanted.types, note.event) || wanted.types.contains(&neutral))
+                    && workspace.is_none_or(|workspace| named(&wanted.workspaces, workspace))
+            }
+        }
+    }
+}
+
+/// A feed at work.
+struct Work {
+    host: Arc<Host>,
+    connection: Arc<Connection>,
+    selection: Selection,
+    naming: Naming,
+    /// Where the client said that it had come to.
+    from: Option<Place>,
+    /// Where the feed began; what came before was sent to nobody on this connection.
+    began: Cursor,
+}
+
+/// Nobody reads any more.
+struct Gone;
+
+impl Feed {
+    /// Follows the log in the form of the cdev protocol.
+    pub(crate) fn cdev(
+        host: Arc<Host>,
+        connection: Arc<Connection>,
+        selection: Selection,
+        naming: Naming,
+        follower: Follower,
+        from: Option<Place>,
+    ) -> Self {
+        let (commands, told) = mpsc::channel(COMMANDS);
+        let is_default = matches!(selection, Selection::Usual);
+        let work = Work { host, connection, selection, naming, from, began: follower.cursor() };
+        let task = AbortOnDropHandle::new(tokio::spawn(async move {
+            // Whether the client or the log is gone, nobody needs the feed any more.
+            let _ = work.follow(follower, told).await;
+        }));
+        Self { _task: task, commands: Some(commands), is_default }
+    }
+}
+
+impl Work {
+    async fn follow(self, mut follower: Follower, mut told: mpsc::Receiver<Command>) -> Result<(), Gone> {
+        loop {
+            tokio::select! {
+                biased;
+                Some(command) = told.recv() => self.obey(command, follower.cursor()).await?,
+                next = follower.next() => match next {
+                    Ok(batch) => self.send_all(&batch, None).await?,
+                    Err(roost_log::Error::Truncated { stream, resume_at }) => {
+                        self.connection.tell("truncated", json!({ "session_id": stream.as_str(), "resume_at": resume_at }));
+                    }
+                    Err(_) => return Err(Gone),
+                },
+            }
+        }
+    }
+
+    async fn obey(&self, command: Command, at: Cursor) -> Result<(), Gone> {
+        let Command::Watch { session, workspace, after, done } = command;
+        let missed = match after {
+            Some(after) => {
+                let filter = Filter::stream(StreamId::from(session.as_str()));
+                let filter = filter.types(Type::ALL.iter().copied().filter(|known| !PIECES.contains(known)));
+                match self.host.log.follow(filter, after.start()).await {
+                    Ok(follower) => Some((follower, after)),
+                    Err(error) => {
+                        let _ = done.send(Err(truncated(error, after)));
+                        return Ok(());
+                    }
+                }
+            }
+            None => None,
+        };
+        self.connection.watch(&session, workspace);
+        // Whoever asked may be gone; the feed finds that out by itself.
+        let _ = done.send(Ok(()));
+        if let Some((mut follower, after)) = missed {
+            while let Ok(Some(batch)) = follower.ready().await {
+                self.send_all(&batch, Some((after, at))).await?;
+                if follower.cursor() >= at {
+                    break;
+                }
+            }
+        }
+        self.remind(&session).await
+    }
+
+    /// Sends again what waits for an answer in a session.
+    async fn remind(&self, session: &str) -> Result<(), Gone> {
+        let session = SessionId::from(session);
+        let Ok(waiting) = self.host.log.pending(Some(&session)).await else { return Err(Gone) };
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let Ok(constant) = self.host.projections.constant(&*self.host.log, &session).await else { return Err(Gone) };
+        for one in waiting {
+            for note in notify::pending(&one, &constant.about()) {
+                self.send(notify::encode(&note, "", self.naming).into()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what the client wants of a batch; of what was missed, only what lies between the two places.
+    async fn send_all(&self, batch: &Batch, missed: Option<(Place, Cursor)>) -> Result<(), Gone> {
+        for entry in batch {
+            let (from, until) = match missed {
+                Some((from, until)) => (Some(from), Some(until)),
+                None => (self.from, None),
+            };
+            if until.is_some_and(|until| entry.cursor() > until) {
+                return Ok(());
+            }
+            let projected = self.host.projections.of(&*self.host.log, entry, self.naming).await.map_err(|_| Gone)?;
+            let seen = from.map_or(0, |from| from.seen_of(entry.cursor()));
+            for note in projected.notes.iter().skip(seen) {
+                // Since the feed began, only what watchers get was missed.
+                let is_missing =
+                    missed.is_none() || entry.cursor() <= self.began || note.audience == Audience::Watchers;
+                if is_missing && self.selection.takes(&self.connection, &projected, note) {
+                    self.send(note.text.clone()).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn send(&self, text: axum::extract::ws::Utf8Bytes) -> Result<(), Gone> {
+        if self.connection.send(text).await { Ok(()) } else { Err(Gone) }
+    }
+}
+
+/// A place that cannot be gone on from, with the one that can.
+pub(crate) fn truncated(error: roost_log::Error, place: Place) -> Fault {
+    let is_truncated = matches!(error, roost_log::Error::Truncated { .. });
+    let fault = fault::log(error);
+    if is_truncated { fault.with("resume_cursor", place.surviving().to_string()) } else { fault }
+}

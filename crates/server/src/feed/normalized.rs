@@ -1,0 +1,79 @@
+//! The log's events as they are, in batches.
+
+use std::sync::Arc;
+
+use roost_log::{Cursor, Follower};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::Feed;
+use crate::connection::Connection;
+
+/// Bytes of events in one frame, roughly; one bigger event has a frame of its own.
+const FRAME: usize = 256 << 10;
+/// Bytes around the events of a frame, roughly.
+const ENVELOPE: usize = 128;
+
+impl Feed {
+    /// Follows the log in its own form.
+    pub(crate) fn normalized(connection: Arc<Connection>, mut follower: Follower) -> Self {
+        let follow = async move {
+            loop {
+                let batch = match follower.next().await {
+                    Ok(batch) => batch,
+                    Err(roost_log::Error::Truncated { stream, resume_at }) => {
+                        // It was told once that something is missing; the rest comes.
+                        let params = serde_json::json!({ "session_id": stream.as_str(), "resume_at": resume_at });
+                        connection.tell("truncated", params);
+                        continue;
+                    }
+                    Err(_) => return,
+                };
+                let mut frame = Frame::default();
+                for entry in &batch {
+                    if frame.is_full(entry.json().len()) && !connection.send(frame.finish().into()).await {
+                        return;
+                    }
+                    frame.push(entry.json(), entry.cursor());
+                }
+                if !connection.send(frame.finish().into()).await {
+                    return;
+                }
+            }
+        };
+        Self { _task: AbortOnDropHandle::new(tokio::spawn(follow)), commands: None, is_default: false }
+    }
+}
+
+/// `event/batch` while it is written.
+#[derive(Default)]
+struct Frame {
+    text: String,
+    cursor: Option<Cursor>,
+}
+
+impl Frame {
+    fn is_full(&self, next: usize) -> bool {
+        !self.text.is_empty() && self.text.len() + next > FRAME
+    }
+
+    fn push(&mut self, event: &str, cursor: Cursor) {
+        if self.text.is_empty() {
+            self.text.reserve(event.len() + ENVELOPE);
+            self.text.push_str(r#"{"jsonrpc":"2.0","method":"event/batch","params":{"events":["#);
+        } else {
+            self.text.push(',');
+        }
+        self.text.push_str(event);
+        self.cursor = Some(cursor);
+    }
+
+    fn finish(&mut self) -> String {
+        let mut text = std::mem::take(&mut self.text);
+        text.push_str(r#"],"cursor":""#);
+        if let Some(cursor) = self.cursor.take() {
+            text.push_str(&cursor.to_string());
+        }
+        text.push_str(r#""}}"#);
+        text
+    }
+}

@@ -1,0 +1,109 @@
+//! A place in what a client has seen: an event, or some of the notifications that it became.
+
+use std::fmt;
+use std::str::FromStr;
+
+use roost_log::{Cursor, Start};
+use roost_proto::rpc::Fault;
+
+/// The word for the oldest event that is still stored.
+const BEGINNING: &str = "beginning";
+/// Stands before a cursor whose holder knows that some of what followed is gone.
+const SURVIVING: char = '!';
+
+/// Where a client goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// At the oldest event.
+    Beginning,
+    /// After this event, or after its first notifications.
+    After {
+        cursor: Cursor,
+        /// Notifications of that event that were seen; `None` means all of them.
+        seen: Option<usize>,
+        /// Whoever goes on here knows that events are missing.
+        surviving: bool,
+    },
+}
+
+impl Place {
+    /// Where the log is followed from.
+    pub(crate) fn start(self) -> Start {
+        match self {
+            Self::Beginning => Start::Beginning,
+            Self::After { cursor, seen, surviving } => {
+                let cursor = if seen.is_some() { cursor.just_before() } else { cursor };
+                if surviving { Start::Surviving(cursor) } else { Start::After(cursor) }
+            }
+        }
+    }
+
+    /// How many notifications of this event were seen before.
+    pub(crate) fn seen_of(self, event: Cursor) -> usize {
+        match self {
+            Self::After { cursor, seen: Some(seen), .. } if cursor == event => seen,
+            _ => 0,
+        }
+    }
+
+    /// The same place for a client that was told that events are missing.
+    pub(crate) fn surviving(self) -> Self {
+        match self {
+            Self::After { cursor, seen, .. } => Self::After { cursor, seen, surviving: true },
+            Self::Beginning => self,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Beginning => f.write_str(BEGINNING),
+            Self::After { cursor, seen, surviving } => {
+                if *surviving {
+                    write!(f, "{SURVIVING}")?;
+                }
+                match seen {
+                    Some(seen) => write!(f, "{cursor}~{seen}"),
+                    None => write!(f, "{cursor}"),
+                }
+            }
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = Fault;
+
+    fn from_str(text: &str) -> Result<Self, Fault> {
+        if text == BEGINNING {
+            return Ok(Self::Beginning);
+        }
+        let bad = || Fault::params(format_args!("\"{text}\" is not a cursor; send one that came with an event"));
+        let (rest, surviving) = text.strip_prefix(SURVIVING).map_or((text, false), |rest| (rest, true));
+        let (cursor, seen) = match rest.split_once('~') {
+            Some((cursor, seen)) => (cursor, Some(seen.parse().map_err(|_| bad())?)),
+            None => (rest, None),
+        };
+        Ok(Self::After { cursor: cursor.parse().map_err(|_| bad())?, seen, surviving })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_survives_being_text() {
+        for text in ["beginning", "b12.345", "b7", "b12.345~2", "!b12.345", "!b12.345~1"] {
+            assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_place_is_refused() {
+        for text in ["", "12", "b12.345~", "b12.345~x", "~1", "!!b1", "b1~-1"] {
+            assert!(text.parse::<Place>().is_err(), "{text}");
+        }
+    }
+}

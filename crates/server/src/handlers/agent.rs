@@ -1,0 +1,121 @@
+//! The one agent of the default workspace, for clients that know only one.
+
+use roost_engine::Accepted;
+use roost_proto::rpc::{
+    AgentInputParams, AgentParams, AgentRespondParams, AgentRespondResult, AgentRunParams, AgentRunResult,
+    AgentStatusResult, Fault, FaultCode, RunMode, StatusWord,
+};
+use roost_proto::session::SessionRecord;
+use serde_json::json;
+
+use super::{answering, history, routing, session, shape};
+use crate::dispatch::Context;
+use crate::fault;
+use crate::host::Host;
+use crate::workspaces::Entry;
+
+/// The workspace that is meant when none is named: the one the daemon was started in, else the first.
+pub(super) fn default_workspace(host: &Host) -> Option<Entry> {
+    let repo = host.settings.repo.as_deref().and_then(|repo| host.workspaces.containing(repo));
+    repo.or_else(|| host.workspaces.all().first().cloned())
+}
+
+/// The agent's session: the latest of the default workspace.
+pub(super) async fn current(host: &Host, workspace: Option<&Entry>) -> Result<Option<SessionRecord>, Fault> {
+    let Some(entry) = workspace.cloned().or_else(|| default_workspace(host)) else { return Ok(None) };
+    let sessions = history::of_entry(host, &entry).await?;
+    let busy = sessions.iter().position(|record| record.open_task.is_some());
+    Ok(sessions.into_iter().nth(busy.unwrap_or(0)))
+}
+
+pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result<AgentRunResult, Fault> {
+    let agent_type = params.agent_type.as_deref();
+    routing::known(context, agent_type)?;
+    let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    let run_mode = params.mode.unwrap_or_default();
+    let entry = match &params.workspace_id {
+        Some(id) => context.host.workspaces.get(id)?,
+        None => default_workspace(context.host).ok_or_else(|| {
+            let why = "there is no workspace to run in; add one with workspace/add";
+            Fault::new(FaultCode::AgentNotConfigured, why).with("method", "agent/run")
+        })?,
+    };
+    if let Some(busy) = current(context.host, Some(&entry)).await?.filter(|record| record.open_task.is_some()) {
+        return Err(already_running(&busy));
+    }
+    let record = match run_mode {
+        RunMode::Continue => {
+            let id = params.session_id.as_deref().ok_or_else(|| Fault::missing("session_id"))?;
+            routing::session(context, id, agent_type).await?
+        }
+        RunMode::New => session::create(context, entry.id.as_str(), agent_type, mode).await?,
+    };
+    match session::prompt(context, &record.session_id, params.prompt, mode, None).await? {
+        Accepted::Started(task) => Ok(AgentRunResult {
+            status: "started".into(),
+            session_id: record.session_id.to_string(),
+            task_id: task.to_string(),
+            mode: run_mode,
+            agent_type: record.runtime.id().into(),
+        }),
+        // Another client was faster in the same instant: the prompt is in the queue, where the session shows it.
+        Accepted::Queued(_) => Err(already_running(&record)),
+    }
+}
+
+fn already_running(record: &SessionRecord) -> Fault {
+    let fault = Fault::new(FaultCode::AgentAlreadyRunning, "Agent already running; stop it first, or use session/send");
+    fault.with("session_id", &record.session_id).with("details", json!({ "current_state": "running" }))
+}
+
+/// The agent that a call means: the session it names, else the current one.
+async fn agent(context: &Context<'_>, id: Option<&str>, agent_type: Option<&str>) -> Result<SessionRecord, Fault> {
+    routing::known(context, agent_type)?;
+    match id {
+        Some(id) => routing::session(context, id, agent_type).await,
+        None => current(context.host, None).await?.ok_or_else(not_running),
+    }
+}
+
+fn not_running() -> Fault {
+    Fault::new(FaultCode::AgentNotRunning, "no agent is running")
+}
+
+pub(crate) async fn stop(context: &Context<'_>, params: AgentParams) -> Result<StatusWord, Fault> {
+    let record = agent(context, params.session_id.as_deref(), params.agent_type.as_deref()).await?;
+    context.host.engine.stop(record.session_id.as_str(), "stopped by a client").await.map_err(fault::engine)?;
+    Ok(StatusWord { status: "stopped".into(), agent_type: Some(record.runtime.id().into()) })
+}
+
+pub(crate) async fn respond(context: &Context<'_>, params: AgentRespondParams) -> Result<AgentRespondResult, Fault> {
+    routing::known(context, params.agent_type.as_deref())?;
+    let pending = answering::find(context, &params.tool_use_id, params.session_id.as_deref()).await?;
+    let words = json!(params.response.unwrap_or_default());
+    let to = answering::in_words(&pending, &words, params.is_error.unwrap_or_default())?;
+    answering::give(context, &pending, to, None).await?;
+    Ok(AgentRespondResult { status: "sent".into(), tool_use_id: params.tool_use_id })
+}
+
+pub(crate) async fn status(context: &Context<'_>, params: AgentParams) -> Result<AgentStatusResult, Fault> {
+    let found = match agent(context, params.session_id.as_deref(), params.agent_type.as_deref()).await {
+        Err(fault) if fault.kind() == Some(FaultCode::AgentNotRunning) => None,
+        found => Some(found?),
+    };
+    let Some(record) = found else {
+        let agent_type = context.host.engine.registry().await.default_runtime;
+        return Ok(AgentStatusResult { state: "idle".into(), session_id: None, agent_type, waiting_for: None });
+    };
+    let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
+    Ok(AgentStatusResult {
+        state: shape::state(&record, !waiting.is_empty()).into(),
+        session_id: Some(record.session_id.to_string()),
+        agent_type: record.runtime.id().into(),
+        waiting_for: waiting.first().map(|one| shape::tool_name(&one.ask).into()),
+    })
+}
+
+pub(crate) async fn input(context: &Context<'_>, params: AgentInputParams) -> Result<StatusWord, Fault> {
+    let record = agent(context, params.session_id.as_deref(), params.agent_type.as_deref()).await?;
+    session::type_into(context, &record, &params.input).await?;
+    Ok(StatusWord { status: "sent".into(), agent_type: Some(record.runtime.id().into()) })
+}

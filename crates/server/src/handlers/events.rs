@@ -1,0 +1,175 @@
+//! Following and reading the log from afar.
+
+use std::collections::HashSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use roost_engine::ArtifactError;
+use roost_log::{Filter, RowChange, RowKind, Start, StreamId};
+use roost_proto::cdev::notify::Naming;
+use roost_proto::event::NormalizedEventType;
+use roost_proto::ids::ArtifactId;
+use roost_proto::rpc::{
+    AckParams, AckResult, ArtifactParams, ArtifactResult, EventFormat, EventsSubscribeResult, Fault, FaultCode,
+    LogReadParams, LogReadResult, SubscribeParams, Success, UnsubscribeParams,
+};
+use serde_json::value::RawValue;
+
+use crate::dispatch::{Context, MAX_FRAME};
+use crate::fault;
+use crate::feed::{Feed, Place, Selection, Wanted, truncated};
+
+/// Events of a page unless asked otherwise, and at most.
+const PAGE: u32 = 1000;
+const MAX_PAGE: u32 = 10_000;
+/// Bytes of an artifact's piece unless asked otherwise, and at most.
+const PIECE: u32 = 256 << 10;
+const MAX_PIECE: u32 = 512 << 10;
+/// Characters of a reader's name at most.
+const MAX_NAME: usize = 100;
+
+pub(crate) async fn subscribe(
+    context: &Context<'_>,
+    params: SubscribeParams,
+) -> Result<EventsSubscribeResult, Fault> {
+    let connection = context.connected()?;
+    let format = params.format.unwrap_or_default();
+    let mut after = params.after.as_deref().map(str::parse::<Place>).transpose()?;
+    if let (Some(name), None) = (&params.name, &after) {
+        after = kept(context, name).await?;
+    }
+    let mut sessions = HashSet::new();
+    for id in params.sessions.unwrap_or_default() {
+        sessions.insert(context.host.session(&id).await?.session_id.to_string());
+    }
+    let workspaces: HashSet<_> = params.workspaces.unwrap_or_default().into_iter().collect();
+    for id in &workspaces {
+        context.host.workspaces.get(id)?;
+    }
+    let types: HashSet<_> = params.types.unwrap_or_default().into_iter().collect();
+    let start = after.map_or(Start::Now, Place::start);
+    let lost = |error| match after {
+        Some(after) => truncated(error, after),
+        None => fault::log(error),
+    };
+    let (cursor, feed) = match format {
+        EventFormat::Normalized => {
+            let filter = normalized_filter(context, &sessions, &workspaces, &types).await?;
+            let follower = context.host.log.follow(filter, start).await.map_err(lost)?;
+            (follower.cursor(), Feed::normalized(connection.clone(), follower))
+        }
+        EventFormat::Cdev => {
+            let selection = Selection::Named(Wanted { types, sessions, workspaces });
+            let naming = if params.neutral_names == Some(true) { Naming::Neutral } else { Naming::Claude };
+            let follower = context.host.log.follow(selection.filter(), start).await.map_err(lost)?;
+            let (host, connection) = (context.host.clone(), connection.clone());
+            (follower.cursor(), Feed::cdev(host, connection, selection, naming, follower, after))
+        }
+    };
+    connection.feeds().put(format, feed);
+    Ok(EventsSubscribeResult { format, cursor: cursor.to_string() })
+}
+
+/// The log's filter. Sessions that begin in a workspace later are not part of it yet, so workspaces are read as their
+/// sessions of now; a client that wants new ones too follows everything.
+async fn normalized_filter(
+    context: &Context<'_>,
+    sessions: &HashSet<String>,
+    workspaces: &HashSet<String>,
+    types: &HashSet<String>,
+) -> Result<Filter, Fault> {
+    let mut streams: Vec<_> = sessions.iter().map(|session| StreamId::from(session.as_str())).collect();
+    for id in workspaces {
+        let entry = context.host.workspaces.get(id)?;
+        let records = super::history::of_entry(context.host, &entry).await?;
+        streams.extend(records.iter().map(|record| StreamId::from(&record.session_id)));
+    }
+    let filter = match sessions.is_empty() && workspaces.is_empty() {
+        true => Filter::all(),
+        false => Filter::streams(streams),
+    };
+    if types.is_empty() {
+        return Ok(filter);
+    }
+    let known = |name: &String| {
+        NormalizedEventType::from_name(name).ok_or_else(|| {
+            Fault::params(format_args!("no event type \"{name}\"; the schema of normalized_event lists them"))
+        })
+    };
+    Ok(filter.types(types.iter().map(known).collect::<Result<Vec<_>, _>>()?))
+}
+
+pub(crate) async fn unsubscribe(context: &Context<'_>, params: UnsubscribeParams) -> Result<Success, Fault> {
+    let connection = context.connected()?;
+    match params.format {
+        Some(format) => connection.feeds().remove(format),
+        None => connection.feeds().clear(),
+    }
+    Ok(Success::DONE)
+}
+
+pub(crate) async fn ack(context: &Context<'_>, params: AckParams) -> Result<AckResult, Fault> {
+    let place: Place = params.cursor.parse()?;
+    let id = reader(context, &params.name)?;
+    let body = serde_json::to_string(&place.to_string()).map_err(|error| Fault::new(FaultCode::InternalError, error))?;
+    let change = RowChange { kind: RowKind::Cursor, id, body: Some(body) };
+    context.host.log.keep(vec![change], Vec::new()).await.map_err(fault::log)?;
+    Ok(AckResult { name: params.name, cursor: params.cursor })
+}
+
+/// The place that a named reader acknowledged last.
+async fn kept(context: &Context<'_>, name: &str) -> Result<Option<Place>, Fault> {
+    let id = reader(context, name)?;
+    let rows = context.host.log.rows(RowKind::Cursor).await.map_err(fault::log)?;
+    let Some((_, body)) = rows.into_iter().find(|(row, _)| *row == id) else { return Ok(None) };
+    let text: String = serde_json::from_str(&body).map_err(|error| Fault::new(FaultCode::InternalError, error))?;
+    text.parse().map(Some)
+}
+
+/// A reader's name is its device's own.
+fn reader(context: &Context<'_>, name: &str) -> Result<String, Fault> {
+    if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
+        return Err(Fault::params(format_args!("a reader's name has 1 to {MAX_NAME} visible characters")));
+    }
+    Ok(format!("{}/{name}", context.caller.account()))
+}
+
+pub(crate) async fn read(context: &Context<'_>, params: LogReadParams) -> Result<LogReadResult, Fault> {
+    let record = context.host.session(&params.session_id).await?;
+    let after = params.after_seq.unwrap_or(0);
+    let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
+    let page = context.host.log.read(&StreamId::from(&record.session_id), after, limit as usize).await;
+    let page = page.map_err(fault::log)?;
+    let (mut events, mut size, mut last_seq) = (Vec::new(), 0, after);
+    for entry in &page.batch {
+        size += entry.json().len() + 1;
+        // One event that is too big for a frame by itself is told, not passed over.
+        if size > MAX_FRAME && !events.is_empty() {
+            break;
+        }
+        let raw = RawValue::from_string(entry.json().to_owned());
+        events.push(raw.map_err(|error| Fault::new(FaultCode::InternalError, error))?);
+        last_seq = entry.seq();
+    }
+    Ok(LogReadResult { events, last_seq, has_more: last_seq < page.last_seq })
+}
+
+pub(crate) async fn artifact(context: &Context<'_>, params: ArtifactParams) -> Result<ArtifactResult, Fault> {
+    let id = ArtifactId::from(params.artifact_id.as_str());
+    let bytes = context.host.engine.artifacts().get(&id).await.map_err(|error| {
+        let code = match error {
+            ArtifactError::NotFound(_) => FaultCode::InvalidParams,
+            _ => FaultCode::InternalError,
+        };
+        Fault::new(code, format_args!("artifact {id} cannot be read; it may have been removed by retention"))
+    })?;
+    let size = bytes.len() as u64;
+    let offset = params.offset.unwrap_or(0).min(size);
+    let length = u64::from(params.length.unwrap_or(PIECE).clamp(1, MAX_PIECE)).min(size - offset);
+    let piece = &bytes[offset as usize..(offset + length) as usize];
+    let (encoding, content) = match std::str::from_utf8(piece) {
+        Ok(text) => ("utf-8", text.to_owned()),
+        Err(_) => ("base64", BASE64.encode(piece)),
+    };
+    Ok(ArtifactResult { artifact_id: params.artifact_id, encoding: encoding.into(), content, offset, size })
+}

@@ -1,0 +1,199 @@
+//! Reading sessions.
+
+use std::time::Instant;
+
+use roost_log::{Filter, Start, StreamId};
+use roost_proto::cdev::element::{Element, elements as fold};
+use roost_proto::cdev::message::Message;
+use roost_proto::event::{NormalizedEvent, NormalizedEventType as Type};
+use roost_proto::rpc::{
+    DeleteParams, DeleteResult, ElementsPage, ElementsParams, ElementsResult, Fault, HistoryParams, HistoryResult,
+    MessagesParams, MessagesResult, Order, SessionInfo, SessionListParams, SessionListResult, SessionParams,
+};
+use roost_proto::session::SessionRecord;
+use serde::Serialize;
+
+use super::{routing, shape};
+use crate::dispatch::{Context, MAX_FRAME};
+use crate::fault;
+use crate::host::Host;
+use crate::workspaces::Entry;
+
+/// Items of a list unless asked otherwise, and at most.
+const PAGE: u32 = 50;
+const MAX_SESSIONS: u32 = 500;
+const MAX_MESSAGES: u32 = 500;
+const MAX_ELEMENTS: u32 = 100;
+
+/// Events that are pieces of others; what they add up to is there whole.
+const PIECES: [Type; 2] = [Type::ModelOutputDelta, Type::ToolOutputDelta];
+
+/// The sessions of a workspace, the latest first.
+pub(super) async fn of_entry(host: &Host, entry: &Entry) -> Result<Vec<SessionRecord>, Fault> {
+    let mut sessions = listed(host).await?;
+    sessions.retain(|record| routing::belongs(record, entry));
+    Ok(sessions)
+}
+
+/// Every session that was not taken off the lists, the latest first.
+async fn listed(host: &Host) -> Result<Vec<SessionRecord>, Fault> {
+    let mut sessions = host.log.sessions(usize::MAX).await.map_err(fault::log)?;
+    sessions.retain(|record| !record.hidden);
+    Ok(sessions)
+}
+
+pub(crate) async fn list(context: &Context<'_>, params: SessionListParams) -> Result<SessionListResult, Fault> {
+    routing::known(context, params.agent_type.as_deref())?;
+    let mut sessions = match &params.workspace_id {
+        Some(id) => of_entry(context.host, &context.host.workspaces.get(id)?).await?,
+        None => listed(context.host).await?,
+    };
+    sessions.retain(|record| {
+        params.agent_type.as_deref().is_none_or(|agent_type| record.runtime.id() == agent_type)
+            && params.cwd.as_deref().is_none_or(|cwd| record.cwd == cwd)
+    });
+    let total = sessions.len() as u64;
+    let page = page(sessions, params.offset, params.limit);
+    Ok(SessionListResult { sessions: page.iter().map(|record| shape::info(context.host, record)).collect(), total })
+}
+
+fn page(sessions: Vec<SessionRecord>, offset: Option<u32>, limit: Option<u32>) -> Vec<SessionRecord> {
+    let limit = limit.unwrap_or(PAGE).clamp(1, MAX_SESSIONS) as usize;
+    sessions.into_iter().skip(offset.unwrap_or(0) as usize).take(limit).collect()
+}
+
+pub(crate) async fn get(context: &Context<'_>, params: SessionParams) -> Result<SessionInfo, Fault> {
+    let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
+    Ok(shape::info(context.host, &record))
+}
+
+pub(crate) async fn of_workspace(context: &Context<'_>, params: HistoryParams) -> Result<HistoryResult, Fault> {
+    routing::known(context, params.agent_type.as_deref())?;
+    let entry = context.host.workspaces.get(&params.workspace_id)?;
+    let mut sessions = of_entry(context.host, &entry).await?;
+    if let Some(agent_type) = &params.agent_type {
+        sessions.retain(|record| record.runtime.id() == agent_type);
+    }
+    let total = sessions.len() as u64;
+    let page = page(sessions, params.offset, params.limit);
+    let sessions = page.iter().map(|record| shape::item(context.host, record, &params.workspace_id)).collect();
+    Ok(HistoryResult { sessions, total })
+}
+
+pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> Result<MessagesResult, Fault> {
+    let started = Instant::now();
+    let workspace = params.workspace_id.as_deref();
+    let record = routing::session_in(context, workspace, &params.session_id, params.agent_type.as_deref()).await?;
+    let mut messages: Vec<Message> = Vec::new();
+    each(context.host, &record, |event| messages.extend(Message::of(event))).await?;
+    let total = messages.len();
+    if params.order.unwrap_or_default() == Order::Desc {
+        messages.reverse();
+    }
+    let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_MESSAGES);
+    let offset = params.offset.unwrap_or(0);
+    let page = fitting(messages.into_iter().skip(offset as usize).take(limit as usize));
+    Ok(MessagesResult {
+        session_id: record.session_id.to_string(),
+        has_more: offset as usize + page.len() < total,
+        messages: page,
+        total: total as u64,
+        limit,
+        offset,
+        query_time_ms: started.elapsed().as_secs_f64() * 1000.0,
+    })
+}
+
+pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> Result<ElementsResult, Fault> {
+    let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
+    let mut events = Vec::new();
+    each(context.host, &record, |event| events.push(event.clone())).await?;
+    let elements = fold(&events);
+    let place = |id: &String| {
+        let found = elements.iter().position(|element| element.id == *id);
+        found.ok_or_else(|| Fault::params(format_args!("the session has no element \"{id}\"")))
+    };
+    let end = params.before.as_ref().map(place).transpose()?.unwrap_or(elements.len());
+    let begin = params.after.as_ref().map(place).transpose()?.map_or(0, |at| at + 1).min(end);
+    let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_ELEMENTS) as usize;
+    // Whoever goes forwards wants the next ones; everyone else the last ones.
+    let page: Vec<Element> = if params.after.is_some() {
+        fitting(elements[begin..end].iter().take(limit).cloned())
+    } else {
+        let mut last = fitting(elements[begin..end].iter().rev().take(limit).cloned());
+        last.reverse();
+        last
+    };
+    let first = page.first().and_then(|element| elements.iter().position(|other| other.id == element.id));
+    let first = first.unwrap_or(begin);
+    let pagination = ElementsPage {
+        total: elements.len() as u64,
+        returned: page.len() as u64,
+        has_more_before: first > 0,
+        has_more_after: first + page.len() < elements.len(),
+        oldest_id: page.first().map(|element| element.id.clone()),
+        newest_id: page.last().map(|element| element.id.clone()),
+    };
+    Ok(ElementsResult { session_id: record.session_id.to_string(), elements: page, pagination })
+}
+
+/// As many as fit into a frame, at least one.
+fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let (mut fitting, mut size) = (Vec::new(), 4096);
+    for item in items {
+        size += serde_json::to_string(&item).map_or(0, |text| text.len() + 1);
+        if size > MAX_FRAME && !fitting.is_empty() {
+            break;
+        }
+        fitting.push(item);
+    }
+    fitting
+}
+
+/// Shows every event of a session that is more than a piece of another, as far as it is still kept.
+async fn each(host: &Host, record: &SessionRecord, mut show: impl FnMut(&NormalizedEvent)) -> Result<(), Fault> {
+    let stream = StreamId::from(&record.session_id);
+    let filter = Filter::stream(stream.clone()).types(Type::ALL.iter().copied().filter(|known| !PIECES.contains(known)));
+    let mut start = Start::AfterSeq(stream.clone(), 0);
+    let mut follower = loop {
+        match host.log.follow(filter.clone(), start).await {
+            Err(roost_log::Error::Truncated { resume_at, .. }) => start = Start::AfterSeq(stream.clone(), resume_at - 1),
+            follower => break follower.map_err(fault::log)?,
+        }
+    };
+    while let Some(batch) = follower.ready().await.map_err(fault::log)? {
+        for entry in &batch {
+            show(entry.event().map_err(fault::log)?);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) async fn delete(context: &Context<'_>, params: DeleteParams) -> Result<DeleteResult, Fault> {
+    routing::known(context, params.agent_type.as_deref())?;
+    let doomed = match &params.session_id {
+        Some(id) => {
+            let workspace = params.workspace_id.as_deref();
+            vec![routing::session_in(context, workspace, id, params.agent_type.as_deref()).await?]
+        }
+        None => {
+            let mut all = match &params.workspace_id {
+                Some(id) => of_entry(context.host, &context.host.workspaces.get(id)?).await?,
+                None => listed(context.host).await?,
+            };
+            all.retain(|record| {
+                params.agent_type.as_deref().is_none_or(|agent_type| record.runtime.id() == agent_type)
+            });
+            all
+        }
+    };
+    for record in &doomed {
+        context.host.engine.hide(record.session_id.as_str()).await.map_err(fault::engine)?;
+    }
+    Ok(DeleteResult {
+        status: "deleted".into(),
+        deleted: doomed.len() as u64,
+        session_id: params.session_id,
+        workspace_id: params.workspace_id,
+    })
+}

@@ -1,0 +1,162 @@
+//! Hello, goodbye, and how the daemon is.
+
+use std::collections::BTreeMap;
+
+use roost_log::{Health, Start};
+use roost_proto::cdev::notify::Naming;
+use roost_proto::rpc::{
+    Empty, EventFormat, Fault, FaultCode, HealthResult, InitializeParams, InitializeResult, NoParams, PROTOCOL_VERSION,
+    SERVER_NAME, ServerCapabilities, ServerInfo, StatusResult, Success,
+};
+
+use super::{agent, shape};
+use crate::caller::Door;
+use crate::connection::Connection;
+use crate::dispatch::Context;
+use crate::fault;
+use crate::feed::{Feed, Selection};
+use crate::host::Host;
+
+/// The events that a client may be sent without asking.
+const NOTIFICATIONS: [&str; 20] = [
+    "claude_log",
+    "claude_message",
+    "claude_status",
+    "claude_permission",
+    "claude_waiting",
+    "claude_session_info",
+    "pty_permission",
+    "pty_permission_resolved",
+    "pty_state",
+    "stream_read_complete",
+    "session_start",
+    "session_end",
+    "session_stopped",
+    "session_id_resolved",
+    "session_id_failed",
+    "session_joined",
+    "session_left",
+    "workspace_removed",
+    "heartbeat",
+    "error",
+];
+
+/// Close code of a connection whose client said goodbye.
+const NORMAL: u16 = 1000;
+
+pub(crate) async fn initialize(context: &Context<'_>, params: InitializeParams) -> Result<InitializeResult, Fault> {
+    if let Some(version) = &params.protocol_version
+        && !is_served(version)
+    {
+        let why = format_args!("protocol version {version} is not served here; 1.x is");
+        return Err(Fault::new(FaultCode::UnsupportedVersion, why).with("supported", ["1.0"]));
+    }
+    if let Some(connection) = context.connection {
+        connection.initialize();
+        // The local door's clients say what they want to follow.
+        if context.caller.door != Door::Local {
+            follow_usual(context.host, connection).await?;
+        }
+    }
+    let info = ServerInfo { name: SERVER_NAME.into(), version: context.host.version.clone() };
+    Ok(InitializeResult {
+        protocol_version: PROTOCOL_VERSION.into(),
+        server_info: info.clone(),
+        server_info_snake: info,
+        capabilities: capabilities(context.host).await,
+        client_id: context.caller.client_id.to_string(),
+    })
+}
+
+/// `1`, or `1.` and anything.
+fn is_served(version: &str) -> bool {
+    version == "1" || version.starts_with("1.")
+}
+
+/// Starts the events that come unasked; a second hello changes nothing.
+async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<Connection>) -> Result<(), Fault> {
+    if !connection.feeds().is_empty() {
+        return Ok(());
+    }
+    let follower = host.log.follow(Selection::Usual.filter(), Start::Now).await.map_err(fault::log)?;
+    let feed = Feed::cdev(host.clone(), connection.clone(), Selection::Usual, Naming::Claude, follower, None);
+    connection.feeds().put(EventFormat::Cdev, feed);
+    Ok(())
+}
+
+async fn capabilities(host: &Host) -> ServerCapabilities {
+    let all = |names: &[&str], can: bool| -> BTreeMap<String, bool> {
+        names.iter().map(|name| ((*name).to_owned(), can)).collect()
+    };
+    let registry = host.engine.registry().await;
+    let git = ["status", "diff", "stage", "unstage", "discard", "commit", "push", "pull", "branches", "checkout"];
+    ServerCapabilities {
+        agent: all(&["run", "stop", "respond", "sessions", "sessionWatch"], true),
+        git: all(&git, false),
+        file: all(&["get", "list"], false),
+        repository: all(&["index", "search", "list", "tree", "stats", "rebuild"], false),
+        notifications: NOTIFICATIONS.map(Into::into).into(),
+        supported_agents: registry.runtimes.iter().map(|runtime| runtime.id.clone()).collect(),
+        runtime_registry: registry,
+    }
+}
+
+pub(crate) async fn initialized(_: &Context<'_>, _: NoParams) -> Result<Empty, Fault> {
+    Ok(Empty {})
+}
+
+pub(crate) async fn shutdown(context: &Context<'_>, _: NoParams) -> Result<Success, Fault> {
+    if let Some(connection) = context.connection {
+        connection.feeds().clear();
+        for (session, _) in connection.watched() {
+            connection.unwatch(&session);
+        }
+        let connection = connection.clone();
+        // Said after the answer, which is queued first.
+        context.host.tasks.spawn(async move {
+            tokio::task::yield_now().await;
+            connection.say_goodbye(NORMAL, "goodbye").await;
+        });
+    }
+    Ok(Success::DONE)
+}
+
+pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<StatusResult, Fault> {
+    let host = context.host;
+    let default = agent::default_workspace(host);
+    let agent = agent::current(host, None).await?;
+    let pending = host.log.pending(None).await.map_err(fault::log)?.len() as u64;
+    let running = host.log.open_tasks().await.map_err(fault::log)?.len() as u64;
+    let state = match &agent {
+        Some(record) => shape::state(record, !host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?.is_empty()),
+        None => "idle",
+    };
+    let is_git_repo = match &default {
+        Some(entry) => shape::is_git(&entry.path).await,
+        None => false,
+    };
+    Ok(StatusResult {
+        session_id: host.instance.clone(),
+        agent_session_id: agent.map(|record| record.session_id.to_string()),
+        claude_state: state.into(),
+        agent_state: state.into(),
+        agent_type: host.engine.registry().await.default_runtime,
+        version: host.version.clone(),
+        agent_version: host.version.clone(),
+        connected_clients: host.presence.count() as u64,
+        repo_path: default.as_ref().map(|entry| entry.path.clone()).unwrap_or_default(),
+        repo_name: default.map(|entry| entry.name).unwrap_or_default(),
+        uptime_seconds: host.uptime_seconds(),
+        watcher_enabled: false,
+        git_enabled: false,
+        is_git_repo,
+        running_tasks: running,
+        pending,
+    })
+}
+
+pub(crate) async fn health(context: &Context<'_>, _: NoParams) -> Result<HealthResult, Fault> {
+    let healthy = *context.host.log.health().borrow() == Health::Ok;
+    let status = if healthy { "ok" } else { "stalled" };
+    Ok(HealthResult { status: status.into(), healthy, uptime_seconds: context.host.uptime_seconds() })
+}

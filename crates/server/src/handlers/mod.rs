@@ -1,0 +1,14 @@
+//! One file per area of the method table: each handler checks, calls the engine or the log, and shapes the answer.
+
+pub(crate) mod agent;
+mod answering;
+pub(crate) mod events;
+pub(crate) mod history;
+pub(crate) mod host;
+pub(crate) mod lifecycle;
+pub(crate) mod permission;
+mod routing;
+pub(crate) mod session;
+mod shape;
+pub(crate) mod watching;
+pub(crate) mod workspace;

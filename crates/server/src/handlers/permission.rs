@@ -1,0 +1,84 @@
+//! What waits, and its answers.
+
+use std::collections::HashSet;
+
+use roost_engine::{Decision, ResponseTo};
+use roost_proto::approval::PendingAsk;
+use roost_proto::rpc::{
+    Fault, NoParams, PendingParams, PendingRequest, PendingResult, PermissionDecision, PermissionRespondParams,
+    PermissionStats, Success,
+};
+use serde_json::json;
+
+use super::{answering, shape};
+use crate::dispatch::Context;
+use crate::fault;
+
+pub(crate) async fn respond(context: &Context<'_>, params: PermissionRespondParams) -> Result<Success, Fault> {
+    let pending = answering::find(context, &params.tool_use_id, params.session_id.as_deref()).await?;
+    if let PendingAsk::Question(_) = pending.ask {
+        let is_no = params.decision == PermissionDecision::Deny;
+        let words = params.updated_input.unwrap_or_else(|| json!(params.reason));
+        let to = answering::in_words(&pending, &words, is_no)?;
+        answering::give(context, &pending, to, params.key).await?;
+        return Ok(Success::DONE);
+    }
+    let scope = params.scope.unwrap_or_default();
+    let decision = match (params.decision, params.updated_input) {
+        (PermissionDecision::Allow, Some(input)) => Decision::AllowEdited { input },
+        (PermissionDecision::Allow, None) => Decision::Allow { scope },
+        (PermissionDecision::Deny, _) => Decision::Deny { scope, reason: params.reason },
+    };
+    let mut to = answering::decided(&pending, decision)?;
+    // What the client saw counts, where it says so.
+    if let ResponseTo::Approval { attempt, input_hash, .. } = &mut to {
+        *attempt = params.attempt.or(*attempt);
+        *input_hash = params.input_hash.or(input_hash.take());
+    }
+    answering::give(context, &pending, to, params.key).await?;
+    Ok(Success::DONE)
+}
+
+pub(crate) async fn pending(context: &Context<'_>, params: PendingParams) -> Result<PendingResult, Fault> {
+    let session = match &params.session_id {
+        Some(id) => Some(context.host.session(id).await?.session_id),
+        None => None,
+    };
+    let waiting = context.host.log.pending(session.as_ref()).await.map_err(fault::log)?;
+    let mut requests = Vec::with_capacity(waiting.len());
+    let mut size = 0;
+    for one in &waiting {
+        let constant =
+            context.host.projections.constant(&*context.host.log, &one.session_id).await.map_err(fault::log)?;
+        let input = match &one.ask {
+            PendingAsk::Approval(asked) => asked.input.clone(),
+            PendingAsk::Question(asked) => json!({ "question": asked.message, "fields": asked.fields }),
+        };
+        // Those that do not fit are counted; they come up when older ones are answered.
+        size += input.to_string().len() * 2 + 1024;
+        if size > crate::dispatch::MAX_FRAME {
+            break;
+        }
+        requests.push(PendingRequest {
+            tool_use_id: one.id().into(),
+            session_id: one.session_id.to_string(),
+            workspace_id: constant.workspace_id.clone().unwrap_or_default(),
+            tool_name: shape::tool_name(&one.ask).into(),
+            tool_input: input,
+            created_at: one.asked_at,
+            agent_type: constant.agent_type.clone(),
+            pending: (**one).clone(),
+        });
+    }
+    Ok(PendingResult { requests, count: waiting.len() as u64 })
+}
+
+pub(crate) async fn stats(context: &Context<'_>, _: NoParams) -> Result<PermissionStats, Fault> {
+    let remembered = context.host.log.remembered().await.map_err(fault::log)?;
+    let sessions: HashSet<_> = remembered.iter().filter_map(|rule| rule.session_id.as_ref()).collect();
+    Ok(PermissionStats {
+        active_sessions: sessions.len() as u64,
+        total_patterns: remembered.len() as u64,
+        pending_requests: context.host.log.pending(None).await.map_err(fault::log)?.len() as u64,
+    })
+}

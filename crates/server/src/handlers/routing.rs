@@ -1,0 +1,125 @@
+//! Which runtime and which session a call means (seed 000).
+
+use std::path::PathBuf;
+
+use roost_proto::mode::{AnyMode, Mode};
+use roost_proto::registry::RuntimeStatus;
+use roost_proto::rpc::{Fault, FaultCode, Scope};
+use roost_proto::session::SessionRecord;
+
+use crate::caller::Door;
+use crate::dispatch::Context;
+use crate::workspaces::Entry;
+
+/// The runtime that a call names, or the default. An unknown one is refused before anything else is looked at.
+pub(super) async fn runtime(context: &Context<'_>, agent_type: Option<&str>) -> Result<String, Fault> {
+    known(context, agent_type)?;
+    let engine = &context.host.engine;
+    let id = match agent_type {
+        Some(asked) => normal(asked),
+        None => engine.registry().await.default_runtime,
+    };
+    let disabled = |entry: &roost_engine::Registered| {
+        entry.adapter.name().id() == id && entry.status == RuntimeStatus::Disabled
+    };
+    if engine.runtimes().iter().any(disabled) {
+        let why = format_args!("runtime \"{id}\" is disabled on this server");
+        return Err(Fault::new(FaultCode::InternalError, why).with("agent_type", &id).with("status", "disabled"));
+    }
+    Ok(id)
+}
+
+/// Refuses a runtime that is not registered.
+pub(super) fn known(context: &Context<'_>, agent_type: Option<&str>) -> Result<(), Fault> {
+    let Some(asked) = agent_type else { return Ok(()) };
+    let mut ids = context.host.engine.runtimes().ids();
+    ids.sort_unstable();
+    if ids.contains(&normal(asked)) {
+        return Ok(());
+    }
+    let why = format_args!("agent_type must be one of: {}", ids.join(", "));
+    Err(Fault::params(why).with("agent_type", asked).with("supported_agent_types", ids))
+}
+
+fn normal(agent_type: &str) -> String {
+    agent_type.trim().to_lowercase()
+}
+
+/// The session that a call is about; the runtime it names, if any, must be the session's own.
+pub(super) async fn session(
+    context: &Context<'_>,
+    id: &str,
+    agent_type: Option<&str>,
+) -> Result<SessionRecord, Fault> {
+    known(context, agent_type)?;
+    let record = context.host.session(id).await?;
+    match agent_type {
+        Some(asked) if normal(asked) != record.runtime.id() => {
+            let why = format_args!("session {id} runs on {}, not on {asked}", record.runtime.id());
+            let fault = Fault::params(why).with("agent_type", asked).with("session_agent_type", record.runtime.id());
+            Err(fault.with("supported_agent_types", context.host.engine.runtimes().ids()).with("session_id", id))
+        }
+        _ => Ok(record),
+    }
+}
+
+/// The session of a workspace that a call is about.
+pub(super) async fn session_in(
+    context: &Context<'_>,
+    workspace: Option<&str>,
+    id: &str,
+    agent_type: Option<&str>,
+) -> Result<SessionRecord, Fault> {
+    known(context, agent_type)?;
+    let entry = workspace.map(|workspace| context.host.workspaces.get(workspace)).transpose()?;
+    let record = session(context, id, agent_type).await?;
+    match entry {
+        Some(entry) if !belongs(&record, &entry) => {
+            let why = format_args!("session {id} is not one of the workspace \"{}\"", entry.name);
+            Err(Fault::new(FaultCode::SessionNotFound, why).with("session_id", id).with("workspace_id", &entry.id))
+        }
+        _ => Ok(record),
+    }
+}
+
+/// A session belongs to the workspace that it was made in, or whose folder it works in.
+pub(super) fn belongs(record: &SessionRecord, entry: &Entry) -> bool {
+    match &record.workspace_id {
+        Some(id) => *id == entry.id,
+        None => std::path::Path::new(&record.cwd).starts_with(&entry.path),
+    }
+}
+
+/// The folder that a new session works in, and its workspace.
+pub(super) fn place(
+    context: &Context<'_>,
+    workspace_id: Option<&str>,
+    cwd: Option<&str>,
+) -> Result<(PathBuf, Option<Entry>), Fault> {
+    let workspaces = &context.host.workspaces;
+    match (workspace_id, cwd) {
+        (Some(id), _) => {
+            let entry = workspaces.get(id)?;
+            Ok((entry.path.clone().into(), Some(entry)))
+        }
+        (None, Some(cwd)) if context.caller.scope >= Scope::Admin => {
+            Ok((cwd.into(), workspaces.containing(cwd.as_ref())))
+        }
+        (None, Some(_)) => Err(Fault::params("cwd is for the local door only; name a workspace_id").with("field", "cwd")),
+        (None, None) => Err(Fault::missing("workspace_id")),
+    }
+}
+
+/// The mode that a call asks for, if the server's policy lets this client have it.
+pub(super) fn mode(
+    context: &Context<'_>,
+    mode: Option<AnyMode>,
+    yolo: Option<bool>,
+) -> Result<Option<Mode>, Fault> {
+    let mode = if yolo == Some(true) { Some(Mode::Yolo) } else { mode.map(|mode| mode.0) };
+    if mode == Some(Mode::Yolo) && context.caller.door != Door::Local && !context.host.settings.allow_yolo {
+        let why = "the mode yolo is not allowed from afar; set policy.allow_yolo in roost.toml to allow it";
+        return Err(Fault::params(why).with("permission_mode", "yolo"));
+    }
+    Ok(mode)
+}

@@ -1,0 +1,277 @@
+//! Steering sessions.
+
+use roost_engine::{Accepted, Approver, NewSession, Prompt};
+use roost_proto::approval::{ApprovalScope, PendingAsk};
+use roost_proto::content::TranscriptMessage;
+use roost_proto::ids::SessionId;
+use roost_proto::mode::Mode;
+use roost_proto::rpc::{
+    ActiveParams, ActiveResult, AskKind, Fault, Presence, RunMode, SessionInputParams, SessionInputResult,
+    SessionParams, SessionRespondParams, SessionSendParams, SessionSendResult, SessionStartParams, SessionStartResult,
+    SessionState, SessionStopParams, SessionStopResult, StartMode, StatusWord, StopWhat,
+};
+use roost_proto::runtime::CreateSessionInput;
+use roost_proto::session::SessionRecord;
+use serde_json::Value;
+
+use super::{answering, routing, shape};
+use crate::dispatch::Context;
+use crate::fault;
+use crate::workspaces::Entry;
+
+/// Whose logins a session uses unless told otherwise.
+const NAMESPACE: &str = "default";
+
+pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> Result<SessionStartResult, Fault> {
+    let agent_type = params.agent_type.as_deref();
+    routing::known(context, agent_type)?;
+    let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    if let Some(id) = &params.session_id {
+        let record = routing::session_in(context, params.workspace_id.as_deref(), id, agent_type).await?;
+        return attached(context, record, "attached").await;
+    }
+    let (cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref())?;
+    if params.mode.unwrap_or_default() == StartMode::Attach
+        && let Some(entry) = &workspace
+        && let Some(record) = latest(context, entry, agent_type).await?
+    {
+        let outcome = if shape::is_live(&record) { "existing" } else { "attached" };
+        return attached(context, record, outcome).await;
+    }
+    let new = NewSession {
+        runtime: Some(routing::runtime(context, agent_type).await?),
+        cwd,
+        mode: mode.unwrap_or_default(),
+        credential_namespace: NAMESPACE.into(),
+        workspace_id: workspace.map(|entry| entry.id),
+        input: CreateSessionInput {
+            title: params.title,
+            model: params.model,
+            permission_mode: None,
+            runtime_config: params.runtime_config,
+        },
+    };
+    let id = context.host.engine.create_session(new).await.map_err(fault::engine)?;
+    let record = context.host.session(id.as_str()).await?;
+    Ok(SessionStartResult {
+        status: "starting".into(),
+        source: "managed".into(),
+        message: "Session started".into(),
+        ..attached(context, record, "started").await?
+    })
+}
+
+/// The answer about a session that is there; what waits in it is sent again to whoever watches.
+async fn attached(context: &Context<'_>, record: SessionRecord, outcome: &str) -> Result<SessionStartResult, Fault> {
+    let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
+    let asked = waiting.iter().find_map(|one| match &one.ask {
+        PendingAsk::Approval(asked) => Some(asked),
+        PendingAsk::Question(_) => None,
+    });
+    Ok(SessionStartResult {
+        session_id: record.session_id.to_string(),
+        id: record.session_id.to_string(),
+        workspace_id: shape::workspace_of(context.host, &record).unwrap_or_default(),
+        status: "attached".into(),
+        outcome: outcome.into(),
+        source: if shape::is_live(&record) { "managed" } else { "history" }.into(),
+        agent_type: record.runtime.id().into(),
+        message: "Attached to the session".into(),
+        has_pending_permission: !waiting.is_empty(),
+        pending_permission_type: asked.map(|asked| shape::permission_type(asked).into()),
+        pending_permission_target: asked.map(|asked| asked.title.clone().unwrap_or_else(|| asked.name.clone())),
+        project_path: record.cwd,
+        started_at: record.created_at,
+        last_active: record.updated_at,
+    })
+}
+
+/// The session of a workspace that a client attaches to: the current one, else the live one, else the latest.
+pub(super) async fn latest(
+    context: &Context<'_>,
+    entry: &Entry,
+    agent_type: Option<&str>,
+) -> Result<Option<SessionRecord>, Fault> {
+    let mut sessions = super::history::of_entry(context.host, entry).await?;
+    if let Some(agent_type) = agent_type {
+        sessions.retain(|record| record.runtime.id() == agent_type);
+    }
+    let current = sessions.iter().position(|record| Some(&record.session_id) == entry.current.as_ref());
+    let chosen = current.or_else(|| sessions.iter().position(shape::is_live)).unwrap_or(0);
+    Ok((chosen < sessions.len()).then(|| sessions.swap_remove(chosen)))
+}
+
+pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Result<SessionSendResult, Fault> {
+    let agent_type = params.agent_type.as_deref();
+    routing::known(context, agent_type)?;
+    let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    let (record, auto_created) = match (&params.session_id, params.mode.unwrap_or_default()) {
+        (Some(id), _) => (routing::session(context, id, agent_type).await?, false),
+        (None, RunMode::Continue) => {
+            let id = params.workspace_id.as_deref().ok_or_else(|| Fault::missing("session_id"))?;
+            let entry = context.host.workspaces.get(id)?;
+            let found = latest(context, &entry, agent_type).await?;
+            (found.ok_or_else(|| Fault::no_session("of this workspace"))?, false)
+        }
+        (None, RunMode::New) => {
+            let id = params.workspace_id.clone().ok_or_else(|| Fault::missing("workspace_id"))?;
+            (create(context, &id, agent_type, mode).await?, true)
+        }
+    };
+    let accepted = prompt(context, &record.session_id, params.prompt, mode, params.approver).await?;
+    let (delivery, task_id, prompt_id) = match accepted {
+        Accepted::Started(task) => ("started", Some(task.to_string()), None),
+        Accepted::Queued(prompt) => ("queued", None, Some(prompt.to_string())),
+    };
+    Ok(SessionSendResult {
+        status: "sent".into(),
+        session_id: record.session_id.to_string(),
+        agent_type: record.runtime.id().into(),
+        workspace_id: shape::workspace_of(context.host, &record),
+        auto_created,
+        delivery: delivery.into(),
+        task_id,
+        prompt_id,
+    })
+}
+
+/// A new session in a workspace.
+pub(super) async fn create(
+    context: &Context<'_>,
+    workspace: &str,
+    agent_type: Option<&str>,
+    mode: Option<Mode>,
+) -> Result<SessionRecord, Fault> {
+    let entry = context.host.workspaces.get(workspace)?;
+    let new = NewSession {
+        runtime: Some(routing::runtime(context, agent_type).await?),
+        cwd: entry.path.into(),
+        mode: mode.unwrap_or_default(),
+        credential_namespace: NAMESPACE.into(),
+        workspace_id: Some(entry.id),
+        input: CreateSessionInput::default(),
+    };
+    let id = context.host.engine.create_session(new).await.map_err(fault::engine)?;
+    context.host.session(id.as_str()).await
+}
+
+/// Says something to a session; whoever watches may be asked, unless the sender says that nobody is there.
+pub(super) async fn prompt(
+    context: &Context<'_>,
+    session: &SessionId,
+    text: String,
+    mode: Option<Mode>,
+    presence: Option<Presence>,
+) -> Result<Accepted, Fault> {
+    let approver = match presence.unwrap_or(Presence::Present) {
+        Presence::Present => Approver::Present,
+        Presence::Nobody => Approver::Nobody,
+    };
+    let prompt = Prompt { message: TranscriptMessage::user(text), mode, approver };
+    context.host.engine.prompt(session.as_str(), prompt).await.map_err(fault::engine)
+}
+
+pub(crate) async fn stop(context: &Context<'_>, params: SessionStopParams) -> Result<SessionStopResult, Fault> {
+    let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
+    let engine = &context.host.engine;
+    let id = record.session_id.as_str();
+    let reason = params.reason.as_deref().unwrap_or("stopped by a client");
+    let outcome = match engine.stop(id, reason).await {
+        Ok(outcome) => Some(outcome),
+        Err(roost_engine::Error::NothingToStop(_)) => None,
+        Err(error) => return Err(fault::engine(error)),
+    };
+    let message = match (params.what.unwrap_or_default(), outcome) {
+        (StopWhat::Session, _) => {
+            engine.close(id, reason).await.map_err(fault::engine)?;
+            "Session stopped"
+        }
+        (StopWhat::Task, Some(_)) => "Task stopped",
+        (StopWhat::Task, None) => "No task was running",
+    };
+    Ok(SessionStopResult { success: true, message: message.into(), agent_type: record.runtime.id().into(), outcome })
+}
+
+pub(crate) async fn input(context: &Context<'_>, params: SessionInputParams) -> Result<SessionInputResult, Fault> {
+    let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
+    let typed = params.key.or(params.input).ok_or_else(|| Fault::missing("input"))?;
+    let key = type_into(context, &record, &typed).await?;
+    Ok(SessionInputResult { status: "sent".into(), key, agent_type: record.runtime.id().into() })
+}
+
+/// The keys of a terminal; those that mean nothing to an agent are taken and do nothing.
+const KEYS: [&str; 17] = [
+    "enter", "return", "escape", "esc", "up", "down", "left", "right", "tab", "backspace", "delete", "home", "end",
+    "pageup", "pagedown", "space", "ctrl-c",
+];
+
+/// Types a key or a text; returns the key if it was one. What waits is answered, else text is a prompt and escape stops.
+pub(super) async fn type_into(
+    context: &Context<'_>,
+    record: &SessionRecord,
+    typed: &str,
+) -> Result<Option<String>, Fault> {
+    let word = typed.trim().to_lowercase();
+    let key = KEYS.contains(&word.as_str()).then(|| word.clone());
+    let waiting = answering::oldest(context, &record.session_id, |_| true).await?;
+    match (key.as_deref(), waiting) {
+        (Some("escape" | "esc" | "ctrl-c"), None) => match context.host.engine.stop(record.session_id.as_str(), "escape").await {
+            Ok(_) | Err(roost_engine::Error::NothingToStop(_)) => {}
+            Err(error) => return Err(fault::engine(error)),
+        },
+        (Some("escape" | "esc" | "ctrl-c"), Some(pending)) => {
+            let to = answering::in_words(&pending, &Value::String(String::new()), true)?;
+            answering::give(context, &pending, to, None).await?;
+        }
+        (Some("enter" | "return"), Some(pending)) if matches!(pending.ask, PendingAsk::Approval(_)) => {
+            let allow = roost_engine::Decision::Allow { scope: ApprovalScope::Once };
+            answering::give(context, &pending, answering::decided(&pending, allow)?, None).await?;
+        }
+        (Some(_), _) => {}
+        (None, Some(pending)) => {
+            let to = answering::in_words(&pending, &Value::String(typed.trim_end_matches(['\r', '\n']).into()), false)?;
+            answering::give(context, &pending, to, None).await?;
+        }
+        (None, None) if typed.trim().is_empty() => {}
+        (None, None) => {
+            prompt(context, &record.session_id, typed.trim_end_matches(['\r', '\n']).into(), None, None).await?;
+        }
+    }
+    Ok(key)
+}
+
+pub(crate) async fn respond(context: &Context<'_>, params: SessionRespondParams) -> Result<StatusWord, Fault> {
+    let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
+    let pending = match &params.id {
+        Some(id) => answering::find(context, id, Some(record.session_id.as_str())).await?,
+        None => {
+            let is_wanted = |ask: &PendingAsk| match params.r#type {
+                AskKind::Permission => matches!(ask, PendingAsk::Approval(_)),
+                AskKind::Question => matches!(ask, PendingAsk::Question(_)),
+            };
+            let found = answering::oldest(context, &record.session_id, is_wanted).await?;
+            found.ok_or_else(|| fault::engine(roost_engine::Error::NotPending(params.session_id.clone())))?
+        }
+    };
+    let to = answering::in_words(&pending, &params.response, false)?;
+    answering::give(context, &pending, to, None).await?;
+    Ok(StatusWord { status: "responded".into(), agent_type: Some(record.runtime.id().into()) })
+}
+
+pub(crate) async fn state(context: &Context<'_>, params: SessionParams) -> Result<SessionState, Fault> {
+    let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
+    let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
+    Ok(shape::full(context.host, &record, &waiting))
+}
+
+pub(crate) async fn active(context: &Context<'_>, params: ActiveParams) -> Result<ActiveResult, Fault> {
+    let entry = params.workspace_id.map(|id| context.host.workspaces.get(&id)).transpose()?;
+    let mut sessions = Vec::new();
+    for record in context.host.log.unclosed().await.map_err(fault::log)? {
+        if entry.as_ref().is_none_or(|entry| routing::belongs(&record, entry)) {
+            let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
+            sessions.push(shape::full(context.host, &record, &waiting));
+        }
+    }
+    Ok(ActiveResult { sessions })
+}

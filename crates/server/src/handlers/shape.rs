@@ -1,0 +1,132 @@
+//! Sessions as clients read them.
+
+use roost_proto::approval::{Pending, PendingAsk};
+use roost_proto::payload::{ApprovalRequestedPayload, ToolKind};
+use roost_proto::rpc::{HistoryItem, SessionInfo, SessionState};
+use roost_proto::session::{SessionRecord, SessionStatus, TaskOutcome};
+
+use crate::host::Host;
+
+/// `idle`, `running` or `waiting`.
+pub(super) fn state(record: &SessionRecord, waits: bool) -> &'static str {
+    match (&record.open_task, waits) {
+        (Some(_), true) => "waiting",
+        (Some(_), false) => "running",
+        (None, _) => "idle",
+    }
+}
+
+/// A session has a process, a task, or one of them soon.
+pub(super) fn is_live(record: &SessionRecord) -> bool {
+    matches!(record.status, SessionStatus::Active | SessionStatus::Ending) || record.open_task.is_some()
+}
+
+/// The name of a session for people.
+pub(super) fn summary(record: &SessionRecord) -> String {
+    record.title.clone().unwrap_or_else(|| "(session)".into())
+}
+
+pub(super) fn workspace_of(host: &Host, record: &SessionRecord) -> Option<String> {
+    match &record.workspace_id {
+        Some(id) => Some(id.to_string()),
+        None => host.workspaces.containing(record.cwd.as_ref()).map(|entry| entry.id.to_string()),
+    }
+}
+
+fn word(record: &SessionRecord) -> &'static str {
+    if is_live(record) { "running" } else { "historical" }
+}
+
+pub(super) fn info(host: &Host, record: &SessionRecord) -> SessionInfo {
+    SessionInfo {
+        session_id: record.session_id.to_string(),
+        agent_type: record.runtime.id().into(),
+        summary: summary(record),
+        first_prompt: record.title.clone(),
+        task_count: record.tasks,
+        message_count: record.messages,
+        start_time: record.created_at,
+        last_updated: record.updated_at,
+        status: word(record).into(),
+        workspace_id: workspace_of(host, record),
+        project_path: record.cwd.clone(),
+        model: record.model.clone(),
+        viewers: host.presence.viewers(record.session_id.as_str()),
+    }
+}
+
+pub(super) fn item(host: &Host, record: &SessionRecord, workspace: &str) -> HistoryItem {
+    HistoryItem {
+        session_id: record.session_id.to_string(),
+        workspace_id: workspace.into(),
+        agent_type: record.runtime.id().into(),
+        summary: summary(record),
+        message_count: record.messages,
+        last_updated: record.updated_at,
+        project_path: record.cwd.clone(),
+        status: word(record).into(),
+        started_at: record.created_at,
+        last_active: record.updated_at,
+        viewers: host.presence.viewers(record.session_id.as_str()),
+    }
+}
+
+pub(super) fn full(host: &Host, record: &SessionRecord, waiting: &[std::sync::Arc<Pending>]) -> SessionState {
+    let status = match record.status {
+        SessionStatus::Created => "starting",
+        SessionStatus::Active => "running",
+        SessionStatus::Ending => "stopping",
+        SessionStatus::Closed if record.last_outcome == Some(TaskOutcome::Failed) => "error",
+        SessionStatus::Closed => "stopped",
+    };
+    let first = waiting.first();
+    SessionState {
+        id: record.session_id.to_string(),
+        session_id: record.session_id.to_string(),
+        workspace_id: workspace_of(host, record).unwrap_or_default(),
+        status: status.into(),
+        project_path: record.cwd.clone(),
+        agent_type: record.runtime.id().into(),
+        started_at: record.created_at,
+        last_active: record.updated_at,
+        last_updated: record.updated_at,
+        error: (record.last_outcome == Some(TaskOutcome::Failed)).then(|| "the last task failed".into()),
+        claude_state: state(record, !waiting.is_empty()).into(),
+        claude_session_id: record.runtime_session_id.as_ref().map(ToString::to_string).unwrap_or_default(),
+        is_running: record.open_task.is_some(),
+        waiting_for_input: !waiting.is_empty(),
+        pending_tool_use_id: first.map(|one| one.id().to_owned()),
+        pending_tool_name: first.map(|one| tool_name(&one.ask).to_owned()),
+        summary: summary(record),
+        message_count: record.messages,
+        mode: record.mode.to_string(),
+        model: record.model.clone(),
+        queue: record.queue.clone(),
+        viewers: host.presence.viewers(record.session_id.as_str()),
+    }
+}
+
+/// The tool of what waits; a question is a tool of its own to clients.
+pub(super) fn tool_name(ask: &PendingAsk) -> &str {
+    match ask {
+        PendingAsk::Approval(asked) => &asked.name,
+        PendingAsk::Question(_) => "AskUserQuestion",
+    }
+}
+
+/// The kind of a waiting call, as `pty_permission` names it.
+pub(super) fn permission_type(asked: &ApprovalRequestedPayload) -> &'static str {
+    match asked.kind {
+        Some(ToolKind::Edit) => "edit_file",
+        Some(ToolKind::Delete) => "delete_file",
+        Some(ToolKind::Execute) => "bash_command",
+        Some(ToolKind::Read | ToolKind::Search) => "read_file",
+        Some(ToolKind::Move) => "write_file",
+        _ => "tool_use",
+    }
+}
+
+/// Whether git keeps this folder.
+pub(super) async fn is_git(path: &str) -> bool {
+    tokio::fs::try_exists(std::path::Path::new(path).join(".git")).await.unwrap_or(false)
+}

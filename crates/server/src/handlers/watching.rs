@@ -1,0 +1,119 @@
+//! Watching sessions, and saying which one is on the screen.
+
+use std::sync::Arc;
+
+use roost_proto::rpc::{Fault, FaultCode, FocusResult, UnwatchParams, WatchParams, WatchResult, WorkspaceSessionParams};
+use roost_proto::session::SessionRecord;
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use super::{routing, shape};
+use crate::connection::Connection;
+use crate::dispatch::Context;
+use crate::feed::{Command, Place};
+
+pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<WatchResult, Fault> {
+    let connection = context.connected()?;
+    let record = routing::session_in(
+        context,
+        params.workspace_id.as_deref(),
+        &params.session_id,
+        params.agent_type.as_deref(),
+    )
+    .await?;
+    let after = params.after.as_deref().map(str::parse::<Place>).transpose()?;
+    let session = record.session_id.to_string();
+    let workspace = params.workspace_id.or_else(|| shape::workspace_of(context.host, &record));
+    let commands = connection.feeds().commands();
+    match commands {
+        // The feed itself takes the watch, so that nothing falls between what was missed and what comes.
+        Some(commands) => {
+            let (done, watched) = oneshot::channel();
+            let command = Command::Watch { session: session.clone(), workspace: workspace.clone(), after, done };
+            let gone = |_| Fault::new(FaultCode::InternalError, "the connection is closing");
+            commands.send(command).await.map_err(|_| gone(()))?;
+            watched.await.map_err(|_| gone(()))??;
+        }
+        // Whoever follows the log's own form reads the session there; the watch only makes it a viewer.
+        None => connection.watch(&session, workspace.clone()),
+    }
+    if let Some(workspace) = &workspace {
+        look_at(context, connection, workspace, &record);
+    }
+    connection.tell("session_watch_started", json!({ "session_id": session, "watching": true }));
+    Ok(WatchResult { status: "watching".into(), watching: true, workspace_id: workspace, session_id: Some(session) })
+}
+
+pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Result<WatchResult, Fault> {
+    routing::known(context, params.agent_type.as_deref())?;
+    let connection = context.connected()?;
+    let session = match &params.session_id {
+        // A session that is gone from the log can still be watched no more.
+        Some(id) => Some(context.host.session(id).await.map_or_else(|_| id.clone(), |record| record.session_id.to_string())),
+        None => first_watched(context, connection, &params).await,
+    };
+    let unwatched = session.filter(|session| connection.unwatch(session));
+    if let Some(session) = &unwatched {
+        let params = json!({ "session_id": session, "watching": false, "reason": "client_request" });
+        connection.tell("session_watch_stopped", params);
+    }
+    Ok(WatchResult {
+        status: "unwatched".into(),
+        watching: false,
+        workspace_id: params.workspace_id,
+        session_id: unwatched.or(params.session_id),
+    })
+}
+
+/// The lowest workspace and session that is watched and fits; always the same one for the same watches.
+async fn first_watched(context: &Context<'_>, connection: &Connection, params: &UnwatchParams) -> Option<String> {
+    let mut watched = connection.watched();
+    watched.sort_by(|(a, of_a), (b, of_b)| (of_a, a).cmp(&(of_b, b)));
+    for (session, workspace) in watched {
+        let right_place = params.workspace_id.is_none() || params.workspace_id == workspace;
+        let right_runtime = match &params.agent_type {
+            Some(agent_type) => {
+                context.host.session(&session).await.is_ok_and(|record| record.runtime.id() == agent_type)
+            }
+            None => true,
+        };
+        if right_place && right_runtime {
+            return Some(session);
+        }
+    }
+    None
+}
+
+pub(crate) async fn focus(context: &Context<'_>, params: WorkspaceSessionParams) -> Result<FocusResult, Fault> {
+    let connection = context.connected()?;
+    let workspace = Some(params.workspace_id.as_str());
+    let record = routing::session_in(context, workspace, &params.session_id, params.agent_type.as_deref()).await?;
+    look_at(context, connection, &params.workspace_id, &record);
+    let session = record.session_id.as_str();
+    let mut viewers = context.host.presence.viewers(session);
+    let viewer_count = viewers.len() as u64;
+    viewers.retain(|viewer| viewer != context.caller.client_id.as_str());
+    Ok(FocusResult {
+        workspace_id: params.workspace_id,
+        session_id: session.into(),
+        other_viewers: viewers,
+        viewer_count,
+        success: true,
+    })
+}
+
+/// Puts a session on the client's screen, and tells those on it and those on the one before.
+fn look_at(context: &Context<'_>, connection: &Arc<Connection>, workspace: &str, record: &SessionRecord) {
+    let session = record.session_id.as_str();
+    let before = connection.set_focus(Some((workspace.into(), session.into())));
+    let presence = &context.host.presence;
+    match before {
+        Some((_, other)) if other == session => {}
+        before => {
+            if let Some((_, other)) = before.filter(|(_, other)| !connection.watches(other)) {
+                presence.left(connection, &other);
+            }
+            presence.joined(connection, session);
+        }
+    }
+}

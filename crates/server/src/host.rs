@@ -1,0 +1,93 @@
+//! What every call and every connection shares.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use roost_engine::Engine;
+use roost_log::Log;
+use roost_proto::rpc::Fault;
+use roost_proto::session::SessionRecord;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use crate::auth::Auth;
+use crate::fault;
+use crate::limits::RateLimits;
+use crate::presence::Presence;
+use crate::projected::Projections;
+use crate::settings::Settings;
+use crate::workspaces::Workspaces;
+
+/// What the composition root gives to the door.
+pub struct Parts {
+    /// Takes commands.
+    pub engine: Arc<Engine>,
+    /// Tells what happens.
+    pub log: Arc<dyn Log>,
+    /// The state directory.
+    pub state: PathBuf,
+    /// Roost's version.
+    pub version: String,
+}
+
+/// What every call and every connection shares.
+pub(crate) struct Host {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) log: Arc<dyn Log>,
+    pub(crate) settings: Settings,
+    pub(crate) version: String,
+    /// This run of the daemon, as clients know it.
+    pub(crate) instance: String,
+    pub(crate) started: Instant,
+    pub(crate) workspaces: Workspaces,
+    pub(crate) presence: Presence,
+    pub(crate) projections: Projections,
+    pub(crate) auth: Arc<Auth>,
+    pub(crate) rates: RateLimits,
+    /// Heartbeats so far, over all connections.
+    pub(crate) heartbeats: AtomicU64,
+    /// Somebody asked the daemon to stop.
+    pub(crate) stop_asked: CancellationToken,
+    /// The door closes.
+    pub(crate) closing: CancellationToken,
+    /// Every connection and every accepted call.
+    pub(crate) tasks: TaskTracker,
+}
+
+impl Host {
+    pub(crate) fn new(parts: Parts, settings: Settings, workspaces: Workspaces, auth: Arc<Auth>) -> Self {
+        Self {
+            rates: RateLimits::new(&settings.limits),
+            engine: parts.engine,
+            log: parts.log,
+            version: parts.version,
+            settings,
+            instance: Uuid::new_v4().to_string(),
+            started: Instant::now(),
+            workspaces,
+            presence: Presence::default(),
+            projections: Projections::default(),
+            auth,
+            heartbeats: AtomicU64::new(0),
+            stop_asked: CancellationToken::new(),
+            closing: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        }
+    }
+
+    pub(crate) fn uptime_seconds(&self) -> u64 {
+        self.started.elapsed().as_secs()
+    }
+
+    pub(crate) fn next_heartbeat(&self) -> u64 {
+        self.heartbeats.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The session of this id, or of this id that its runtime gave it.
+    pub(crate) async fn session(&self, id: &str) -> Result<SessionRecord, Fault> {
+        self.log.session(id).await.map_err(fault::log)?.ok_or_else(|| Fault::no_session(id))
+    }
+}

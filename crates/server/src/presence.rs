@@ -1,0 +1,114 @@
+//! Who is connected, and which sessions they look at.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use roost_proto::ids::ClientId;
+use serde_json::json;
+use tokio::sync::watch;
+
+use crate::connection::Connection;
+
+/// Everyone who is connected.
+pub(crate) struct Presence {
+    connections: Mutex<HashMap<ClientId, Weak<Connection>>>,
+    /// How many there are, for whoever waits until nobody is.
+    count: watch::Sender<usize>,
+}
+
+impl Default for Presence {
+    fn default() -> Self {
+        Self { connections: Mutex::default(), count: watch::Sender::new(0) }
+    }
+}
+
+impl Presence {
+    pub(crate) fn join(&self, connection: &Arc<Connection>) {
+        let mut all = self.lock();
+        all.insert(connection.caller.client_id.clone(), Arc::downgrade(connection));
+        self.count.send_replace(all.len());
+    }
+
+    /// Takes a connection off the list and tells those who looked at the same session.
+    pub(crate) fn leave(&self, connection: &Connection) {
+        {
+            let mut all = self.lock();
+            all.remove(&connection.caller.client_id);
+            self.count.send_replace(all.len());
+        }
+        if let Some((_, session)) = connection.focus() {
+            self.left(connection, &session);
+        }
+    }
+
+    /// How many are connected.
+    pub(crate) fn count(&self) -> usize {
+        *self.count.borrow()
+    }
+
+    /// Changes with every connection that comes or goes.
+    pub(crate) fn counts(&self) -> watch::Receiver<usize> {
+        self.count.subscribe()
+    }
+
+    /// Open connections of one device.
+    pub(crate) fn of_device(&self, device: &str) -> usize {
+        let is_its = |connection: &Arc<Connection>| {
+            connection.caller.device.as_ref().is_some_and(|other| other.id == device)
+        };
+        self.all().iter().filter(|connection| is_its(connection)).count()
+    }
+
+    /// The clients that watch a session or look at it.
+    pub(crate) fn viewers(&self, session: &str) -> Vec<String> {
+        let mut viewers: Vec<_> = self
+            .all()
+            .iter()
+            .filter(|connection| connection.views(session))
+            .map(|connection| connection.caller.client_id.to_string())
+            .collect();
+        viewers.sort_unstable();
+        viewers
+    }
+
+    /// Tells the others on a session that somebody joined them.
+    pub(crate) fn joined(&self, who: &Connection, session: &str) {
+        let viewers = self.viewers(session);
+        for other in self.others(who, session) {
+            let client = other.caller.client_id.as_str();
+            let others: Vec<_> = viewers.iter().filter(|viewer| *viewer != client).collect();
+            // Without the session's id: with it, one kind of client takes the event for another.
+            let params = json!({
+                "joining_client_id": who.caller.client_id, "other_viewers": others, "viewer_count": viewers.len(),
+            });
+            other.tell("session_joined", params);
+        }
+    }
+
+    /// Tells those who stay on a session that somebody left them.
+    pub(crate) fn left(&self, who: &Connection, session: &str) {
+        let leaving = who.caller.client_id.as_str();
+        let viewers: Vec<_> = self.viewers(session).into_iter().filter(|viewer| viewer != leaving).collect();
+        for other in self.others(who, session) {
+            let params = json!({
+                "leaving_client_id": leaving, "remaining_viewers": viewers, "viewer_count": viewers.len(),
+            });
+            other.tell("session_left", params);
+        }
+    }
+
+    fn others(&self, who: &Connection, session: &str) -> Vec<Arc<Connection>> {
+        let mut all = self.all();
+        all.retain(|other| other.caller.client_id != who.caller.client_id && other.views(session));
+        all
+    }
+
+    fn all(&self) -> Vec<Arc<Connection>> {
+        self.lock().values().filter_map(Weak::upgrade).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ClientId, Weak<Connection>>> {
+        // The map is whole between any two statements, so a panic elsewhere cannot have left it broken.
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,123 @@
+//! What log events look like to cdev clients, made once for all who follow.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::extract::ws::Utf8Bytes;
+use roost_log::{Cursor, Entry, Log};
+use roost_proto::cdev::notify::{self, About, Audience, Naming, Notification};
+use roost_proto::ids::SessionId;
+
+use crate::workspaces::is_host;
+
+/// Events whose notifications are kept for the next reader.
+const KEPT: usize = 1024;
+/// Sessions of which is kept what does not change.
+const SESSIONS: usize = 4096;
+
+/// What of a session never changes, as notifications need it.
+#[derive(Debug, Default)]
+pub(crate) struct Constant {
+    pub(crate) workspace_id: Option<String>,
+    pub(crate) agent_type: String,
+    pub(crate) cwd: String,
+}
+
+impl Constant {
+    pub(crate) fn about(&self) -> About<'_> {
+        About { workspace_id: self.workspace_id.as_deref(), agent_type: &self.agent_type, cwd: &self.cwd }
+    }
+}
+
+/// One notification, encoded.
+#[derive(Clone)]
+pub(crate) struct Note {
+    pub(crate) event: &'static str,
+    pub(crate) audience: Audience,
+    pub(crate) text: Utf8Bytes,
+}
+
+/// What one event tells.
+pub(crate) struct Projected {
+    pub(crate) session: SessionId,
+    pub(crate) constant: Arc<Constant>,
+    pub(crate) notes: Vec<Note>,
+}
+
+type Key = (Cursor, Naming);
+
+/// What recent events tell, and what of their sessions never changes.
+#[derive(Default)]
+pub(crate) struct Projections {
+    recent: Mutex<(HashMap<KeyBits, Arc<Projected>>, VecDeque<KeyBits>)>,
+    constants: Mutex<HashMap<SessionId, Arc<Constant>>>,
+}
+
+/// A key that can be hashed.
+type KeyBits = (Cursor, bool);
+
+fn bits((cursor, naming): Key) -> KeyBits {
+    (cursor, naming == Naming::Neutral)
+}
+
+impl Projections {
+    /// What this event tells, encoded.
+    pub(crate) async fn of(&self, log: &dyn Log, entry: Entry<'_>, naming: Naming) -> roost_log::Result<Arc<Projected>> {
+        let key = bits((entry.cursor(), naming));
+        if let Some(known) = self.recent().0.get(&key) {
+            return Ok(known.clone());
+        }
+        let event = entry.event()?;
+        let session = event.trace.session_id.clone();
+        let constant =
+            if is_host(entry.stream()) { Arc::default() } else { self.constant(log, &session).await? };
+        let notes = notify::project(event, &constant.about());
+        let last = notes.len().saturating_sub(1);
+        let cursor = entry.cursor().to_string();
+        let encode = |(k, note): (usize, &Notification)| {
+            // Only after the last of an event's notifications is the event over.
+            let cursor = if k == last { cursor.clone() } else { format!("{cursor}~{}", k + 1) };
+            Note { event: note.event, audience: note.audience, text: notify::encode(note, &cursor, naming).into() }
+        };
+        let projected = Arc::new(Projected { session, constant, notes: notes.iter().enumerate().map(encode).collect() });
+        let mut recent = self.recent();
+        if recent.0.insert(key, projected.clone()).is_none() {
+            recent.1.push_back(key);
+        }
+        if recent.1.len() > KEPT
+            && let Some(oldest) = recent.1.pop_front()
+        {
+            recent.0.remove(&oldest);
+        }
+        Ok(projected)
+    }
+
+    /// What of this session never changes.
+    pub(crate) async fn constant(&self, log: &dyn Log, session: &SessionId) -> roost_log::Result<Arc<Constant>> {
+        let known = self.constants().get(session).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let Some(record) = log.session(session.as_str()).await? else { return Ok(Arc::default()) };
+        let constant = Arc::new(Constant {
+            workspace_id: record.workspace_id.map(|id| id.to_string()),
+            agent_type: record.runtime.id().to_owned(),
+            cwd: record.cwd,
+        });
+        let mut constants = self.constants();
+        if constants.len() >= SESSIONS {
+            constants.clear();
+        }
+        constants.insert(session.clone(), constant.clone());
+        Ok(constant)
+    }
+
+    fn recent(&self) -> MutexGuard<'_, (HashMap<KeyBits, Arc<Projected>>, VecDeque<KeyBits>)> {
+        // A cache: whatever state a panic leaves it in, it only costs making an entry again.
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn constants(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Constant>>> {
+        self.constants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

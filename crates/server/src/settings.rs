@@ -1,0 +1,108 @@
+//! How the door is set up; the composition root fills it in.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How the door is set up.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where TCP is listened on; `None` means only the local socket.
+    pub tcp: Option<Tcp>,
+    /// The local socket.
+    pub socket: PathBuf,
+    /// The folder that clients see as the default workspace.
+    pub repo: Option<PathBuf>,
+    /// Whether TCP clients need a token.
+    pub require_auth: bool,
+    /// Whether somebody at the machine must agree to a new device.
+    pub require_pairing_approval: bool,
+    /// How long a pairing token can be exchanged.
+    pub pairing_token_secs: u64,
+    /// Origins besides those of this machine: exact, or `*.domain`.
+    pub allowed_origins: Vec<String>,
+    /// Names under which this machine may be addressed, besides its own.
+    pub allowed_hosts: Vec<String>,
+    /// Whether clients other than the local command line may use the mode `yolo`.
+    pub allow_yolo: bool,
+    /// What a client may use up.
+    pub limits: Limits,
+    /// A client started the daemon, so it leaves when it is no longer needed.
+    pub auto_started: bool,
+    /// How long it stays without clients and tasks; `None` means for ever.
+    pub idle_exit: Option<Duration>,
+}
+
+/// Where TCP is listened on.
+#[derive(Clone, Debug)]
+pub struct Tcp {
+    /// The address; port 0 means any free one.
+    pub address: SocketAddr,
+    /// Encryption.
+    pub tls: Option<Tls>,
+    /// The URL that clients reach it under, where that is not the address.
+    pub external_url: Option<String>,
+}
+
+/// Where the certificate comes from.
+#[derive(Clone, Debug)]
+pub enum Tls {
+    /// Made here; its fingerprint is in the QR code.
+    SelfSigned,
+    /// Read from files in PEM form.
+    Files {
+        /// The certificate chain.
+        cert: PathBuf,
+        /// Its key.
+        key: PathBuf,
+    },
+}
+
+/// What one client may use up; 0 means any amount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Calls that change something, per minute.
+    pub changes_per_minute: u32,
+    /// Calls that may start an agent, per minute.
+    pub starts_per_minute: u32,
+    /// Calls that only read, per minute.
+    pub reads_per_minute: u32,
+    /// Open WebSockets of one token.
+    pub sockets_per_token: u32,
+    /// Bytes of an HTTP request's body.
+    pub max_body_bytes: usize,
+    /// Bytes of a message that a client sends over a socket.
+    pub max_frame_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            changes_per_minute: 100,
+            starts_per_minute: 10,
+            reads_per_minute: 6000,
+            sockets_per_token: 32,
+            max_body_bytes: 1 << 20,
+            max_frame_bytes: 12 << 20,
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tcp: None,
+            socket: PathBuf::new(),
+            repo: None,
+            require_auth: true,
+            require_pairing_approval: false,
+            pairing_token_secs: 3600,
+            allowed_origins: Vec::new(),
+            allowed_hosts: Vec::new(),
+            allow_yolo: false,
+            limits: Limits::default(),
+            auto_started: false,
+            idle_exit: None,
+        }
+    }
+}

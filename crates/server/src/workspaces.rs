@@ -1,0 +1,238 @@
+//! The folders that agents may work in: rows of the host, all of them in memory.
+//!
+//! A folder that is missing makes its own workspace unusable and no other; devices come and go without touching them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use roost_log::{Log, RowChange, RowKind, StreamId};
+use roost_proto::event::{EventBody, NewEvent, RuntimeRef, Trace};
+use roost_proto::ids::{SessionId, WorkspaceId};
+use roost_proto::payload::{WorkspaceAddedPayload, WorkspaceRemovedPayload, WorkspaceUpdatedPayload};
+use roost_proto::rpc::{Fault, FaultCode};
+use roost_proto::runtime::RuntimeName;
+use roost_proto::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
+use crate::fault;
+
+/// Workspaces at most.
+const MAX: usize = 100;
+/// Characters of a name at most.
+const MAX_NAME: usize = 200;
+
+/// A folder that agents may work in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    pub(crate) id: WorkspaceId,
+    pub(crate) name: String,
+    /// Absolute, with every link followed when it was added.
+    pub(crate) path: String,
+    pub(crate) auto_start: bool,
+    pub(crate) created_at: Timestamp,
+    /// The session that clients attach to first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) current: Option<SessionId>,
+}
+
+/// What a new workspace is made of.
+pub(crate) struct NewWorkspace {
+    pub(crate) name: Option<String>,
+    pub(crate) path: PathBuf,
+    pub(crate) auto_start: bool,
+    pub(crate) create_if_missing: bool,
+}
+
+/// All workspaces.
+pub(crate) struct Workspaces {
+    log: Arc<dyn Log>,
+    /// By when they were added. Replaced as a whole, so readers never wait for the disk.
+    entries: RwLock<Arc<Vec<Entry>>>,
+    /// Held from the check of a change to its commit.
+    changing: Mutex<()>,
+}
+
+impl Workspaces {
+    /// Reads all of them; a row that cannot be read is passed over and told, never written over.
+    pub(crate) async fn load(log: Arc<dyn Log>) -> Result<Self, roost_log::Error> {
+        let mut entries: Vec<Entry> = Vec::new();
+        for (id, body) in log.rows(RowKind::Workspace).await? {
+            match serde_json::from_str(&body) {
+                Ok(entry) => entries.push(entry),
+                Err(error) => tracing::error!(workspace = id, %error, "A workspace cannot be read."),
+            }
+        }
+        entries.sort_by_key(|entry| entry.created_at);
+        Ok(Self { log, entries: RwLock::new(Arc::new(entries)), changing: Mutex::default() })
+    }
+
+    /// All of them, by when they were added.
+    pub(crate) fn all(&self) -> Arc<Vec<Entry>> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The workspace of this id.
+    pub(crate) fn get(&self, id: &str) -> Result<Entry, Fault> {
+        let found = self.all().iter().find(|entry| entry.id.as_str() == id).cloned();
+        found.ok_or_else(|| {
+            let why = format_args!("no workspace \"{id}\"; workspace/list shows them");
+            Fault::new(FaultCode::WorkspaceNotFound, why).with("workspace_id", id)
+        })
+    }
+
+    /// The workspace that this folder lies in; none is nested, so there is one at most.
+    pub(crate) fn containing(&self, path: &Path) -> Option<Entry> {
+        self.all().iter().find(|entry| path.starts_with(&entry.path)).cloned()
+    }
+
+    /// Adds a folder.
+    pub(crate) async fn add(&self, new: NewWorkspace) -> Result<Entry, Fault> {
+        let path = folder(&new.path, new.create_if_missing).await?;
+        let folder_name = Path::new(&path).file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = checked_name(new.name.or(folder_name).unwrap_or_else(|| path.clone()))?;
+        let _changing = self.changing.lock().await;
+        let all = self.all();
+        if all.len() >= MAX {
+            return Err(Fault::params(format_args!("there are {MAX} workspaces, which is the limit; remove one first")));
+        }
+        for other in all.iter() {
+            if other.path == path {
+                let why = format_args!("{path} is the workspace \"{}\" already", other.name);
+                return Err(Fault::new(FaultCode::InternalError, why).with("workspace_id", &other.id));
+            }
+            if Path::new(&path).starts_with(&other.path) || Path::new(&other.path).starts_with(&path) {
+                let why = format_args!("{path} and the workspace \"{}\" ({}) lie in one another", other.name, other.path);
+                return Err(Fault::new(FaultCode::InternalError, why).with("workspace_id", &other.id));
+            }
+        }
+        let name = unique(&all, name);
+        let entry = Entry {
+            id: WorkspaceId::new(),
+            name: name.clone(),
+            path: path.clone(),
+            auto_start: new.auto_start,
+            created_at: Timestamp::now(),
+            current: None,
+        };
+        let added = WorkspaceAddedPayload { workspace_id: entry.id.clone(), name, path };
+        self.store(&entry, Some(added.into())).await?;
+        let mut entries = Vec::clone(&all);
+        entries.push(entry.clone());
+        self.replace(entries);
+        Ok(entry)
+    }
+
+    /// Changes what is said of a workspace.
+    pub(crate) async fn update(&self, id: &str, name: Option<String>, auto_start: Option<bool>) -> Result<Entry, Fault> {
+        let name = name.map(checked_name).transpose()?;
+        let _changing = self.changing.lock().await;
+        let mut entry = self.get(id)?;
+        if let Some(name) = &name
+            && self.all().iter().any(|other| other.id != entry.id && other.name == *name)
+        {
+            return Err(Fault::params(format_args!("another workspace is called \"{name}\"; take another name")));
+        }
+        let updated =
+            WorkspaceUpdatedPayload { workspace_id: entry.id.clone(), name: name.clone(), auto_start };
+        entry.name = name.unwrap_or(entry.name);
+        entry.auto_start = auto_start.unwrap_or(entry.auto_start);
+        self.store(&entry, Some(updated.into())).await?;
+        self.put(&entry);
+        Ok(entry)
+    }
+
+    /// Makes a session the one that clients attach to first.
+    pub(crate) async fn activate(&self, id: &str, session: &SessionId) -> Result<(), Fault> {
+        let _changing = self.changing.lock().await;
+        let mut entry = self.get(id)?;
+        if entry.current.as_ref() == Some(session) {
+            return Ok(());
+        }
+        entry.current = Some(session.clone());
+        self.store(&entry, None).await?;
+        self.put(&entry);
+        Ok(())
+    }
+
+    /// Forgets a workspace; its folder and sessions stay.
+    pub(crate) async fn remove(&self, id: &str) -> Result<Entry, Fault> {
+        let _changing = self.changing.lock().await;
+        let entry = self.get(id)?;
+        let removed = WorkspaceRemovedPayload {
+            workspace_id: entry.id.clone(),
+            name: entry.name.clone(),
+            path: entry.path.clone(),
+        };
+        let change = RowChange { kind: RowKind::Workspace, id: id.into(), body: None };
+        self.log.keep(vec![change], vec![host_event(removed.into())]).await.map_err(fault::log)?;
+        self.replace(self.all().iter().filter(|other| other.id != entry.id).cloned().collect());
+        Ok(entry)
+    }
+
+    async fn store(&self, entry: &Entry, event: Option<EventBody>) -> Result<(), Fault> {
+        let body = serde_json::to_string(entry).map_err(|error| Fault::new(FaultCode::InternalError, error))?;
+        let change = RowChange { kind: RowKind::Workspace, id: entry.id.to_string(), body: Some(body) };
+        self.log.keep(vec![change], event.map(host_event).into_iter().collect()).await.map_err(fault::log)
+    }
+
+    fn put(&self, entry: &Entry) {
+        let with = |other: &Entry| if other.id == entry.id { entry.clone() } else { other.clone() };
+        self.replace(self.all().iter().map(with).collect());
+    }
+
+    fn replace(&self, entries: Vec<Entry>) {
+        *self.entries.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(entries);
+    }
+}
+
+/// An event of the host's own stream.
+pub(crate) fn host_event(body: EventBody) -> NewEvent {
+    NewEvent {
+        time: Timestamp::now(),
+        trace: Trace::session(SessionId::host()),
+        runtime: RuntimeRef::new(RuntimeName::Host),
+        body,
+    }
+}
+
+/// The host's own stream.
+pub(crate) fn is_host(stream: &StreamId) -> bool {
+    *stream == StreamId::host()
+}
+
+async fn folder(path: &Path, create: bool) -> Result<String, Fault> {
+    let bad = |why: &dyn std::fmt::Display| Fault::params(format_args!("{}: {why}", path.display())).with("path", path);
+    if !path.is_absolute() {
+        return Err(bad(&"the path is not absolute"));
+    }
+    if create {
+        tokio::fs::create_dir_all(path).await.map_err(|error| bad(&error))?;
+    }
+    let real = tokio::fs::canonicalize(path).await.map_err(|error| bad(&error))?;
+    if !tokio::fs::metadata(&real).await.map_err(|error| bad(&error))?.is_dir() {
+        return Err(bad(&"it is not a folder"));
+    }
+    if real.parent().is_none() {
+        return Err(bad(&"the whole machine cannot be a workspace"));
+    }
+    real.to_str().map(ToOwned::to_owned).ok_or_else(|| bad(&"the path is not UTF-8"))
+}
+
+fn checked_name(name: String) -> Result<String, Fault> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
+        return Err(Fault::params(format_args!("a workspace's name has 1 to {MAX_NAME} visible characters")));
+    }
+    Ok(name.into())
+}
+
+/// The name, with a number where another workspace bears it.
+fn unique(all: &[Entry], name: String) -> String {
+    let taken = |name: &str| all.iter().any(|other| other.name == name);
+    if !taken(&name) {
+        return name;
+    }
+    // One of more numbers than there are workspaces is free.
+    (2..).map(|number| format!("{name} {number}")).find(|name| !taken(name)).unwrap_or(name)
+}
