@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 /// The way that a caller came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Door {
+pub(crate) enum Door {
     /// The local socket: the user of this machine.
     Local,
     /// A WebSocket.
@@ -18,7 +18,7 @@ pub enum Door {
 
 impl Door {
     /// The name that the record shows.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Local => "local",
             Self::WebSocket => "websocket",
@@ -29,7 +29,7 @@ impl Door {
 
 /// Who calls.
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub(crate) struct Caller {
     /// This connection, or this request.
     pub client_id: ClientId,
     /// The way in.
@@ -42,7 +42,7 @@ pub struct Caller {
 
 /// A paired device, as calls are counted and recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Device {
+pub(crate) struct Device {
     /// Its id.
     pub id: String,
     /// Its name.
@@ -51,7 +51,7 @@ pub struct Device {
 
 impl Caller {
     /// A caller through this door.
-    pub fn new(door: Door, scope: Scope, device: Option<Device>) -> Self {
+    pub(crate) fn new(door: Door, scope: Scope, device: Option<Device>) -> Self {
         Self { client_id: ClientId::from(Uuid::new_v4().to_string()), door, scope, device }
     }
 

@@ -22,6 +22,10 @@ pub(crate) enum Command {
         /// Answered when it is watched and nothing will be missed.
         done: oneshot::Sender<Result<(), Fault>>,
     },
+    /// Send again what waits for an answer in this session.
+    Remind {
+        session: String,
+    },
 }
 
 /// A running feed; ends when dropped.

@@ -11,11 +11,11 @@ use roost_proto::rpc::Fault;
 use roost_proto::session::SessionRecord;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use uuid::Uuid;
 
 use crate::auth::Auth;
 use crate::fault;
 use crate::limits::RateLimits;
+use crate::metrics::Tally;
 use crate::presence::Presence;
 use crate::projected::Projections;
 use crate::settings::Settings;
@@ -46,6 +46,7 @@ pub(crate) struct Host {
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
     pub(crate) auth: Arc<Auth>,
+    pub(crate) tally: Tally,
     pub(crate) rates: RateLimits,
     /// Heartbeats so far, over all connections.
     pub(crate) heartbeats: AtomicU64,
@@ -65,12 +66,13 @@ impl Host {
             log: parts.log,
             version: parts.version,
             settings,
-            instance: Uuid::new_v4().to_string(),
+            instance: auth.place.session.clone(),
             started: Instant::now(),
             workspaces,
             presence: Presence::default(),
             projections: Projections::default(),
             auth,
+            tally: Tally::default(),
             heartbeats: AtomicU64::new(0),
             stop_asked: CancellationToken::new(),
             closing: CancellationToken::new(),

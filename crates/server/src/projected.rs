@@ -8,6 +8,8 @@ use roost_log::{Cursor, Entry, Log};
 use roost_proto::cdev::notify::{self, About, Audience, Naming, Notification};
 use roost_proto::ids::SessionId;
 
+use crate::host::Host;
+use crate::whole::whole;
 use crate::workspaces::is_host;
 
 /// Events whose notifications are kept for the next reader.
@@ -62,16 +64,16 @@ fn bits((cursor, naming): Key) -> KeyBits {
 
 impl Projections {
     /// What this event tells, encoded.
-    pub(crate) async fn of(&self, log: &dyn Log, entry: Entry<'_>, naming: Naming) -> roost_log::Result<Arc<Projected>> {
+    pub(crate) async fn of(&self, host: &Host, entry: Entry<'_>, naming: Naming) -> roost_log::Result<Arc<Projected>> {
         let key = bits((entry.cursor(), naming));
         if let Some(known) = self.recent().0.get(&key) {
             return Ok(known.clone());
         }
-        let event = entry.event()?;
+        let event = whole(host.engine.artifacts(), entry.event()?).await;
         let session = event.trace.session_id.clone();
         let constant =
-            if is_host(entry.stream()) { Arc::default() } else { self.constant(log, &session).await? };
-        let notes = notify::project(event, &constant.about());
+            if is_host(entry.stream()) { Arc::default() } else { self.constant(&*host.log, &session).await? };
+        let notes = notify::project(&event, &constant.about());
         let last = notes.len().saturating_sub(1);
         let cursor = entry.cursor().to_string();
         let encode = |(k, note): (usize, &Notification)| {

@@ -54,7 +54,7 @@ impl Call<'_> {
         let target = self.target();
         let file = Path::new(&target).strip_prefix(cwd).map_or(target.as_str().into(), Path::to_string_lossy);
         match self.permission() {
-            "bash_command" => format!("Run command: {target}"),
+            "bash_command" if self.command().is_some() => format!("Run command: {target}"),
             "edit_file" => format!("Edit file: {file}"),
             "write_file" => format!("Write to file: {file}"),
             "delete_file" => format!("Delete file: {file}"),
@@ -85,7 +85,7 @@ impl Call<'_> {
     pub(super) fn display(&self) -> String {
         let target = self.target();
         match self.kind() {
-            ToolKind::Execute => format!("Bash({target})"),
+            ToolKind::Execute if self.command().is_some() => format!("Bash({target})"),
             ToolKind::Edit if self.replaces() => format!("Update({target})"),
             ToolKind::Edit => format!("Write({target})"),
             ToolKind::Read => format!("Read({target})"),
@@ -129,6 +129,64 @@ impl Call<'_> {
                 words.map(|words| words.join(" ").into())
             }
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_is_named_and_shown_by_what_it_does() {
+        use ToolKind::*;
+        let edit = json!({ "file_path": "/w/a.rs", "old_string": "a\n", "new_string": "b\n" });
+        let cases = [
+            ("Bash", None, json!({ "command": "ls -l" }), "bash_command", "Bash(ls -l)", "Run command: ls -l"),
+            ("shell", None, json!({ "command": ["ls", "-l"] }), "bash_command", "Bash(ls -l)", "Run command: ls -l"),
+            ("execute", Some(Execute), json!({ "cmd": "ls" }), "bash_command", "Bash(ls)", "Run command: ls"),
+            ("Edit", None, edit, "edit_file", "Update(/w/a.rs)", "Edit file: a.rs"),
+            (
+                "demo.write",
+                Some(Edit),
+                json!({ "path": "/w/a", "content": "x" }),
+                "write_file",
+                "Write(/w/a)",
+                "Write to file: a",
+            ),
+            ("rm", Some(Delete), json!({ "path": "/x/a" }), "delete_file", "Delete(/x/a)", "Delete file: /x/a"),
+            ("Read", None, json!({ "file_path": "/w/d/a" }), "read_file", "Read(/w/d/a)", "Read file: d/a"),
+            ("Glob", None, json!({ "pattern": "*.rs" }), "tool_use", "Glob(pattern: \"*.rs\")", "Use tool Glob: *.rs"),
+            ("Grep", None, json!({ "pattern": "fn" }), "tool_use", "Grep(pattern: \"fn\")", "Use tool Grep: fn"),
+            (
+                "fetch",
+                Some(Fetch),
+                json!({ "url": "http://a" }),
+                "tool_use",
+                "Fetch(http://a)",
+                "Use tool fetch: http://a",
+            ),
+            ("count", Some(Execute), json!({ "to": 1 }), "bash_command", "count(A title)", "Use tool count: A title"),
+            ("mcp__db__ask", None, json!({}), "mcp_tool", "mcp__db__ask(A title)", "Use tool mcp__db__ask: A title"),
+        ];
+        for (name, kind, input, permission, display, description) in cases {
+            let call = Call { name, kind, title: Some("A title"), input: &input };
+            assert_eq!((call.permission(), call.display().as_str()), (permission, display));
+            assert_eq!(call.description("/w"), description);
+        }
+    }
+
+    #[test]
+    fn a_preview_shows_what_would_happen() {
+        let cases = [
+            ("Bash", json!({ "command": "ls" }), "ls"),
+            ("Write", json!({ "file_path": "a", "content": "x\n" }), "x\n"),
+            ("Edit", json!({ "file_path": "a", "old_string": "a\n", "new_string": "b\n" }), "@@ -1 +1 @@\n-a\n+b\n"),
+            ("Task", json!({ "n": 1 }), "{\"n\":1}"),
+        ];
+        for (name, input, expected) in cases {
+            assert_eq!(Call { name, kind: None, title: None, input: &input }.preview(), expected);
         }
     }
 }

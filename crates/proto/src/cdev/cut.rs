@@ -89,3 +89,39 @@ pub(super) fn short(text: &str, chars: usize) -> String {
         None => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_fits_stays_as_it_is() {
+        let mut value = json!({ "a": ["x", 1, null, true], "b": { "c": "ü\n" } });
+        let whole = value.clone();
+        Room::new(1000).value(&mut value);
+        assert_eq!(value, whole);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut_with_a_mark() {
+        let cases = [
+            (json!("x".repeat(100)), json!(format!("{}… [cut: 24 more bytes]", "x".repeat(76)))),
+            (json!("ü".repeat(40)), json!(format!("{}… [cut: 4 more bytes]", "ü".repeat(38)))),
+            (json!([1, 2, 3, 4, 5, 6]), json!([1, 2, 3, 4, 5, "… [cut: 1 more items]"])),
+            (json!({ "a": 1, "b": 2, "c": 3, "d": 4 }), json!({ "a": 1, "b": 2, "c": 3, "…": "[cut: 1 more fields]" })),
+        ];
+        for (mut value, expected) in cases {
+            Room::new(100).value(&mut value);
+            assert_eq!(value, expected);
+        }
+    }
+
+    #[test]
+    fn a_character_takes_what_json_makes_of_it() {
+        for char in (0..=0x2fff).filter_map(char::from_u32).chain(['🦀']) {
+            let json = serde_json::to_string(&char).unwrap();
+            assert_eq!(encoded(char), json.len() - 2, "{char:?}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::message::{Block, Message};
+use super::message::{Block, Message, object};
 use super::notify::{Audience, Notification, Scene};
 use crate::payload::{NoticeSource, RuntimeNoticePayload, UsageReportedPayload};
 
@@ -19,7 +19,7 @@ pub(super) fn record(scene: &Scene<'_>, message: &Message) -> Notification {
         "model": message.message.model, "is_thinking": false,
         "is_context_compaction": message.is_context_compaction,
     });
-    claude_log(scene, &line, parsed)
+    claude_log(scene, line, parsed)
 }
 
 /// The session as its runtime knows it; a client takes this as a new session.
@@ -28,17 +28,17 @@ pub(super) fn init(scene: &Scene<'_>, model: Option<&str>) -> Notification {
     let line = json!({
         "type": "system", "subtype": "init", "session_id": session_id, "cwd": scene.about.cwd, "model": model,
     });
-    claude_log(scene, &line, json!({ "type": "system", "session_id": session_id, "content": [], "model": model }))
+    claude_log(scene, line, json!({ "type": "system", "session_id": session_id, "content": [], "model": model }))
 }
 
-/// The end of a task.
-pub(super) fn result(scene: &Scene<'_>, reason: &str, failed: bool) -> Notification {
-    let subtype = if failed { "error_during_execution" } else { "success" };
+/// The end of a task, and why it failed.
+pub(super) fn result(scene: &Scene<'_>, stop_reason: &str, error: Option<&str>) -> Notification {
+    let subtype = if error.is_some() { "error_during_execution" } else { "success" };
     let line = json!({
-        "type": "result", "subtype": subtype, "is_error": failed, "stop_reason": reason, "session_id": scene.session_id,
+        "type": "result", "subtype": subtype, "is_error": error.is_some(), "stop_reason": stop_reason, "result": error, "session_id": scene.session_id,
     });
-    let parsed = json!({ "type": "result", "session_id": scene.session_id, "content": [], "stop_reason": reason });
-    claude_log(scene, &line, parsed)
+    let parsed = json!({ "type": "result", "session_id": scene.session_id, "content": [], "stop_reason": stop_reason });
+    claude_log(scene, line, parsed)
 }
 
 /// What the agent used. It is a system's record without a session: one with it would be a new session to a client.
@@ -48,24 +48,29 @@ pub(super) fn usage(scene: &Scene<'_>, usage: &UsageReportedPayload) -> Option<N
     let parsed = json!({
         "type": "system", "content": [], "output_tokens": usage.output_tokens, "cost_usd": usage.cost_usd,
     });
-    says.then(|| claude_log(scene, &line, parsed))
+    says.then(|| claude_log(scene, line, parsed))
 }
 
-/// A line beside the protocol.
-pub(super) fn notice(scene: &Scene<'_>, notice: &RuntimeNoticePayload) -> Notification {
+/// A line beside the protocol; what is protocol and means nothing here is no output.
+pub(super) fn notice(scene: &Scene<'_>, notice: &RuntimeNoticePayload) -> Option<Notification> {
     let stream = match notice.source {
-        NoticeSource::Stdout | NoticeSource::Protocol => "stdout",
+        NoticeSource::Stdout => "stdout",
         NoticeSource::Stderr | NoticeSource::Engine => "stderr",
+        NoticeSource::Protocol => return None,
     };
-    scene.note("claude_log", Audience::Workspace, json!({ "line": notice.message, "stream": stream }))
+    Some(scene.note("claude_log", Audience::Workspace, json!({ "line": notice.message, "stream": stream })))
 }
 
-fn claude_log(scene: &Scene<'_>, line: &Value, mut parsed: Value) -> Notification {
-    if let Some(fields) = parsed.as_object_mut() {
-        fields.retain(|_, value| !value.is_null());
-    }
-    let fields = json!({ "line": line.to_string(), "stream": "stdout", "parsed": parsed });
+fn claude_log(scene: &Scene<'_>, line: Value, parsed: Value) -> Notification {
+    let (line, parsed) = (without_null(line), without_null(parsed));
+    let fields = json!({ "line": json_text(&line), "stream": "stdout", "parsed": parsed });
     scene.note("claude_log", Audience::Workspace, fields)
+}
+
+fn without_null(fields: Value) -> Map<String, Value> {
+    let mut fields = object(fields);
+    fields.retain(|_, value| !value.is_null());
+    fields
 }
 
 fn block(block: &Block) -> Value {

@@ -89,12 +89,12 @@ pub fn project(event: &NormalizedEvent, about: &About<'_>) -> Vec<Notification> 
             [said::record(&scene, event), asks::question_resolved(&scene, resolved)].concat()
         }
         Body::TaskCompleted(done) => {
-            let mut notes = vec![said::end(&scene, event, &done.reason), log_line::result(&scene, &done.reason, false)];
+            let mut notes = vec![said::end(&scene, event, &done.reason), log_line::result(&scene, &done.reason, None)];
             notes.extend(state::ended(&scene, event.seq, TaskState::Idle, None));
             notes
         }
-        Body::TaskStopped(stopped) => {
-            let mut notes = vec![said::end(&scene, event, "stopped"), log_line::result(&scene, &stopped.reason, false)];
+        Body::TaskStopped(_) => {
+            let mut notes = vec![said::end(&scene, event, "stopped"), log_line::result(&scene, "stopped", None)];
             notes.extend(state::ended(&scene, event.seq, TaskState::Stopped, None));
             notes
         }
@@ -102,12 +102,12 @@ pub fn project(event: &NormalizedEvent, about: &About<'_>) -> Vec<Notification> 
             let mut notes: Vec<_> = session::failed(&scene, event, failed).into_iter().collect();
             notes.push(state::error(&scene, event, failed));
             notes.extend(said::message(&scene, event));
-            notes.push(log_line::result(&scene, &failed.reason, true));
+            notes.push(log_line::result(&scene, "error", Some(&failed.reason)));
             notes.extend(state::ended(&scene, event.seq, TaskState::Error, Some(&failed.reason)));
             notes
         }
         Body::UsageReported(usage) => log_line::usage(&scene, usage).into_iter().collect(),
-        Body::RuntimeNotice(notice) => vec![log_line::notice(&scene, notice)],
+        Body::RuntimeNotice(notice) => log_line::notice(&scene, notice).into_iter().collect(),
         Body::WorkspaceRemoved(gone) => {
             vec![workspace_removed(gone.workspace_id.as_str(), &gone.name, &gone.path, event.time)]
         }
@@ -125,11 +125,6 @@ pub fn project(event: &NormalizedEvent, about: &About<'_>) -> Vec<Notification> 
         | Body::ToolOutputDelta(_)
         | Body::ToolOutputCompleted(_)
         | Body::PlanUpdated(_)
-        | Body::WorkspaceAdded(_)
-        | Body::WorkspaceUpdated(_)
-        | Body::WorkspaceRemoved(_)
-        | Body::DevicePaired(_)
-        | Body::DeviceRevoked(_)
         | Body::Other { .. } => Vec::new(),
     }
 }

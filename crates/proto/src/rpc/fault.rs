@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 macro_rules! fault_table {
-    ($($(#[$doc:meta])* $variant:ident = $number:literal, $word:literal, $status:literal;)*) => {
+    ($(#[doc = $doc:literal] $variant:ident = $number:literal, $word:literal, $status:literal;)*) => {
         /// Why a call could not be carried out.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum FaultCode { $($(#[$doc])* $variant),* }
+        pub enum FaultCode { $(#[doc = $doc] $variant),* }
 
         impl FaultCode {
             /// Every code, in the table's order.
@@ -29,6 +29,11 @@ macro_rules! fault_table {
             /// The status of an HTTP answer.
             pub fn status(self) -> u16 {
                 match self { $(Self::$variant => $status),* }
+            }
+
+            /// What it means, in a sentence.
+            pub fn summary(self) -> &'static str {
+                match self { $(Self::$variant => $doc.trim_ascii()),* }
             }
         }
     };

@@ -43,11 +43,14 @@ macro_rules! words {
 
 mod agent;
 mod events;
+mod example;
 mod fault;
 mod history;
 mod host;
 mod lifecycle;
 mod message;
+pub mod notification;
+pub mod openrpc;
 mod permission;
 mod session;
 mod table;
@@ -55,6 +58,7 @@ mod workspace;
 
 pub use agent::*;
 pub use events::*;
+pub use example::*;
 pub use fault::*;
 pub use history::*;
 pub use host::*;

@@ -19,7 +19,8 @@ pub enum Scope {
 }
 
 /// What a call costs, for the limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Cost {
     /// It changes nothing; a disconnect cancels it.
     Read,
@@ -75,6 +76,11 @@ macro_rules! method_table {
                 match self { $(Self::$variant => concat!($($doc),+).trim_ascii()),* }
             }
 
+            /// The part of the protocol that it belongs to.
+            pub fn area(self) -> &'static str {
+                self.name().split_once('/').map_or("lifecycle", |(area, _)| area)
+            }
+
             /// What a client must be allowed to do.
             pub fn scope(self) -> Scope {
                 match self { $(Self::$variant => Scope::$scope),* }
@@ -93,6 +99,12 @@ macro_rules! method_table {
             /// The schema of its result.
             pub fn result_schema(self, generator: &mut SchemaGenerator) -> Schema {
                 match self { $(Self::$variant => generator.subschema_for::<$result>()),* }
+            }
+
+            /// The example as its types read and write it.
+            #[cfg(test)]
+            pub(super) fn reread(self, example: &Example) -> serde_json::Result<Example> {
+                match self { $(Self::$variant => example.reread::<method::$variant>()),* }
             }
         }
     };

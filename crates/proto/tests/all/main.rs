@@ -3,8 +3,11 @@
 // Clippy lets only test functions unwrap, and here every function is one's helper.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod cdev;
 mod events;
 mod examples;
+mod notifications;
+mod openrpc;
 mod random_events;
 mod schemas;
 mod seed;

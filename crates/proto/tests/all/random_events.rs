@@ -9,7 +9,7 @@ use roost_proto::tool::ToolCallIdentity;
 use serde_json::Value;
 
 /// Text with control characters, line separators, quotes and all of Unicode.
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     let odd = prop::sample::select(vec!['\0', '\n', '\r', '\u{1b}', '\u{7f}', '\u{2028}', '\u{feff}', '"', '\\', '🦀']);
     prop::collection::vec(prop_oneof![odd, any::<char>()], 0..24).prop_map(String::from_iter)
 }

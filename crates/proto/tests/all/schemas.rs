@@ -5,18 +5,23 @@ use std::path::PathBuf;
 use jsonschema::Validator;
 use roost_proto::event::NormalizedEvent;
 use roost_proto::payload::ToolCallApprovedPayload;
+use roost_proto::rpc::{PROTOCOL_VERSION, openrpc};
 use roost_proto::schema;
 use roost_proto::tool::ToolCallIdentity;
 use schemars::schema_for;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::examples::examples;
-use crate::support::event;
-
-const BLESS: &str = "ROOST_BLESS=1 cargo test -p roost-proto schemas";
+use crate::support::{assert_committed, event};
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("schemas")
+}
+
+/// Every generated file of the folder by its name.
+fn generated() -> Vec<(&'static str, Value)> {
+    let schemas = schema::all().into_iter().map(|(name, schema)| (name, serde_json::to_value(schema).unwrap()));
+    schemas.chain([("openrpc", openrpc::document(PROTOCOL_VERSION))]).collect()
 }
 
 fn files() -> Vec<String> {
@@ -29,18 +34,10 @@ fn files() -> Vec<String> {
 
 #[test]
 fn the_committed_schemas_are_the_generated_ones() {
-    let bless = std::env::var_os("ROOST_BLESS").is_some();
     let mut expected = Vec::new();
-    for (name, schema) in schema::all() {
+    for (name, schema) in generated() {
         let file = format!("{name}.json");
-        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-        let path = folder().join(&file);
-        if bless {
-            std::fs::create_dir_all(folder()).unwrap();
-            std::fs::write(&path, &text).unwrap();
-        }
-        let committed = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(committed == text, "schemas/{file} is not what the types say; run `{BLESS}` and commit the result");
+        assert_committed(&folder().join(&file), &(serde_json::to_string_pretty(&schema).unwrap() + "\n"));
         expected.push(file);
     }
     expected.sort();

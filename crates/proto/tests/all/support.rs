@@ -1,5 +1,7 @@
 //! Events with everything fixed that a test does not care about.
 
+use std::path::Path;
+
 use roost_proto::event::{EventBody, NewEvent, NormalizedEvent, RuntimeRef, Trace};
 use roost_proto::ids::{SessionId, TaskId};
 use roost_proto::runtime::RuntimeName;
@@ -32,4 +34,18 @@ pub(crate) fn body(name: &str, payload: Value) -> EventBody {
     .unwrap();
     assert!(event.body.event_type().is_some(), "{name} is not a known type");
     event.body
+}
+
+/// A committed file is what the types say; with `ROOST_BLESS` set it becomes that.
+pub(crate) fn assert_committed(path: &Path, text: &str) {
+    if std::env::var_os("ROOST_BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        committed == text,
+        "{} is not what the types say; run `ROOST_BLESS=1 cargo test -p roost-proto` and commit the result",
+        path.display()
+    );
 }

@@ -18,8 +18,8 @@ use super::device::{Device, Presented};
 use super::live::Live;
 use super::offer::{self, Offers};
 use super::{
-    AuthError, Client, Clock, Code, DeviceFacts, Offered, PairedDevice, PendingRequest, Settings, Token,
-    TokenHash, TokenKind, TokenPair,
+    AuthError, Client, Clock, Code, DeviceFacts, Offered, PairedDevice, PendingRequest, Settings, Token, TokenHash,
+    TokenKind, TokenPair,
 };
 
 /// How long an exchange waits for somebody at the host.
@@ -92,6 +92,11 @@ impl Devices {
     /// How devices are let in.
     pub fn settings(&self) -> Settings {
         self.inner.settings
+    }
+
+    /// What time it is for them.
+    pub fn now(&self) -> Timestamp {
+        self.inner.now()
     }
 
     /// Who has this access token. Waits for nobody.

@@ -31,9 +31,12 @@ pub enum AuthError {
     #[error("Too many devices wait for approval; answer them first")]
     TooManyRequests,
     /// The change could not be stored, so it did not happen.
-    #[error("The change could not be stored: {0}")]
+    #[error("The change could not be stored, so it did not happen; try again, or see the daemon's log")]
     Store(#[from] roost_log::Error),
     /// Something that is none of the caller's doing.
     #[error("Roost could not do this: {0}")]
     Internal(String),
+    /// Nothing could be paired with it.
+    #[error("This daemon serves only the local socket; start it with `roost up` to pair devices")]
+    NotServed,
 }

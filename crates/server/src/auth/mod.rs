@@ -16,11 +16,17 @@ mod error;
 mod live;
 mod local_secret;
 mod offer;
+mod page;
+mod peer;
+mod place;
+mod qr;
+mod routes;
 mod token;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use roost_proto::rpc::{PairResult, Scope};
 use roost_proto::time::Timestamp;
 
 pub use approval::PendingRequest;
@@ -31,6 +37,9 @@ pub use error::AuthError;
 pub use live::{Client, Ended};
 pub use local_secret::LocalSecret;
 pub use offer::Offered;
+pub use peer::LOCAL_HEADER;
+pub use place::Place;
+pub use routes::routes;
 pub use token::{Token, TokenHash, TokenKind};
 
 /// What time it is; tests have their own.
@@ -48,6 +57,41 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { pairing_ttl: Duration::from_secs(3600), require_approval: false }
+    }
+}
+
+/// Everything about who may come in, as the doors use it.
+pub struct Auth {
+    /// The devices that may.
+    pub devices: Devices,
+    /// What proves that somebody is at the host.
+    pub local: LocalSecret,
+    /// What pairing tells of this daemon.
+    pub place: Place,
+}
+
+impl Auth {
+    /// What a new device needs to be paired, for whoever addressed us by this name and port.
+    pub async fn offer(&self, scope: Scope, host: Option<&str>) -> Result<PairResult, AuthError> {
+        let urls = self.place.urls(host).ok_or(AuthError::NotServed)?;
+        let page = self.place.page(&self.local.one_time()?).ok_or(AuthError::NotServed)?;
+        let offered = self.devices.pairing_token(scope).await?;
+        Ok(PairResult {
+            ws: urls.ws,
+            http: urls.http,
+            session: self.place.session.clone(),
+            repo: self.place.repo.clone(),
+            token: offered.token.reveal().to_owned(),
+            token_expires_at: offered.expires_at,
+            code: self.devices.code(scope).await?.digits,
+            page,
+            fingerprint: self.place.fingerprint.clone(),
+        })
+    }
+
+    /// Where others reach this daemon; `None` if only the local socket is served.
+    pub fn http_url(&self) -> Option<String> {
+        self.place.urls(None).map(|urls| urls.http)
     }
 }
 

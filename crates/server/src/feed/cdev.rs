@@ -125,7 +125,10 @@ impl Work {
     }
 
     async fn obey(&self, command: Command, at: Cursor) -> Result<(), Gone> {
-        let Command::Watch { session, workspace, after, done } = command;
+        let (session, workspace, after, done) = match command {
+            Command::Remind { session } => return self.remind(&session).await,
+            Command::Watch { session, workspace, after, done } => (session, workspace, after, done),
+        };
         let missed = match after {
             Some(after) => {
                 let filter = Filter::stream(StreamId::from(session.as_str()));
@@ -180,7 +183,7 @@ impl Work {
             if until.is_some_and(|until| entry.cursor() > until) {
                 return Ok(());
             }
-            let projected = self.host.projections.of(&*self.host.log, entry, self.naming).await.map_err(|_| Gone)?;
+            let projected = self.host.projections.of(&self.host, entry, self.naming).await.map_err(|_| Gone)?;
             let seen = from.map_or(0, |from| from.seen_of(entry.cursor()));
             for note in projected.notes.iter().skip(seen) {
                 // Since the feed began, only what watchers get was missed.

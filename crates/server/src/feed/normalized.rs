@@ -1,12 +1,15 @@
 //! The log's events as they are, in batches.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use roost_log::{Cursor, Follower};
+use roost_log::{Cursor, Entry, Follower};
+use roost_proto::ids::SessionId;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Feed;
 use crate::connection::Connection;
+use crate::host::Host;
 
 /// Bytes of events in one frame, roughly; one bigger event has a frame of its own.
 const FRAME: usize = 256 << 10;
@@ -14,8 +17,13 @@ const FRAME: usize = 256 << 10;
 const ENVELOPE: usize = 128;
 
 impl Feed {
-    /// Follows the log in its own form.
-    pub(crate) fn normalized(connection: Arc<Connection>, mut follower: Follower) -> Self {
+    /// Follows the log in its own form: of these workspaces, or of all if none is named.
+    pub(crate) fn normalized(
+        host: Arc<Host>,
+        connection: Arc<Connection>,
+        mut follower: Follower,
+        workspaces: HashSet<String>,
+    ) -> Self {
         let follow = async move {
             loop {
                 let batch = match follower.next().await {
@@ -30,12 +38,15 @@ impl Feed {
                 };
                 let mut frame = Frame::default();
                 for entry in &batch {
+                    if !workspaces.is_empty() && !lies_in(&host, entry, &workspaces).await {
+                        continue;
+                    }
                     if frame.is_full(entry.json().len()) && !connection.send(frame.finish().into()).await {
                         return;
                     }
                     frame.push(entry.json(), entry.cursor());
                 }
-                if !connection.send(frame.finish().into()).await {
+                if !frame.is_empty() && !connection.send(frame.finish().into()).await {
                     return;
                 }
             }
@@ -51,7 +62,18 @@ struct Frame {
     cursor: Option<Cursor>,
 }
 
+/// Whether an event is of a session in one of these workspaces; sessions made later count too.
+async fn lies_in(host: &Host, entry: Entry<'_>, workspaces: &HashSet<String>) -> bool {
+    let session = SessionId::from(entry.stream().as_str());
+    let constant = host.projections.constant(&*host.log, &session).await;
+    constant.is_ok_and(|constant| constant.workspace_id.as_ref().is_some_and(|id| workspaces.contains(id)))
+}
+
 impl Frame {
+    fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
     fn is_full(&self, next: usize) -> bool {
         !self.text.is_empty() && self.text.len() + next > FRAME
     }

@@ -54,9 +54,8 @@ pub(crate) async fn subscribe(
     };
     let (cursor, feed) = match format {
         EventFormat::Normalized => {
-            let filter = normalized_filter(context, &sessions, &workspaces, &types).await?;
-            let follower = context.host.log.follow(filter, start).await.map_err(lost)?;
-            (follower.cursor(), Feed::normalized(connection.clone(), follower))
+            let follower = context.host.log.follow(filter(&sessions, &types)?, start).await.map_err(lost)?;
+            (follower.cursor(), Feed::normalized(context.host.clone(), connection.clone(), follower, workspaces))
         }
         EventFormat::Cdev => {
             let selection = Selection::Named(Wanted { types, sessions, workspaces });
@@ -70,23 +69,11 @@ pub(crate) async fn subscribe(
     Ok(EventsSubscribeResult { format, cursor: cursor.to_string() })
 }
 
-/// The log's filter. Sessions that begin in a workspace later are not part of it yet, so workspaces are read as their
-/// sessions of now; a client that wants new ones too follows everything.
-async fn normalized_filter(
-    context: &Context<'_>,
-    sessions: &HashSet<String>,
-    workspaces: &HashSet<String>,
-    types: &HashSet<String>,
-) -> Result<Filter, Fault> {
-    let mut streams: Vec<_> = sessions.iter().map(|session| StreamId::from(session.as_str())).collect();
-    for id in workspaces {
-        let entry = context.host.workspaces.get(id)?;
-        let records = super::history::of_entry(context.host, &entry).await?;
-        streams.extend(records.iter().map(|record| StreamId::from(&record.session_id)));
-    }
-    let filter = match sessions.is_empty() && workspaces.is_empty() {
+/// What can be filtered by the log itself.
+fn filter(sessions: &HashSet<String>, types: &HashSet<String>) -> Result<Filter, Fault> {
+    let filter = match sessions.is_empty() {
         true => Filter::all(),
-        false => Filter::streams(streams),
+        false => Filter::streams(sessions.iter().map(|session| StreamId::from(session.as_str()))),
     };
     if types.is_empty() {
         return Ok(filter);

@@ -17,6 +17,7 @@ use super::{routing, shape};
 use crate::dispatch::{Context, MAX_FRAME};
 use crate::fault;
 use crate::host::Host;
+use crate::whole::whole;
 use crate::workspaces::Entry;
 
 /// Items of a list unless asked otherwise, and at most.
@@ -85,7 +86,9 @@ pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> R
     let workspace = params.workspace_id.as_deref();
     let record = routing::session_in(context, workspace, &params.session_id, params.agent_type.as_deref()).await?;
     let mut messages: Vec<Message> = Vec::new();
-    each(context.host, &record, |event| messages.extend(Message::of(event))).await?;
+    for event in read(context.host, &record, &PIECES).await? {
+        messages.extend(Message::of(whole(context.host.engine.artifacts(), &event).await.as_ref()));
+    }
     let total = messages.len();
     if params.order.unwrap_or_default() == Order::Desc {
         messages.reverse();
@@ -106,8 +109,12 @@ pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> R
 
 pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> Result<ElementsResult, Fault> {
     let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
-    let mut events = Vec::new();
-    each(context.host, &record, |event| events.push(event.clone())).await?;
+    // What the agent thought is there only in pieces.
+    let mut events = read(context.host, &record, &[Type::ToolOutputDelta]).await?;
+    for event in &mut events {
+        let filled = whole(context.host.engine.artifacts(), event).await.into_owned();
+        *event = filled;
+    }
     let elements = fold(&events);
     let place = |id: &String| {
         let found = elements.iter().position(|element| element.id == *id);
@@ -150,10 +157,11 @@ fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
     fitting
 }
 
-/// Shows every event of a session that is more than a piece of another, as far as it is still kept.
-async fn each(host: &Host, record: &SessionRecord, mut show: impl FnMut(&NormalizedEvent)) -> Result<(), Fault> {
+/// The events of a session but those of some types, as far as they are still kept.
+async fn read(host: &Host, record: &SessionRecord, without: &[Type]) -> Result<Vec<NormalizedEvent>, Fault> {
     let stream = StreamId::from(&record.session_id);
-    let filter = Filter::stream(stream.clone()).types(Type::ALL.iter().copied().filter(|known| !PIECES.contains(known)));
+    let wanted = Type::ALL.iter().copied().filter(|known| !without.contains(known));
+    let filter = Filter::stream(stream.clone()).types(wanted);
     let mut start = Start::AfterSeq(stream.clone(), 0);
     let mut follower = loop {
         match host.log.follow(filter.clone(), start).await {
@@ -161,12 +169,13 @@ async fn each(host: &Host, record: &SessionRecord, mut show: impl FnMut(&Normali
             follower => break follower.map_err(fault::log)?,
         }
     };
+    let mut events = Vec::new();
     while let Some(batch) = follower.ready().await.map_err(fault::log)? {
         for entry in &batch {
-            show(entry.event().map_err(fault::log)?);
+            events.push(entry.event().map_err(fault::log)?.clone());
         }
     }
-    Ok(())
+    Ok(events)
 }
 
 pub(crate) async fn delete(context: &Context<'_>, params: DeleteParams) -> Result<DeleteResult, Fault> {

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use roost_log::{Health, Start};
 use roost_proto::cdev::notify::Naming;
+use roost_proto::time::Timestamp;
 use roost_proto::rpc::{
     Empty, EventFormat, Fault, FaultCode, HealthResult, InitializeParams, InitializeResult, NoParams, PROTOCOL_VERSION,
     SERVER_NAME, ServerCapabilities, ServerInfo, StatusResult, Success,
 };
+use serde_json::json;
 
 use super::{agent, shape};
 use crate::caller::Door;
@@ -81,6 +83,15 @@ async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<C
     let follower = host.log.follow(Selection::Usual.filter(), Start::Now).await.map_err(fault::log)?;
     let feed = Feed::cdev(host.clone(), connection.clone(), Selection::Usual, Naming::Claude, follower, None);
     connection.feeds().put(EventFormat::Cdev, feed);
+    let default = agent::default_workspace(host);
+    let params = json!({
+        "session_id": host.instance,
+        "repo_path": default.as_ref().map(|entry| entry.path.as_str()).unwrap_or_default(),
+        "repo_name": default.as_ref().map(|entry| entry.name.as_str()).unwrap_or_default(),
+        "agent_version": host.version,
+        "timestamp": Timestamp::now(),
+    });
+    connection.tell("session_start", params);
     Ok(())
 }
 

@@ -14,19 +14,21 @@ use crate::workspaces::Entry;
 /// The runtime that a call names, or the default. An unknown one is refused before anything else is looked at.
 pub(super) async fn runtime(context: &Context<'_>, agent_type: Option<&str>) -> Result<String, Fault> {
     known(context, agent_type)?;
-    let engine = &context.host.engine;
-    let id = match agent_type {
-        Some(asked) => normal(asked),
-        None => engine.registry().await.default_runtime,
+    let registry = context.host.engine.registry().await;
+    let id = agent_type.map_or(registry.default_runtime, normal);
+    let entry = registry.runtimes.into_iter().find(|entry| entry.id == id);
+    let refuse = |status: &str, why: String| {
+        let why = format_args!("runtime \"{id}\" cannot be used: {why}");
+        Err(Fault::new(FaultCode::InternalError, why).with("agent_type", &id).with("status", status))
     };
-    let disabled = |entry: &roost_engine::Registered| {
-        entry.adapter.name().id() == id && entry.status == RuntimeStatus::Disabled
-    };
-    if engine.runtimes().iter().any(disabled) {
-        let why = format_args!("runtime \"{id}\" is disabled on this server");
-        return Err(Fault::new(FaultCode::InternalError, why).with("agent_type", &id).with("status", "disabled"));
+    match entry {
+        Some(entry) if entry.status == RuntimeStatus::Disabled => refuse("disabled", "it is disabled here".into()),
+        Some(entry) => match entry.availability {
+            Some(look) if !look.installed => refuse("unavailable", look.reason.unwrap_or_else(|| "it is missing".into())),
+            _ => Ok(id),
+        },
+        None => Err(Fault::new(FaultCode::AgentNotConfigured, "no runtime is registered")),
     }
-    Ok(id)
 }
 
 /// Refuses a runtime that is not registered.

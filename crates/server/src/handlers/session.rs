@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::{answering, routing, shape};
 use crate::dispatch::Context;
 use crate::fault;
+use crate::feed::Command;
 use crate::workspaces::Entry;
 
 /// Whose logins a session uses unless told otherwise.
@@ -64,6 +65,13 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
 /// The answer about a session that is there; what waits in it is sent again to whoever watches.
 async fn attached(context: &Context<'_>, record: SessionRecord, outcome: &str) -> Result<SessionStartResult, Fault> {
     let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
+    if !waiting.is_empty()
+        && let Some(connection) = context.connection
+        && let Some(commands) = connection.feeds().commands()
+    {
+        // A feed that is too busy to hear of it sends what it is behind with, which is the same.
+        let _ = commands.try_send(Command::Remind { session: record.session_id.to_string() });
+    }
     let asked = waiting.iter().find_map(|one| match &one.ask {
         PendingAsk::Approval(asked) => Some(asked),
         PendingAsk::Question(_) => None,

@@ -1,0 +1,174 @@
+//! Sessions come and go, clients with them; and the daemon itself.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::session_event;
+use crate::time::Timestamp;
+
+session_event! {
+    /// A session was made.
+    SessionStart {
+        /// Its folder.
+        repo_path: String,
+        /// The folder's name.
+        repo_name: String,
+        /// The version of the runtime's contract that it was made under.
+        agent_version: String,
+        ;
+    }
+}
+
+session_event! {
+    /// A session ended.
+    SessionEnd {
+        /// Why.
+        reason: String,
+        ;
+    }
+}
+
+session_event! {
+    /// A session was stopped.
+    SessionStopped {
+        ;
+        /// The client that stopped it.
+        stopped_by: String,
+    }
+}
+
+session_event! {
+    /// The runtime knows the session.
+    SessionIdResolved {
+        /// The session's id.
+        temporary_id: String,
+        /// The same: ids are permanent.
+        real_id: String,
+        /// Always empty: the record is the log.
+        session_file: String,
+        ;
+    }
+}
+
+session_event! {
+    /// The runtime could not begin the session.
+    SessionIdFailed {
+        /// The session's id.
+        temporary_id: String,
+        /// `claude_exited` or `error`.
+        reason: String,
+        /// What happened, for people.
+        message: String,
+        ;
+    }
+}
+
+session_event! {
+    /// A task failed.
+    TaskFault {
+        /// The kind of failure, such as `RUNTIME_EXITED`.
+        code: String,
+        /// What happened, for people.
+        message: String,
+        /// Whether to try again, and what the runtime wrote last.
+        details: Map<String, Value>,
+        ;
+        /// The request to the runtime.
+        request_id: String,
+    }
+}
+
+params! {
+    /// Another client looks at the session. It has no `session_id`, with which a phone would misread it.
+    SessionJoined {
+        /// Who came.
+        joining_client_id: String,
+        /// Who else looks.
+        other_viewers: Vec<String>,
+        /// How many look.
+        viewer_count: u64,
+        /// When.
+        timestamp: Timestamp,
+        ;
+        /// The session's workspace.
+        workspace_id: String,
+        /// The session's runtime.
+        agent_type: String,
+    }
+}
+
+params! {
+    /// Another client looks at the session no more. It has no `session_id`, with which a phone would misread it.
+    SessionLeft {
+        /// Who went.
+        leaving_client_id: String,
+        /// Who still looks.
+        remaining_viewers: Vec<String>,
+        /// How many look.
+        viewer_count: u64,
+        /// When.
+        timestamp: Timestamp,
+        ;
+        /// The session's workspace.
+        workspace_id: String,
+        /// The session's runtime.
+        agent_type: String,
+    }
+}
+
+session_event! {
+    /// This client watches a session.
+    SessionWatchStarted {
+        /// Always true.
+        watching: bool,
+        ;
+    }
+}
+
+session_event! {
+    /// This client watches a session no more.
+    SessionWatchStopped {
+        /// Always false.
+        watching: bool,
+        ;
+        /// Why.
+        reason: String,
+    }
+}
+
+params! {
+    /// A workspace was removed.
+    WorkspaceRemoved {
+        /// Which.
+        id: String,
+        /// The same.
+        workspace_id: String,
+        /// Its name.
+        name: String,
+        /// Its folder.
+        path: String,
+        /// When.
+        timestamp: Timestamp,
+        ;
+        /// The place after it.
+        cursor: String,
+    }
+}
+
+params! {
+    /// The connection lives.
+    Heartbeat {
+        /// The daemon's clock.
+        server_time: Timestamp,
+        /// Counts up.
+        sequence: u64,
+        /// `idle`, `running` or `waiting`.
+        claude_status: String,
+        /// How long the daemon runs.
+        uptime_seconds: u64,
+        ;
+        /// When it was sent.
+        timestamp: Timestamp,
+    }
+}

@@ -1,0 +1,141 @@
+//! The method table as an OpenRPC document, which other people's tools can read.
+
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use super::notification::EventName;
+use super::{Cost, Example, FaultCode, Method, Scope};
+
+/// The version of OpenRPC that the document is written in.
+const OPENRPC: &str = "1.3.2";
+
+/// The document; `version` is that of the protocol.
+pub fn document(version: &str) -> Value {
+    // OpenRPC asks for draft 7. What is written is described: a field that is always there is required.
+    let settings = SchemaSettings::draft07().for_serialize().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = settings.into_generator();
+    let methods: Vec<_> = Method::ALL.iter().map(|&method| describe(method, &mut generator)).collect();
+    let notifications: Vec<_> = EventName::ALL.iter().map(|&event| notification(event, &mut generator)).collect();
+    let schemas = generator.take_definitions(true).into_iter().map(|(name, schema)| (name, readable(schema)));
+    let mut schemas: Map<_, _> = schemas.collect();
+    schemas.sort_keys();
+    let errors = FaultCode::ALL.iter().map(|code| (format!("{code:?}"), error(*code)));
+    json!({
+        "openrpc": OPENRPC,
+        "info": {
+            "title": "Roost",
+            "description": "Runs coding agents and lets clients start, watch, steer, approve and stop them. \
+                Parameters are sent by name; a field that this document does not know is ignored.",
+            "version": version,
+            "license": { "name": "MIT OR Apache-2.0" },
+        },
+        "servers": [
+            { "name": "WebSocket", "url": "ws://127.0.0.1:8766/ws" },
+            { "name": "HTTP", "url": "http://127.0.0.1:8766/api/rpc", "summary": "Without events." },
+        ],
+        "methods": methods,
+        "x-notifications": notifications,
+        "components": { "schemas": schemas, "errors": errors.collect::<Map<_, _>>() },
+    })
+}
+
+fn describe(method: Method, generator: &mut SchemaGenerator) -> Value {
+    let params = method.params_schema(generator);
+    let properties = params.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let required = params.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let takes = |name: &str| properties.contains_key(name);
+    let errors = FaultCode::ALL.iter().filter(|code| may_answer(method, **code, takes));
+    let errors: Vec<_> = errors.map(|code| json!({ "$ref": format!("#/components/errors/{code:?}") })).collect();
+    let is_required = |name: &String| required.iter().any(|required| required == name);
+    let params: Vec<_> = properties
+        .iter()
+        .map(|(name, schema)| descriptor(name, is_required(name), schema.clone(), generator))
+        .collect();
+    let result = method.result_schema(generator);
+    json!({
+        "name": method.name(),
+        "summary": method.summary(),
+        "tags": [{ "name": method.area() }],
+        "paramStructure": "by-name",
+        "params": params,
+        "result": { "name": "result", "required": true, "schema": finished(result, generator) },
+        "errors": errors,
+        "examples": [example(method)],
+        "x-scope": method.scope(),
+        "x-cost": method.cost(),
+    })
+}
+
+/// One parameter; what is said of it stands beside the schema and not within.
+fn descriptor(name: &str, required: bool, schema: Value, generator: &mut SchemaGenerator) -> Value {
+    let mut schema = Schema::try_from(schema).unwrap_or_default();
+    let description = schema.remove("description");
+    let mut descriptor = json!({ "name": name, "required": required, "schema": finished(schema, generator) });
+    if let Some(description) = description {
+        descriptor["description"] = description;
+    }
+    descriptor
+}
+
+fn example(method: Method) -> Value {
+    let Example { params, result } = Example::of(method);
+    let params: Vec<_> =
+        params.as_object().into_iter().flatten().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+    json!({ "name": method.name(), "params": params, "result": { "name": "result", "value": result } })
+}
+
+/// OpenRPC has no word for what a server sends unasked.
+fn notification(event: EventName, generator: &mut SchemaGenerator) -> Value {
+    let params = event.params_schema(generator);
+    json!({
+        "name": format!("event/{}", event.name()),
+        "summary": event.summary(),
+        "params": finished(params, generator),
+    })
+}
+
+fn error(code: FaultCode) -> Value {
+    json!({ "code": code.number(), "message": code.summary(), "data": { "code": code.word() } })
+}
+
+/// Whether a client of this method should be ready for this error; every client is for the five of JSON-RPC itself.
+fn may_answer(method: Method, code: FaultCode, takes: impl Fn(&str) -> bool) -> bool {
+    match code {
+        FaultCode::ParseError
+        | FaultCode::InvalidRequest
+        | FaultCode::MethodNotFound
+        | FaultCode::InvalidParams
+        | FaultCode::InternalError => false,
+        FaultCode::RateLimited | FaultCode::ShuttingDown => true,
+        FaultCode::Forbidden => method.scope() != Scope::Observe,
+        FaultCode::NotInitialized => method != Method::Initialize,
+        FaultCode::UnsupportedVersion => method == Method::Initialize,
+        FaultCode::AgentAlreadyRunning => method == Method::AgentRun,
+        FaultCode::AgentNotRunning => method.area() == "agent" && method.cost() == Cost::Change,
+        FaultCode::AgentError => method.cost() == Cost::Change && takes("agent_type"),
+        FaultCode::AgentNotConfigured | FaultCode::Busy => method.cost() == Cost::Start,
+        FaultCode::SessionNotFound => takes("session_id"),
+        FaultCode::SessionInvalid => takes("session_id") && method.cost() != Cost::Read,
+        FaultCode::WorkspaceNotFound => takes("workspace_id"),
+        FaultCode::Truncated => takes("after") || takes("after_seq"),
+        FaultCode::TooLarge => method.cost() == Cost::Read,
+        FaultCode::DiskFull => method.cost() != Cost::Read,
+    }
+}
+
+/// A schema in the words of draft 7; definitions get this when they are taken.
+fn finished(mut schema: Schema, generator: &mut SchemaGenerator) -> Value {
+    for transform in generator.transforms_mut() {
+        transform.transform(&mut schema);
+    }
+    json!(schema)
+}
+
+/// A schema with its keywords in the order in which people read them.
+fn readable(schema: Value) -> Value {
+    json!(Schema::try_from(schema).unwrap_or_default())
+}

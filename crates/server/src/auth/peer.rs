@@ -1,0 +1,86 @@
+//! Where a request comes from, and whether somebody at this machine makes it.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::routes::refusal;
+use super::{Auth, DeviceFacts};
+
+/// The header with the local secret, or with that of an open page.
+pub const LOCAL_HEADER: &str = "x-roost-local";
+
+/// Headers that only somebody in between adds, besides all that begin with `x-forwarded`.
+const FORWARDED: [&str; 5] = ["forwarded", "via", "x-real-ip", "cf-connecting-ip", "true-client-ip"];
+
+/// Where a request comes from.
+pub(super) struct Peer {
+    address: Option<IpAddr>,
+    forwarded_for: Option<String>,
+    is_forwarded: bool,
+    user_agent: Option<String>,
+    /// The name and port that it used for us.
+    pub(super) host: Option<String>,
+}
+
+impl Peer {
+    fn of(parts: &Parts) -> Self {
+        let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical());
+        Self {
+            address,
+            forwarded_for: text("x-forwarded-for"),
+            is_forwarded: is_forwarded(&parts.headers),
+            user_agent: text(header::USER_AGENT.as_str()),
+            host: text(header::HOST.as_str()),
+        }
+    }
+
+    /// It comes straight from a process on this machine, which may still be anybody's.
+    pub(super) fn is_direct(&self) -> bool {
+        !self.is_forwarded && self.address.is_some_and(|address| address.is_loopback())
+    }
+
+    /// What is known of the device behind it.
+    pub(super) fn device(&self, name: Option<String>) -> DeviceFacts {
+        let address = self.address.map(|address| match &self.forwarded_for {
+            // Not proven, but a tunnel's own address would say even less.
+            Some(others) => format!("{address}, forwarded for {others}"),
+            None => address.to_string(),
+        });
+        DeviceFacts { name, user_agent: self.user_agent.clone(), remote_addr: address }
+    }
+}
+
+fn is_forwarded(headers: &HeaderMap) -> bool {
+    headers.keys().any(|name| name.as_str().starts_with("x-forwarded") || FORWARDED.contains(&name.as_str()))
+}
+
+impl<S: Sync> FromRequestParts<S> for Peer {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(parts))
+    }
+}
+
+/// Proof that somebody at this machine asks: a direct peer that knows the secret.
+pub(super) struct Local;
+
+impl FromRequestParts<Arc<Auth>> for Local {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, auth: &Arc<Auth>) -> Result<Self, Response> {
+        let secret = parts.headers.get(LOCAL_HEADER).and_then(|value| value.to_str().ok());
+        if Peer::of(parts).is_direct() && secret.is_some_and(|secret| auth.local.admits(secret)) {
+            return Ok(Self);
+        }
+        let why = "Only somebody at the host can do this; run `roost pair` there and open the page that it names";
+        Err(refusal(StatusCode::FORBIDDEN, why).into_response())
+    }
+}

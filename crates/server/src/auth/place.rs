@@ -1,0 +1,125 @@
+//! Where clients find this daemon, as pairing tells them.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+
+/// What pairing tells of this daemon.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// Where it listens; `None` if only on the local socket.
+    pub address: Option<SocketAddr>,
+    /// It speaks TLS there.
+    pub tls: bool,
+    /// The certificate's SHA-256, where it is self-signed.
+    pub fingerprint: Option<String>,
+    /// The URL that clients reach it under, where that is not the address.
+    pub external_url: Option<String>,
+    /// This run of the daemon.
+    pub session: String,
+    /// The default workspace's name.
+    pub repo: String,
+    /// Clients need a token.
+    pub require_auth: bool,
+}
+
+/// The URLs of this daemon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Urls {
+    pub(super) http: String,
+    pub(super) ws: String,
+}
+
+impl Place {
+    /// The URLs for a client that addressed us by this name and port, or that has yet to learn how.
+    pub(super) fn urls(&self, host: Option<&str>) -> Option<Urls> {
+        let http = self.external_url.as_deref().map(|url| url.trim_end_matches('/').to_owned());
+        let http = http.or_else(|| {
+            let named = host.filter(|host| !is_loopback(host)).map(str::to_owned);
+            Some(self.url(&named.unwrap_or(self.reachable()?.to_string())))
+        })?;
+        let ws = match http.split_once("://") {
+            Some(("https", rest)) => format!("wss://{rest}/ws"),
+            Some((_, rest)) => format!("ws://{rest}/ws"),
+            None => format!("ws://{http}/ws"),
+        };
+        Some(Urls { http, ws })
+    }
+
+    /// The page as a browser on this machine reaches it.
+    pub(super) fn page(&self, one_time: &str) -> Option<String> {
+        let mut address = self.address?;
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
+        Some(format!("{}/pair#{one_time}", self.url(&address.to_string())))
+    }
+
+    fn url(&self, authority: &str) -> String {
+        format!("{}://{authority}", if self.tls { "https" } else { "http" })
+    }
+
+    /// The address for others: that of the way out, where all are listened on.
+    fn reachable(&self) -> Option<SocketAddr> {
+        let mut address = self.address?;
+        if address.ip().is_unspecified() {
+            address.set_ip(way_out().unwrap_or(Ipv4Addr::LOCALHOST.into()));
+        }
+        Some(address)
+    }
+}
+
+/// The address that this machine would send from; nothing is sent.
+fn way_out() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    // An address for documentation: it only picks the route.
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    socket.local_addr().ok().map(|address| address.ip())
+}
+
+/// A name and port that only this machine knows itself by.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    };
+    name == "localhost" || name.ends_with(".localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(address: &str) -> Place {
+        Place { address: Some(address.parse().unwrap()), ..Place::default() }
+    }
+
+    #[test]
+    fn urls_follow_the_address_the_name_that_was_used_and_what_is_configured() {
+        let tls = Place { tls: true, ..place("192.168.1.5:8766") };
+        let external = Place { external_url: Some("https://roost.example/".into()), ..place("127.0.0.1:8766") };
+        let cases = [
+            (place("127.0.0.1:8766"), None, "http://127.0.0.1:8766", "ws://127.0.0.1:8766/ws"),
+            (place("127.0.0.1:8766"), Some("localhost:8766"), "http://127.0.0.1:8766", "ws://127.0.0.1:8766/ws"),
+            (place("0.0.0.0:8766"), Some("box.lan:8766"), "http://box.lan:8766", "ws://box.lan:8766/ws"),
+            (place("[::1]:8766"), None, "http://[::1]:8766", "ws://[::1]:8766/ws"),
+            (tls, None, "https://192.168.1.5:8766", "wss://192.168.1.5:8766/ws"),
+            (external, Some("box.lan"), "https://roost.example", "wss://roost.example/ws"),
+        ];
+        for (place, host, http, ws) in cases {
+            let urls = place.urls(host).unwrap();
+            assert_eq!((urls.http.as_str(), urls.ws.as_str()), (http, ws), "{host:?}");
+        }
+        assert_eq!(Place::default().urls(Some("box.lan")), None);
+    }
+
+    #[test]
+    fn an_address_that_means_all_is_never_told_to_a_client() {
+        let urls = place("0.0.0.0:8766").urls(Some("localhost:8766")).unwrap();
+        assert!(!urls.http.contains("0.0.0.0") && urls.http.ends_with(":8766"), "{urls:?}");
+    }
+
+    #[test]
+    fn the_page_is_opened_on_this_machine() {
+        assert_eq!(place("0.0.0.0:8766").page("s").unwrap(), "http://127.0.0.1:8766/pair#s");
+        assert_eq!(place("127.0.0.1:9").page("s").unwrap(), "http://127.0.0.1:9/pair#s");
+    }
+}

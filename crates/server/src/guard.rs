@@ -1,0 +1,244 @@
+//! Who may come in over TCP: names under which the machine may be addressed, pages that may call it, tokens.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::Json;
+use roost_proto::rpc::{Fault, FaultCode, Scope};
+use serde_json::json;
+
+use crate::auth::Client;
+use crate::caller::{Caller, Device, Door};
+use crate::host::Host;
+use crate::settings::Settings;
+
+/// The header in which a client names the protocol's version.
+const VERSION: &str = "x-cdev-protocol-version";
+/// What stands before the token among a WebSocket's protocols.
+pub(crate) const BEARER_PROTOCOL: &str = "bearer.";
+/// The protocol that is agreed on with a client that sends its token in this way.
+pub(crate) const PROTOCOL: &str = "roost";
+
+/// Paths that need no token, and what they begin with.
+const OPEN: [&str; 5] = ["/health", "/pair", "/api/auth/exchange", "/api/auth/refresh", "/api/auth/revoke"];
+const OPEN_BELOW: [&str; 2] = ["/api/pair/", "/api/auth/pairing/"];
+
+/// A request that was let in: who makes it, and the device that proved itself.
+#[derive(Clone)]
+pub(crate) struct Admitted {
+    pub(crate) caller: Caller,
+    pub(crate) client: Option<Client>,
+}
+
+/// Lets a request in, or answers it.
+pub(crate) async fn guard(State(host): State<Arc<Host>>, mut request: Request, next: Next) -> Response {
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let mut response = match admit(&host, &request) {
+        Ok(_) if request.method() == Method::OPTIONS => StatusCode::OK.into_response(),
+        Ok(admitted) => {
+            request.extensions_mut().insert(admitted);
+            next.run(request).await
+        }
+        Err(refusal) => return refusal,
+    };
+    let headers = response.headers_mut();
+    if let Some(origin) = origin {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE, OPTIONS"));
+        let allowed = "Content-Type, Authorization, X-Cdev-Token, X-Cdev-Protocol-Version, X-Roost-Local";
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(allowed));
+        headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+fn admit(host: &Host, request: &Request<Body>) -> Result<Admitted, Response> {
+    let headers = request.headers();
+    let named = host_of(headers, request.uri());
+    if !named.as_deref().is_some_and(|name| is_our_name(&host.settings, name)) {
+        return Err(refuse(StatusCode::FORBIDDEN, "this host name is not served here; add it to security.allowed_hosts"));
+    }
+    if let Some(origin) = headers.get(header::ORIGIN)
+        && !origin.to_str().is_ok_and(|origin| is_our_origin(&host.settings, origin, named.as_deref()))
+    {
+        return Err((StatusCode::FORBIDDEN, "Origin not allowed").into_response());
+    }
+    if let Some(version) = headers.get(VERSION)
+        && !version.to_str().is_ok_and(|version| ["1", "2"].contains(&version.split('.').next().unwrap_or_default()))
+    {
+        let fault = Fault::new(FaultCode::UnsupportedVersion, "this version of the protocol is not served; 1.x and 2.x are");
+        return Err((StatusCode::BAD_REQUEST, Json(json!({ "error": fault.message, "supported": ["1.x", "2.x"] }))).into_response());
+    }
+    if has_token(request.uri()) {
+        return Err(refuse(StatusCode::BAD_REQUEST, "tokens in the address are refused; send Authorization: Bearer"));
+    }
+    let writes = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());
+    if writes && !is_json(headers) && !has_no_body(headers) {
+        return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send JSON with Content-Type: application/json"));
+    }
+    let path = request.uri().path();
+    if request.method() == Method::OPTIONS || is_open(path) || !host.settings.require_auth {
+        let caller = Caller::new(Door::Http, Scope::Operate, None);
+        return Ok(Admitted { caller, client: None });
+    }
+    let unauthorized = || {
+        let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
+        (StatusCode::UNAUTHORIZED, challenge, "Unauthorized").into_response()
+    };
+    let client = bearer(headers).and_then(|token| host.auth.devices.authenticate(token).ok()).ok_or_else(unauthorized)?;
+    let device = Device { id: client.device_id.to_string(), name: client.name.clone() };
+    Ok(Admitted { caller: Caller::new(Door::Http, client.scope, Some(device)), client: Some(client) })
+}
+
+fn refuse(status: StatusCode, why: &str) -> Response {
+    (status, Json(json!({ "error": why }))).into_response()
+}
+
+fn is_open(path: &str) -> bool {
+    path == "/" || OPEN.contains(&path) || OPEN_BELOW.iter().any(|open| path.starts_with(open))
+}
+
+/// The token of a request: in its header, or among a WebSocket's protocols, where a browser can put it.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    if let Some((scheme, token)) = header.and_then(|value| value.split_once(' ')) {
+        return scheme.eq_ignore_ascii_case("bearer").then(|| token.trim());
+    }
+    let protocols = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
+    protocols.flat_map(|all| all.split(',')).find_map(|one| one.trim().strip_prefix(BEARER_PROTOCOL))
+}
+
+fn has_token(uri: &Uri) -> bool {
+    let names = ["token", "access_token", "refresh_token", "pairing_token"];
+    uri.query().is_some_and(|query| query.split('&').any(|pair| names.contains(&pair.split('=').next().unwrap_or_default())))
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+fn has_no_body(headers: &HeaderMap) -> bool {
+    let length = headers.get(header::CONTENT_LENGTH).map(HeaderValue::as_bytes);
+    length.is_none_or(|length| length == b"0") && !headers.contains_key(header::TRANSFER_ENCODING)
+        && !headers.contains_key(header::CONTENT_TYPE)
+}
+
+/// The name under which the machine is addressed, without its port.
+fn host_of(headers: &HeaderMap, uri: &Uri) -> Option<String> {
+    let named = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or_else(|| uri.authority().map(|authority| authority.as_str()))?;
+    Some(without_port(named).to_lowercase())
+}
+
+fn without_port(authority: &str) -> &str {
+    match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => authority.rsplit_once(':').map_or(authority, |(name, _)| name),
+    }
+}
+
+/// Names can be made to point here by anybody; addresses cannot, so only names are checked against the list.
+fn is_our_name(settings: &Settings, name: &str) -> bool {
+    let external = settings.tcp.as_ref().and_then(|tcp| tcp.external_url.as_deref()).and_then(host_of_url);
+    is_local_name(name)
+        || name.parse::<IpAddr>().is_ok()
+        || external.as_deref() == Some(name)
+        || settings.allowed_hosts.iter().any(|allowed| matches(allowed, name))
+}
+
+fn is_local_name(name: &str) -> bool {
+    name == "localhost" || name.ends_with(".localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// A page may call if it comes from this machine, from where it calls, or from the list.
+fn is_our_origin(settings: &Settings, origin: &str, named: Option<&str>) -> bool {
+    let listed = settings.allowed_origins.iter().any(|allowed| match allowed.strip_prefix("*.") {
+        Some(_) => host_of_url(origin).is_some_and(|host| matches(allowed, &host)),
+        None => allowed.eq_ignore_ascii_case(origin),
+    });
+    let host = host_of_url(origin);
+    let same = host.is_some() && host.as_deref() == named;
+    listed || host.as_deref().is_some_and(|host| is_local_name(host) || same && is_our_name(settings, host))
+}
+
+fn host_of_url(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let is_web = ["http", "https", "ws", "wss"].contains(&scheme.to_lowercase().as_str());
+    let authority = rest.split(['/', '?', '#']).next().filter(|authority| !authority.is_empty())?;
+    is_web.then(|| without_port(authority).to_lowercase())
+}
+
+/// Exact, or below the domain of `*.domain`.
+fn matches(allowed: &str, name: &str) -> bool {
+    match allowed.strip_prefix("*.") {
+        Some(domain) => name.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.')),
+        None => allowed.eq_ignore_ascii_case(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        Settings {
+            allowed_origins: vec!["https://app.example".into(), "*.pages.example".into()],
+            allowed_hosts: vec!["box.lan".into(), "*.tail.example".into()],
+            ..Settings::default()
+        }
+    }
+
+    #[test]
+    fn only_our_own_names_and_addresses_are_served() {
+        let table = [
+            ("localhost", true),
+            ("app.localhost", true),
+            ("127.0.0.1", true),
+            ("::1", true),
+            ("192.0.2.7", true),
+            ("box.lan", true),
+            ("a.tail.example", true),
+            ("tail.example", false),
+            ("eviltail.example", false),
+            ("rebind.example", false),
+            ("localhost.evil.example", false),
+            ("", false),
+        ];
+        for (name, served) in table {
+            assert_eq!(is_our_name(&settings(), name), served, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_pages_of_this_machine_and_of_the_list_may_call() {
+        let table = [
+            ("http://localhost:5173", true),
+            ("http://127.0.0.1:9", true),
+            ("https://app.example", true),
+            ("https://x.pages.example", true),
+            ("http://box.lan:8766", true),
+            ("https://evil.example", false),
+            ("https://app.example.evil", false),
+            ("null", false),
+            ("file://", false),
+            ("", false),
+        ];
+        for (origin, allowed) in table {
+            assert_eq!(is_our_origin(&settings(), origin, Some("box.lan")), allowed, "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_token_in_the_address_is_seen() {
+        for (uri, seen) in [("/ws?token=x", true), ("/ws?a=1&access_token=x", true), ("/ws?tokens=x", false), ("/ws", false)] {
+            assert_eq!(has_token(&uri.parse().unwrap()), seen, "{uri}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The daemon itself.
+
+use roost_log::Health;
+use roost_proto::ids::DeviceId;
+use roost_proto::rpc::{
+    DaemonStatus, Device, DeviceListResult, DeviceRevokeParams, Fault, FaultCode, NoParams, PairParams, PairResult,
+    Success,
+};
+
+use crate::auth::AuthError;
+use crate::dispatch::Context;
+use crate::fault;
+
+pub(crate) async fn devices(context: &Context<'_>, _: NoParams) -> Result<DeviceListResult, Fault> {
+    let devices = context.host.auth.devices.list().await.into_iter();
+    let shaped = devices.map(|device| Device {
+        connections: context.host.presence.of_device(device.device_id.as_str()) as u64,
+        device_id: device.device_id.to_string(),
+        name: device.name,
+        scope: device.scope,
+        paired_at: device.paired_at,
+        last_seen: Some(device.last_seen),
+        remote_addr: device.facts.remote_addr,
+        expires_at: device.expires_at,
+    });
+    Ok(DeviceListResult { devices: shaped.collect() })
+}
+
+pub(crate) async fn revoke(context: &Context<'_>, params: DeviceRevokeParams) -> Result<Success, Fault> {
+    context.host.auth.devices.revoke_device(&DeviceId::from(params.device_id)).await.map_err(auth)?;
+    Ok(Success::DONE)
+}
+
+pub(crate) async fn pair(context: &Context<'_>, params: PairParams) -> Result<PairResult, Fault> {
+    context.host.auth.offer(params.scope.unwrap_or_default(), None).await.map_err(auth)
+}
+
+pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<DaemonStatus, Fault> {
+    let host = context.host;
+    let log = match &*host.log.health().borrow() {
+        Health::Ok => "ok".to_owned(),
+        Health::Stalled { reason, .. } => format!("stalled: {reason}"),
+        Health::Failed { reason } => format!("failed: {reason}"),
+    };
+    Ok(DaemonStatus {
+        pid: std::process::id(),
+        version: host.version.clone(),
+        address: host.auth.place.address.map(|address| address.to_string()),
+        uptime_seconds: host.uptime_seconds(),
+        clients: host.presence.count() as u64,
+        running_tasks: host.log.open_tasks().await.map_err(fault::log)?.len() as u64,
+        pending: host.log.pending(None).await.map_err(fault::log)?.len() as u64,
+        devices: host.auth.devices.list().await.len() as u64,
+        auto_started: host.settings.auto_started,
+        log,
+    })
+}
+
+pub(crate) async fn stop(context: &Context<'_>, _: NoParams) -> Result<Success, Fault> {
+    context.host.stop_asked.cancel();
+    Ok(Success::DONE)
+}
+
+fn auth(error: AuthError) -> Fault {
+    let code = match error {
+        AuthError::UnknownDevice(_) => FaultCode::InvalidParams,
+        _ => FaultCode::InternalError,
+    };
+    Fault::new(code, error)
+}

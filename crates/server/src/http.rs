@@ -1,0 +1,149 @@
+//! The routes: JSON-RPC over WebSocket and HTTP, what the REST routes of seed 004 mean in its terms, and metrics.
+
+use std::sync::Arc;
+
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Json, Router, middleware};
+use bytes::Bytes;
+use roost_proto::rpc::{self, Cost, Fault, FaultCode, Incoming, Method, Outcome};
+use roost_proto::time::Timestamp;
+use serde_json::json;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::SizeAbove;
+
+use crate::caller::{Caller, Door};
+use crate::connection::{bounded, together};
+use crate::dispatch::{Context, dispatch};
+use crate::guard::{Admitted, PROTOCOL, guard};
+use crate::host::Host;
+use crate::{metrics, rest, ws};
+
+/// Bytes of a socket's buffers; a thousand watchers must be cheap.
+const BUFFER: usize = 8 << 10;
+/// Smaller answers are not worth compressing.
+const COMPRESSED: u64 = 1 << 10;
+
+/// Everything that is served over TCP.
+pub(crate) fn router(host: Arc<Host>) -> Router {
+    Router::new()
+        .route("/", get(async || Redirect::to("/pair")))
+        .route("/health", get(health))
+        .route("/metrics", get(scrape))
+        .route("/ws", get(upgrade))
+        .route("/api/rpc", post(call))
+        .route("/api/rpc/discover", get(discover))
+        .merge(rest::routes())
+        .fallback(async || (StatusCode::NOT_FOUND, Json(json!({ "error": "there is nothing here" }))))
+        .with_state(host.clone())
+        .merge(crate::auth::routes(host.auth.clone()))
+        .layer(DefaultBodyLimit::max(host.settings.limits.max_body_bytes))
+        .layer(middleware::from_fn_with_state(host, guard))
+        .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESSED)))
+}
+
+async fn health() -> Response {
+    Json(json!({ "status": "ok", "time": Timestamp::now() })).into_response()
+}
+
+async fn scrape(State(host): State<Arc<Host>>) -> Response {
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    ([(header::CONTENT_TYPE, kind)], metrics::render(&host).await).into_response()
+}
+
+async fn discover(State(host): State<Arc<Host>>) -> Response {
+    Json(rpc::openrpc::document(&host.version)).into_response()
+}
+
+async fn upgrade(
+    State(host): State<Arc<Host>>,
+    Extension(admitted): Extension<Admitted>,
+    socket: WebSocketUpgrade,
+) -> Response {
+    let Admitted { caller, client } = admitted;
+    let most = host.settings.limits.sockets_per_token as usize;
+    if let Some(device) = &caller.device
+        && most > 0
+        && host.presence.of_device(&device.id) >= most
+    {
+        let why = format!("this device has {most} open sockets, which is the limit; close one first");
+        return (StatusCode::TOO_MANY_REQUESTS, Json(json!({ "error": why }))).into_response();
+    }
+    let caller = Caller { door: Door::WebSocket, ..caller };
+    let max = host.settings.limits.max_frame_bytes;
+    socket
+        .protocols([PROTOCOL])
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(BUFFER)
+        .max_message_size(max)
+        .max_frame_size(max)
+        .on_upgrade(move |socket| {
+            let tasks = host.tasks.clone();
+            tasks.track_future(ws::serve(socket, host, caller, client))
+        })
+}
+
+/// JSON-RPC over HTTP: one request or a batch, answered in one response.
+async fn call(State(host): State<Arc<Host>>, Extension(admitted): Extension<Admitted>, body: Bytes) -> Response {
+    let caller = admitted.caller;
+    match Incoming::read(&body) {
+        Err(refused) | Ok(Incoming::One(Err(refused))) => answer(StatusCode::BAD_REQUEST, refused.encode()),
+        Ok(Incoming::One(Ok(one))) => match run(&host, &caller, one).await {
+            None => StatusCode::NO_CONTENT.into_response(),
+            Some(response) => {
+                let response = bounded(response);
+                match &response.outcome {
+                    Outcome::Error(fault) if fault.kind() == Some(FaultCode::RateLimited) => {
+                        limited(fault, response.encode())
+                    }
+                    _ => answer(StatusCode::OK, response.encode()),
+                }
+            }
+        },
+        Ok(Incoming::Batch(members)) => {
+            let running = members.into_iter().map(|member| async {
+                match member {
+                    Ok(one) => run(&host, &caller, one).await,
+                    Err(refused) => Some(refused),
+                }
+            });
+            match together(futures::future::join_all(running).await.into_iter().flatten()) {
+                Some(batch) => answer(StatusCode::OK, batch),
+                None => StatusCode::NO_CONTENT.into_response(),
+            }
+        }
+    }
+}
+
+/// Carries out one call. A client that hangs up cancels what only reads; the rest is carried out all the same.
+pub(crate) async fn run(host: &Arc<Host>, caller: &Caller, call: rpc::Call) -> Option<rpc::Response> {
+    let rpc::Call { id, method, params } = call;
+    let outcome = match Method::from_name(&method).map(Method::cost) {
+        Some(Cost::Change | Cost::Start) => {
+            let (host, caller) = (host.clone(), caller.clone());
+            let tasks = host.tasks.clone();
+            let work = tasks.spawn(async move {
+                let context = Context { host: &host, caller: &caller, connection: None };
+                dispatch(&context, &method, params.as_deref()).await
+            });
+            work.await.unwrap_or_else(|_| Err(Fault::new(FaultCode::InternalError, "the call failed inside Roost")))
+        }
+        _ => dispatch(&Context { host, caller, connection: None }, &method, params.as_deref()).await,
+    };
+    id.map(|id| rpc::Response::new(id, outcome))
+}
+
+fn answer(status: StatusCode, body: String) -> Response {
+    (status, [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response()
+}
+
+/// The answer to one call too many.
+pub(crate) fn limited(fault: &Fault, body: String) -> Response {
+    let seconds = fault.data.get("retry_after").and_then(serde_json::Value::as_u64).unwrap_or(1);
+    let mut headers = HeaderMap::new();
+    headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    (headers, answer(StatusCode::TOO_MANY_REQUESTS, body)).into_response()
+}

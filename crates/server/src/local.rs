@@ -1,0 +1,84 @@
+//! A connection over the local socket: one message per line, from the user of this machine.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use roost_proto::rpc::{Fault, FaultCode, Id, Response, Scope};
+use serde_json::json;
+use tokio::io::{AsyncWriteExt, BufWriter};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, FramedRead};
+
+use crate::caller::{Caller, Door};
+use crate::connection::{Connection, Outgoing};
+use crate::host::Host;
+
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// Serves a local client until it or the door is gone.
+pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
+    // The directory keeps others out; this is the second lock on the same door.
+    let is_ours = stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::getuid().as_raw());
+    if !is_ours {
+        tracing::warn!("Another user knocked at the local socket and was not let in.");
+        return;
+    }
+    let (connection, outgoing) = Connection::open(&host, Caller::new(Door::Local, Scope::Admin, None));
+    let (reader, writer) = stream.into_split();
+    let mut writing = pin!(write(writer, outgoing));
+    let closing = tokio::select! {
+        () = read(reader, &connection, &host) => false,
+        () = &mut writing => false,
+        () = host.closing.cancelled() => true,
+    };
+    if closing {
+        connection.tell("session_end", json!({ "session_id": host.instance, "reason": "shutdown" }));
+        let _ = timeout(GOODBYE, async {
+            connection.say_goodbye(0, "").await;
+            writing.await;
+        })
+        .await;
+    }
+    connection.close(&host);
+}
+
+async fn read(reader: OwnedReadHalf, connection: &Arc<Connection>, host: &Arc<Host>) {
+    let max = host.settings.limits.max_frame_bytes;
+    let codec = AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), Vec::new(), max);
+    let mut lines = FramedRead::new(reader, codec);
+    while let Some(line) = lines.next().await {
+        match line {
+            Ok(line) if line.iter().all(u8::is_ascii_whitespace) => {}
+            Ok(line) => connection.receive(host, &line).await,
+            Err(AnyDelimiterCodecError::MaxChunkLengthExceeded) => {
+                let fault = Fault::new(FaultCode::InvalidRequest, format_args!("a message has {max} bytes at most"));
+                connection.send(Response::error(Id::NULL, fault).encode().into()).await;
+            }
+            Err(AnyDelimiterCodecError::Io(_)) => return,
+        }
+    }
+}
+
+async fn write(writer: OwnedWriteHalf, mut outgoing: mpsc::Receiver<Outgoing>) {
+    let mut writer = BufWriter::new(writer);
+    while let Some(next) = outgoing.recv().await {
+        let mut next = Some(next);
+        while let Some(Outgoing::Text(text)) = next {
+            let line: Bytes = text.into();
+            if writer.write_all(&line).await.is_err() || writer.write_all(b"\n").await.is_err() {
+                return;
+            }
+            next = outgoing.try_recv().ok();
+        }
+        if writer.flush().await.is_err() || next.is_some() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What Prometheus can ask for: names here, values from the log as it is followed.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use roost_log::{Filter, Start};
+use roost_proto::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
+use roost_proto::ids::TaskId;
+use roost_proto::time::Timestamp;
+
+use crate::host::Host;
+
+/// Things that were refused or left out, by reason.
+pub(crate) const DROPS: &str = "roost_backpressure_drops_total";
+const ACTIVE_TASKS: &str = "roost_active_tasks";
+const ACTIVE_SESSIONS: &str = "roost_active_sessions";
+const QUEUE: &str = "roost_task_queue_depth";
+const STARTED: &str = "roost_tasks_started_total";
+const FINISHED: &str = "roost_tasks_finished_total";
+const TOOLS: &str = "roost_tool_executions_total";
+const TASK_SECONDS: &str = "roost_task_duration_seconds";
+const CLIENTS: &str = "roost_connected_clients";
+const PENDING: &str = "roost_pending_requests";
+
+const BUCKETS: [f64; 9] = [0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0];
+
+/// Tasks that run now, as the followed log tells.
+#[derive(Default)]
+pub(crate) struct Tally(AtomicI64);
+
+impl Tally {
+    /// Whether any task runs.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// The recorder of this process; several doors in one process share it.
+fn recorder() -> Option<&'static PrometheusHandle> {
+    static HANDLE: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
+    let install = || {
+        let builder = PrometheusBuilder::new().set_buckets_for_metric(Matcher::Full(TASK_SECONDS.into()), &BUCKETS);
+        // Where somebody else records the process's metrics, ours are theirs.
+        builder.ok()?.install_recorder().ok()
+    };
+    HANDLE.get_or_init(install).as_ref()
+}
+
+/// Everything in the form that Prometheus reads.
+pub(crate) async fn render(host: &Host) -> String {
+    metrics::gauge!(CLIENTS).set(host.presence.count() as f64);
+    if let Ok(pending) = host.log.pending(None).await {
+        metrics::gauge!(PENDING).set(pending.len() as f64);
+    }
+    if let Ok(sessions) = host.log.unclosed().await {
+        metrics::gauge!(ACTIVE_SESSIONS).set(sessions.len() as f64);
+        metrics::gauge!(QUEUE).set(sessions.iter().map(|record| record.queue.len()).sum::<usize>() as f64);
+    }
+    recorder().map(PrometheusHandle::render).unwrap_or_default()
+}
+
+/// Follows the log and counts, until it ends.
+pub(crate) async fn count(host: Arc<Host>) {
+    recorder();
+    let types = [Type::TaskStarted, Type::TaskCompleted, Type::TaskFailed, Type::TaskStopped, Type::ToolCallCompleted];
+    let Ok(mut follower) = host.log.follow(Filter::all().types(types), Start::Now).await else { return };
+    let open = host.log.open_tasks().await.map_or(0, |open| open.len());
+    host.tally.0.store(i64::try_from(open).unwrap_or(0), Ordering::Relaxed);
+    let mut running = HashMap::new();
+    loop {
+        let next = tokio::select! {
+            next = follower.next() => next,
+            () = host.closing.cancelled() => return,
+        };
+        let batch = match next {
+            Ok(batch) => batch,
+            Err(roost_log::Error::Truncated { .. }) => continue,
+            Err(_) => return,
+        };
+        for event in batch.iter().filter_map(|entry| entry.event().ok()) {
+            observe(&host.tally, &mut running, event);
+        }
+        metrics::gauge!(ACTIVE_TASKS).set(host.tally.0.load(Ordering::Relaxed) as f64);
+    }
+}
+
+fn observe(tally: &Tally, running: &mut HashMap<TaskId, Timestamp>, event: &NormalizedEvent) {
+    let runtime = event.runtime.name.id().to_owned();
+    let status = match &event.body {
+        EventBody::TaskStarted(_) => {
+            tally.0.fetch_add(1, Ordering::Relaxed);
+            metrics::counter!(STARTED, "runtime" => runtime).increment(1);
+            running.extend(event.trace.task_id.clone().map(|task| (task, event.time)));
+            return;
+        }
+        EventBody::ToolCallCompleted(call) => {
+            let status = if call.is_error == Some(true) { "error" } else { "ok" };
+            let tool = call.name.clone();
+            metrics::counter!(TOOLS, "runtime" => runtime, "tool" => tool, "status" => status).increment(1);
+            return;
+        }
+        EventBody::TaskCompleted(_) => "completed",
+        EventBody::TaskFailed(_) => "failed",
+        EventBody::TaskStopped(_) => "stopped",
+        _ => return,
+    };
+    tally.0.fetch_sub(1, Ordering::Relaxed);
+    metrics::counter!(FINISHED, "runtime" => runtime, "status" => status).increment(1);
+    if let Some(started) = event.trace.task_id.as_ref().and_then(|task| running.remove(task)) {
+        let millis = event.time.as_millis() - started.as_millis();
+        metrics::histogram!(TASK_SECONDS).record(millis as f64 / 1000.0);
+    }
+}

@@ -1,0 +1,132 @@
+//! The REST routes of seed 004: each is a method of the table with its parameters in the query or the body.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, delete, get, post};
+use axum::{Extension, Router};
+use bytes::Bytes;
+use roost_proto::rpc::{Call, Fault, FaultCode, Id, Method, Outcome};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::guard::Admitted;
+use crate::host::Host;
+use crate::http::{limited, run};
+
+/// A route's own fields, made from its parameters and the method's result.
+type Shape = fn(&Map<String, Value>, Value) -> Value;
+
+/// Every route below `/api` that stands for a method.
+pub(crate) fn routes() -> Router<Arc<Host>> {
+    let mut router = Router::new().route("/api/status", read(Method::StatusGet, same));
+    // Older clients know every agent by the name of the first.
+    for agent in ["/api/claude", "/api/agent"] {
+        let sessions = read(Method::SessionList, sessions).merge(remove(Method::SessionDelete));
+        router = router
+            .route(&format!("{agent}/sessions"), sessions)
+            .route(&format!("{agent}/sessions/messages"), read(Method::SessionMessages, messages))
+            .route(&format!("{agent}/sessions/elements"), read(Method::SessionElements, same))
+            .route(&format!("{agent}/run"), write(Method::AgentRun, ran))
+            .route(&format!("{agent}/stop"), write(Method::AgentStop, same))
+            .route(&format!("{agent}/respond"), write(Method::AgentRespond, same))
+            .route(&format!("{agent}/status"), read(Method::AgentStatus, same))
+            .route(&format!("{agent}/input"), write(Method::AgentInput, same));
+    }
+    router
+}
+
+fn same(_: &Map<String, Value>, result: Value) -> Value {
+    result
+}
+
+/// A page of sessions tells where it stands.
+fn sessions(params: &Map<String, Value>, mut result: Value) -> Value {
+    let current = result["sessions"].get(0).map_or(json!(""), |first| first["session_id"].clone());
+    result["current"] = current;
+    result["limit"] = params.get("limit").cloned().unwrap_or(json!(50));
+    result["offset"] = params.get("offset").cloned().unwrap_or(json!(0));
+    result
+}
+
+fn messages(_: &Map<String, Value>, mut result: Value) -> Value {
+    result["cache_hit"] = json!(false);
+    result
+}
+
+fn ran(params: &Map<String, Value>, mut result: Value) -> Value {
+    result["prompt"] = params.get("prompt").cloned().unwrap_or_default();
+    result
+}
+
+fn read(method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
+    get(move |State(host): State<Arc<Host>>, Extension(admitted): Extension<Admitted>, query: Query<Vec<(String, String)>>| {
+        serve(host, admitted, method, from_query(query.0), shape)
+    })
+}
+
+fn remove(method: Method) -> MethodRouter<Arc<Host>> {
+    delete(move |State(host): State<Arc<Host>>, Extension(admitted): Extension<Admitted>, query: Query<Vec<(String, String)>>| {
+        serve(host, admitted, method, from_query(query.0), deleted)
+    })
+}
+
+fn deleted(params: &Map<String, Value>, mut result: Value) -> Value {
+    let message = if params.contains_key("session_id") { "Session deleted" } else { "All sessions deleted" };
+    result["message"] = json!(message);
+    result
+}
+
+fn write(method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
+    post(move |State(host): State<Arc<Host>>, Extension(admitted): Extension<Admitted>, body: Bytes| async move {
+        let params = match body.is_empty() {
+            true => Ok(Map::new()),
+            false => serde_json::from_slice(&body),
+        };
+        match params {
+            Ok(params) => serve(host, admitted, method, params, shape).await,
+            Err(error) => refuse(&Fault::new(FaultCode::ParseError, error)),
+        }
+    })
+}
+
+/// Numbers and booleans are such in a query too.
+fn from_query(pairs: Vec<(String, String)>) -> Map<String, Value> {
+    let value = |text: String| match text.as_str() {
+        "true" => json!(true),
+        "false" => json!(false),
+        _ => text.parse::<u32>().map_or(json!(text), |number| json!(number)),
+    };
+    // An id is text even where it is all digits.
+    let is_text = |name: &str| name.ends_with("_id") || ["before", "after", "order"].contains(&name);
+    pairs
+        .into_iter()
+        .map(|(name, text)| if is_text(&name) { (name, json!(text)) } else { (name, value(text)) })
+        .collect()
+}
+
+async fn serve(host: Arc<Host>, admitted: Admitted, method: Method, params: Map<String, Value>, shape: Shape) -> Response {
+    let raw = RawValue::from_string(Value::Object(params.clone()).to_string()).ok();
+    let call = Call { id: Some(Id::NULL), method: method.name().into(), params: raw };
+    let Some(response) = run(&host, &admitted.caller, call).await else { return StatusCode::NO_CONTENT.into_response() };
+    match response.outcome {
+        Outcome::Error(fault) => refuse(&fault),
+        Outcome::Result(result) => {
+            let result = serde_json::from_str(result.get()).unwrap_or_default();
+            let body = shape(&params, result).to_string();
+            ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+        }
+    }
+}
+
+fn refuse(fault: &Fault) -> Response {
+    let body = json!({ "error": fault.message, "code": fault.data.get("code"), "details": fault.data }).to_string();
+    let kind = fault.kind().unwrap_or(FaultCode::InternalError);
+    if kind == FaultCode::RateLimited {
+        return limited(fault, body);
+    }
+    let status = StatusCode::from_u16(kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}

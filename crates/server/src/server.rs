@@ -1,0 +1,255 @@
+//! The door as a whole: it opens, listens, and closes.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, Request};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use roost_proto::rpc::{PairResult, Scope};
+use roost_proto::time::Timestamp;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
+use tower::ServiceExt;
+
+use crate::auth::{self, Auth, Clock, Devices, LocalSecret};
+use crate::error::Error;
+use crate::host::{Host, Parts};
+use crate::settings::Settings;
+use crate::tls::{self, Identity};
+use crate::workspaces::{NewWorkspace, Workspaces};
+use crate::{http, local, metrics};
+
+/// Bytes of a connection's HTTP buffer.
+const HTTP_BUFFER: usize = 16 << 10;
+/// How long a client may take to send a request's head, or to shake hands.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long accepting rests when the machine has no room for one more connection.
+const ACCEPT_REST: Duration = Duration::from_millis(50);
+/// How long connections may take to say goodbye.
+const GOODBYES: Duration = Duration::from_secs(2);
+
+/// The open door.
+pub struct Server {
+    host: Arc<Host>,
+    address: Option<SocketAddr>,
+}
+
+impl Server {
+    /// Opens the door; clients are served when this returns.
+    pub async fn start(parts: Parts, settings: Settings) -> Result<Self, Error> {
+        let clock: Clock = Arc::new(Timestamp::now);
+        let workspaces = Workspaces::load(parts.log.clone()).await?;
+        let (state, secret_clock) = (parts.state.clone(), clock.clone());
+        let local = tokio::task::spawn_blocking(move || LocalSecret::create(&state, secret_clock));
+        let local = local.await.map_err(|error| Error::Secret(error.into()))?.map_err(Error::Secret)?;
+        let how = auth::Settings {
+            pairing_ttl: Duration::from_secs(settings.pairing_token_secs),
+            require_approval: settings.require_pairing_approval,
+        };
+        let devices = Devices::load(parts.log.clone(), clock, how).await?;
+        let repo = match &settings.repo {
+            Some(repo) => Some(home_workspace(&workspaces, repo).await?),
+            None => workspaces.all().first().map(|entry| entry.name.clone()),
+        };
+        let (listener, identity) = match &settings.tcp {
+            Some(tcp) => {
+                let identity = match &tcp.tls {
+                    Some(tls) => {
+                        let (tls, state, ip) = (tls.clone(), parts.state.clone(), tcp.address.ip());
+                        let read = tokio::task::spawn_blocking(move || tls::identity(&tls, &state, ip)).await;
+                        Some(read.map_err(|error| Error::Tls(error.into()))?.map_err(Error::Tls)?)
+                    }
+                    None => None,
+                };
+                (Some(listen(tcp.address).await?), identity)
+            }
+            None => (None, None),
+        };
+        let address = listener.as_ref().map(|listener| local_address(listener, &settings)).transpose()?;
+        let socket = bind(&settings.socket)?;
+        let place = auth::Place {
+            address,
+            tls: identity.is_some(),
+            external_url: settings.tcp.as_ref().and_then(|tcp| tcp.external_url.clone()),
+            session: uuid::Uuid::new_v4().to_string(),
+            repo: repo.unwrap_or_default(),
+            require_auth: settings.require_auth,
+            fingerprint: identity.as_ref().and_then(|identity| identity.fingerprint.clone()),
+        };
+        let host = Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, local, place })));
+        host.tasks.spawn(metrics::count(host.clone()));
+        host.tasks.spawn(accept_local(host.clone(), socket));
+        if let Some(listener) = listener {
+            host.tasks.spawn(accept_tcp(host.clone(), listener, identity.map(Arc::new)));
+        }
+        host.tasks.spawn(leave_when_idle(host.clone()));
+        Ok(Self { host, address })
+    }
+
+    /// Where TCP is listened on.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// The local socket.
+    pub fn socket(&self) -> &Path {
+        &self.host.settings.socket
+    }
+
+    /// What a new device needs to be paired.
+    pub async fn pair_info(&self) -> Result<PairResult, Error> {
+        Ok(self.host.auth.offer(Scope::default(), None).await?)
+    }
+
+    /// Returns when a client asked the daemon to stop, or nobody needed it for long enough.
+    pub async fn asked_to_stop(&self) {
+        self.host.stop_asked.cancelled().await;
+    }
+
+    /// Closes the door: clients are told, and nothing listens or runs here any more when this returns.
+    pub async fn stop(&self) {
+        self.host.closing.cancel();
+        self.host.tasks.close();
+        if tokio::time::timeout(GOODBYES, self.host.tasks.wait()).await.is_err() {
+            tracing::warn!("Some calls did not end in time; they end with the daemon.");
+        }
+        // Whoever finds the file gone knows that nobody listens; the state lock keeps a successor's file safe.
+        let _ = tokio::fs::remove_file(&self.host.settings.socket).await;
+    }
+}
+
+/// The name of the workspace that the daemon was started in; added if it is none yet.
+async fn home_workspace(workspaces: &Workspaces, repo: &Path) -> Result<String, Error> {
+    let real = tokio::fs::canonicalize(repo).await.unwrap_or_else(|_| repo.to_owned());
+    if let Some(entry) = workspaces.containing(&real) {
+        return Ok(entry.name);
+    }
+    let new = NewWorkspace { name: None, path: real, auto_start: false, create_if_missing: false };
+    match workspaces.add(new).await {
+        Ok(entry) => Ok(entry.name),
+        Err(fault) => Err(Error::Repo { path: repo.into(), reason: fault.message }),
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
+    TcpListener::bind(address).await.map_err(|source| match source.kind() {
+        io::ErrorKind::AddrInUse => Error::PortInUse { address },
+        _ => Error::Listen { address, source },
+    })
+}
+
+fn local_address(listener: &TcpListener, settings: &Settings) -> Result<SocketAddr, Error> {
+    let asked = settings.tcp.as_ref().map(|tcp| tcp.address);
+    listener.local_addr().map_err(|source| {
+        let address = asked.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)));
+        Error::Listen { address, source }
+    })
+}
+
+fn bind(path: &Path) -> Result<UnixListener, Error> {
+    let failed = |source| Error::Socket { path: path.into(), source };
+    // The state lock is held, so a socket that is there is an earlier daemon's.
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path).map_err(failed)?;
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(path, private).map_err(failed)?;
+    Ok(listener)
+}
+
+async fn accept_local(host: Arc<Host>, listener: UnixListener) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = host.closing.cancelled() => return,
+        };
+        match accepted {
+            Ok((stream, _)) => _ = host.tasks.spawn(local::serve(stream, host.clone())),
+            Err(_) => tokio::time::sleep(ACCEPT_REST).await,
+        }
+    }
+}
+
+async fn accept_tcp(host: Arc<Host>, listener: TcpListener, identity: Option<Arc<Identity>>) {
+    let router = http::router(host.clone());
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = host.closing.cancelled() => return,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            // Out of file descriptors, most likely: those that are there go on.
+            Err(_) => {
+                tokio::time::sleep(ACCEPT_REST).await;
+                continue;
+            }
+        };
+        host.tasks.spawn(greet(host.clone(), router.clone(), stream, ConnectInfo(peer), identity.clone()));
+    }
+}
+
+async fn greet(host: Arc<Host>, router: Router, stream: TcpStream, peer: ConnectInfo<SocketAddr>, identity: Option<Arc<Identity>>) {
+    // Small messages are to be seen at once.
+    if stream.set_nodelay(true).is_err() {
+        return;
+    }
+    match identity {
+        None => serve(&host, router, stream, peer).await,
+        Some(identity) => {
+            if let Ok(Ok(stream)) = tokio::time::timeout(PATIENCE, identity.acceptor.accept(stream)).await {
+                serve(&host, router, stream, peer).await;
+            }
+        }
+    }
+}
+
+async fn serve(host: &Host, router: Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, peer: ConnectInfo<SocketAddr>) {
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        router.clone().oneshot(request.map(axum::body::Body::new))
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .max_buf_size(HTTP_BUFFER)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        // A client that breaks off is its own business.
+        _ = connection.as_mut() => {}
+        () = host.closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+/// Asks for the end once a daemon that a client started has been idle for long enough.
+async fn leave_when_idle(host: Arc<Host>) {
+    let Some(patience) = host.settings.idle_exit else { return };
+    let mut clients = host.presence.counts();
+    loop {
+        let waited = tokio::select! {
+            () = tokio::time::sleep(patience) => true,
+            changed = clients.changed() => changed.is_err(),
+            () = host.closing.cancelled() => return,
+        };
+        let is_needed = host.presence.count() > 0 || host.tally.is_busy();
+        if waited && !is_needed {
+            tracing::info!("Nobody needs the daemon any more; it leaves.");
+            host.stop_asked.cancel();
+            return;
+        }
+    }
+}

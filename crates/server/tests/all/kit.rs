@@ -1,0 +1,291 @@
+//! A door over the fake runtime, and clients that come through it.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::{SinkExt, StreamExt};
+use roost_log::Log;
+use roost_proto::rpc::Scope;
+use roost_server::{Parts, Server, Settings, Tcp};
+use serde_json::{Value, json};
+use testkit::fake::FakeRuntimes;
+use testkit::{Harness, soon};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+/// A running door and the engine behind it.
+pub(crate) struct Door {
+    pub(crate) harness: Harness,
+    pub(crate) server: Server,
+    pub(crate) address: SocketAddr,
+}
+
+impl Door {
+    /// A door with the usual limits.
+    pub(crate) async fn open() -> Self {
+        Self::open_with(|_| {}).await
+    }
+
+    /// A door with other settings.
+    pub(crate) async fn open_with(configure: impl FnOnce(&mut Settings)) -> Self {
+        Self::over(Harness::start().await, configure).await
+    }
+
+    /// A door over this engine.
+    pub(crate) async fn over(harness: Harness, configure: impl FnOnce(&mut Settings)) -> Self {
+        let state = harness.home.path().to_owned();
+        let repo = state.join("repo");
+        std::fs::create_dir_all(&repo).unwrap();
+        let mut settings = Settings {
+            tcp: Some(Tcp { address: ([127, 0, 0, 1], 0).into(), tls: None, external_url: None }),
+            socket: state.join("roost.sock"),
+            repo: Some(repo),
+            ..Settings::default()
+        };
+        configure(&mut settings);
+        let log: Arc<dyn Log> = Arc::new(harness.log.clone());
+        let parts = Parts { engine: harness.engine.clone(), log, state, version: "0.0.0".into() };
+        let server = Server::start(parts, settings).await.unwrap();
+        let address = server.address().unwrap_or_else(|| ([127, 0, 0, 1], 0).into());
+        Self { harness, server, address }
+    }
+
+    /// The runtime as the test plays it.
+    pub(crate) fn runtimes(&mut self) -> &mut FakeRuntimes {
+        self.harness.runtimes()
+    }
+
+    /// A new device's access token.
+    pub(crate) async fn token(&self) -> String {
+        self.pair(None).await["access_token"].as_str().unwrap().to_owned()
+    }
+
+    /// A new device's tokens.
+    pub(crate) async fn pair(&self, scope: Option<Scope>) -> Value {
+        let mut local = self.local().await;
+        let offer = local.call("pair/create", json!({ "scope": scope })).await.unwrap();
+        let body = json!({ "pairing_token": offer["token"] });
+        let (status, tokens) = self.post("/api/auth/exchange", None, &body).await;
+        assert_eq!(status, 200, "{tokens}");
+        tokens
+    }
+
+    /// A paired client over a WebSocket that has said hello.
+    pub(crate) async fn client(&self) -> Client {
+        let mut client = self.connect(&self.token().await).await.unwrap();
+        client.hello().await;
+        client
+    }
+
+    /// A client over a WebSocket with this token.
+    pub(crate) async fn connect(&self, token: &str) -> Result<Client, Error> {
+        let mut request = format!("ws://{}/ws", self.address).into_client_request().unwrap();
+        request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+        let (socket, _) = tokio_tungstenite::connect_async(request).await?;
+        Ok(Client { wire: Wire::Socket(Box::new(socket)), next_id: 0, events: Vec::new() })
+    }
+
+    /// A client over the local socket that has said hello.
+    pub(crate) async fn local(&self) -> Client {
+        let mut client = Self::knock(self.server.socket()).await;
+        client.hello().await;
+        client
+    }
+
+    async fn knock(socket: &Path) -> Client {
+        let stream = BufReader::new(UnixStream::connect(socket).await.unwrap());
+        Client { wire: Wire::Lines(stream), next_id: 0, events: Vec::new() }
+    }
+
+    /// The default workspace's id.
+    pub(crate) async fn workspace(&self) -> String {
+        let list = self.local().await.call("workspace/list", json!({})).await.unwrap();
+        list["workspaces"][0]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Sends JSON over HTTP; the answer's status and body.
+    pub(crate) async fn post(&self, path: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
+        let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+        let body = body.to_string();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\n{authorization}Content-Type: application/json\r\n\
+             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        let (status, _, body) = self.raw(&head).await;
+        (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
+    }
+
+    /// Fetches over HTTP; the answer's status and body.
+    pub(crate) async fn get(&self, path: &str, token: Option<&str>) -> (u16, String) {
+        let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+        let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{authorization}Connection: close\r\n\r\n");
+        let (status, _, body) = self.raw(&head).await;
+        (status, body)
+    }
+
+    /// Sends bytes as they are; the answer's status, head and body.
+    pub(crate) async fn raw(&self, request: &str) -> (u16, String, String) {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        soon("an HTTP answer", tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut answer)).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        (status, head.to_lowercase(), unchunked(head, body))
+    }
+
+    /// Closes the door; the engine stays.
+    pub(crate) async fn close(self) -> Harness {
+        self.server.stop().await;
+        self.harness
+    }
+}
+
+/// The body without the lengths of its chunks.
+fn unchunked(head: &str, body: &str) -> String {
+    if !head.to_lowercase().contains("transfer-encoding: chunked") {
+        return body.to_owned();
+    }
+    body.split("\r\n").skip(1).step_by(2).collect()
+}
+
+enum Wire {
+    Socket(Box<WebSocketStream<MaybeTlsStream<TcpStream>>>),
+    Lines(BufReader<UnixStream>),
+}
+
+/// One connection.
+pub(crate) struct Client {
+    wire: Wire,
+    next_id: u64,
+    /// Notifications that came while an answer was waited for.
+    events: Vec<Value>,
+}
+
+impl Client {
+    /// Says hello; what the server says of itself.
+    pub(crate) async fn hello(&mut self) -> Value {
+        self.call("initialize", json!({ "client_info": { "name": "test", "version": "1" } })).await.unwrap()
+    }
+
+    /// Calls a method; its result or its error.
+    pub(crate) async fn call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+        let id = self.ask(method, params).await;
+        self.answer(id).await
+    }
+
+    /// Calls a method without waiting for its answer.
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> u64 {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()).await;
+        id
+    }
+
+    /// The answer to an earlier call.
+    pub(crate) async fn answer(&mut self, id: u64) -> Result<Value, Value> {
+        loop {
+            let message = self.next().await;
+            if message["id"] == json!(id) {
+                return match message.get("error") {
+                    Some(error) => Err(error.clone()),
+                    None => Ok(message["result"].clone()),
+                };
+            }
+            self.events.push(message);
+        }
+    }
+
+    /// The next notification of this name, with others before it passed over.
+    pub(crate) async fn event(&mut self, name: &str) -> Value {
+        let is_it = |message: &Value| message["method"] == format!("event/{name}");
+        if let Some(at) = self.events.iter().position(is_it) {
+            self.events.drain(..at);
+            return self.events.remove(0)["params"].clone();
+        }
+        self.events.clear();
+        loop {
+            let message = self.next().await;
+            if is_it(&message) {
+                return message["params"].clone();
+            }
+        }
+    }
+
+    /// The next normalized events up to one of this type, and the cursor after them.
+    pub(crate) async fn events_until(&mut self, last: &str) -> (Vec<Value>, String) {
+        let mut all = Vec::new();
+        loop {
+            let batch = self.event("batch").await;
+            all.extend(batch["events"].as_array().unwrap().clone());
+            if all.iter().any(|event| event["type"] == last) {
+                return (all, batch["cursor"].as_str().unwrap().to_owned());
+            }
+        }
+    }
+
+    /// Sends a frame as it is.
+    pub(crate) async fn send(&mut self, text: &str) {
+        match &mut self.wire {
+            Wire::Socket(socket) => socket.send(Message::text(text)).await.unwrap(),
+            Wire::Lines(stream) => stream.get_mut().write_all(format!("{text}\n").as_bytes()).await.unwrap(),
+        }
+    }
+
+    /// The socket itself.
+    pub(crate) fn socket(&mut self) -> &mut WebSocketStream<MaybeTlsStream<TcpStream>> {
+        match &mut self.wire {
+            Wire::Socket(socket) => socket,
+            Wire::Lines(_) => panic!("it is a local client"),
+        }
+    }
+
+    /// The next message; panics when the connection is closed.
+    pub(crate) async fn next(&mut self) -> Value {
+        match soon("a message", self.next_or_close()).await {
+            Ok(message) => message,
+            Err(close) => panic!("the connection was closed: {close:?}"),
+        }
+    }
+
+    /// The next message, or the code and reason with which the connection was closed.
+    pub(crate) async fn next_or_close(&mut self) -> Result<Value, Option<(u16, String)>> {
+        match &mut self.wire {
+            Wire::Lines(stream) => {
+                let mut line = String::new();
+                match stream.read_line(&mut line).await {
+                    Ok(0) | Err(_) => Err(None),
+                    Ok(_) => Ok(serde_json::from_str(&line).unwrap()),
+                }
+            }
+            Wire::Socket(socket) => loop {
+                match socket.next().await {
+                    Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
+                    Some(Ok(Message::Close(frame))) => {
+                        return Err(frame.map(|frame| (frame.code.into(), frame.reason.to_string())));
+                    }
+                    Some(Ok(_)) => {}
+                    None | Some(Err(_)) => return Err(None),
+                }
+            },
+        }
+    }
+
+    /// Reads on until the connection is closed: its code and reason.
+    pub(crate) async fn closed(&mut self) -> Option<(u16, String)> {
+        let reading = async {
+            loop {
+                if let Err(close) = self.next_or_close().await {
+                    return close;
+                }
+            }
+        };
+        soon("the connection is closed", reading).await
+    }
+}
