@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use roost_policy::RuleSet;
 
-pub(crate) use sections::{Config, Synchronous, WhenFull};
+pub(crate) use sections::{Config, Daemon, Limits, Synchronous, WhenFull};
 use suggest::nearest;
 pub(crate) use tls::Tls;
 

@@ -26,7 +26,11 @@ pub(crate) fn shown(style: Style, pair: &PairResult) -> String {
     if let Some(fingerprint) = &pair.fingerprint {
         let _ = writeln!(text, "  sha256   {fingerprint}");
     }
-    let _ = writeln!(text, "{}", style.dim(format_args!("Good until {}; `roost pair` makes another.", pair.token_expires_at)));
+    let _ = writeln!(
+        text,
+        "{}",
+        style.dim(format_args!("Good until {}; `roost pair` makes another.", pair.token_expires_at))
+    );
     text
 }
 

@@ -56,7 +56,8 @@ impl Reading {
     pub(crate) async fn follow(&self, session: &SessionId) -> Result<Following, Error> {
         match self {
             Self::Daemon(client) => {
-                let params = SubscribeParams { sessions: Some(vec![session.to_string()]), ..SubscribeParams::default() };
+                let params =
+                    SubscribeParams { sessions: Some(vec![session.to_string()]), ..SubscribeParams::default() };
                 Ok(Following::Daemon(client.subscribe(params).await?))
             }
             Self::AtRest(log) => {

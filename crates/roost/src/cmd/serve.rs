@@ -1,7 +1,9 @@
 //! `roost serve`: the daemon, from its first breath to its last.
 
+use std::fs::DirBuilder;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use roost_log::StateLock;
@@ -95,11 +97,7 @@ impl Listen {
             return Err(Error::Insecure(host));
         }
         let port = self.port.unwrap_or(server.port);
-        Ok(Tcp {
-            address: (host, port).into(),
-            tls: tls.map(Into::into),
-            external_url: server.external_url.clone(),
-        })
+        Ok(Tcp { address: (host, port).into(), tls: tls.map(Into::into), external_url: server.external_url.clone() })
     }
 
     /// The folder that clients find without asking for it.
@@ -150,7 +148,7 @@ async fn serve(args: &Args, context: &Context) -> Result<Exit, Error> {
         () = upkeep::keep(&roost.store, &roost.engine, compose::retention(&context.config)) => {}
     }
     let farewell = async {
-        server.stop("the daemon was stopped").await;
+        server.stop().await;
         roost.close().await;
     };
     if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
@@ -221,6 +219,9 @@ async fn listen(context: &Context, settings: Settings, roost: &Roost) -> Result<
         state: context.state.dir().into(),
         version: version.into(),
     };
+    if let Some(folder) = settings.socket.parent().map(ToOwned::to_owned) {
+        blocking(move || private(&folder)).await?;
+    }
     let server = Server::start(parts, settings).await?;
     let address = server.address().map(|address| address.to_string());
     let pid = std::process::id();
@@ -237,6 +238,12 @@ async fn listen(context: &Context, settings: Settings, roost: &Roost) -> Result<
     let path = context.state.daemon_file();
     blocking(move || file.write(&path).map_err(|source| Error::State { path, source })).await?;
     Ok((server, url))
+}
+
+/// Makes a folder that nobody else may enter, if it is not there.
+fn private(folder: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|source| Error::State { path: folder.into(), source })
 }
 
 /// Says in the foreground where it listens, and how to connect if that is asked for.

@@ -55,7 +55,8 @@ async fn show(client: &Client, words: &str) -> Result<Exit, Error> {
 /// What was said here, for the daemon that is started.
 fn arguments(listen: &Listen, context: &Context) -> Result<Vec<OsString>, Error> {
     let mut args: Vec<OsString> = vec!["--background".into(), "--repo".into(), listen.repo(&context.config)?.into()];
-    let mut option = |name: &str, value: Option<String>| args.extend(value.map(|value| format!("{name}={value}").into()));
+    let mut option =
+        |name: &str, value: Option<String>| args.extend(value.map(|value| format!("{name}={value}").into()));
     option("--host", listen.host.map(|host| host.to_string()));
     option("--port", listen.port.map(|port| port.to_string()));
     option("--tls", listen.tls.as_ref().map(ToString::to_string));
