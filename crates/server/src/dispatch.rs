@@ -13,6 +13,9 @@ use crate::host::Host;
 /// Bytes of a result at most: a frame of 1 MiB, less what surrounds it.
 pub(crate) const MAX_FRAME: usize = (1 << 20) - (4 << 10);
 
+/// Bytes of the items of a page, after which it takes no more.
+pub(crate) const PAGE_BYTES: usize = 768 << 10;
+
 /// What a handler knows of the call besides its parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {

@@ -15,7 +15,7 @@ use roost_proto::rpc::{
 };
 use serde_json::value::RawValue;
 
-use crate::dispatch::{Context, MAX_FRAME};
+use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::feed::{Feed, Place, Selection, Wanted, truncated};
 
@@ -129,7 +129,7 @@ pub(crate) async fn read(context: &Context<'_>, params: LogReadParams) -> Result
     for entry in &page.batch {
         size += entry.json().len() + 1;
         // One event that is too big for a frame by itself is told, not passed over.
-        if size > MAX_FRAME && !events.is_empty() {
+        if size > PAGE_BYTES && !events.is_empty() {
             break;
         }
         let raw = RawValue::from_string(entry.json().to_owned());

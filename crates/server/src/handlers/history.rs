@@ -14,7 +14,7 @@ use roost_proto::session::SessionRecord;
 use serde::Serialize;
 
 use super::{routing, shape};
-use crate::dispatch::{Context, MAX_FRAME};
+use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::host::Host;
 use crate::whole::whole;
@@ -149,7 +149,7 @@ fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
     let (mut fitting, mut size) = (Vec::new(), 4096);
     for item in items {
         size += serde_json::to_string(&item).map_or(0, |text| text.len() + 1);
-        if size > MAX_FRAME && !fitting.is_empty() {
+        if size > PAGE_BYTES && !fitting.is_empty() {
             break;
         }
         fitting.push(item);

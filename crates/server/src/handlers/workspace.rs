@@ -8,7 +8,7 @@ use roost_proto::rpc::{
 use roost_proto::session::SessionRecord;
 
 use super::{history, routing, shape};
-use crate::dispatch::{Context, MAX_FRAME};
+use crate::dispatch::{Context, PAGE_BYTES};
 use crate::workspaces::{Entry, NewWorkspace};
 
 /// Past sessions of a workspace that are listed with it.
@@ -18,7 +18,7 @@ const ITEM: usize = 2 << 10;
 
 pub(crate) async fn list(context: &Context<'_>, _: WorkspaceListParams) -> Result<WorkspaceListResult, Fault> {
     let all = context.host.workspaces.all();
-    let each = (MAX_FRAME / ITEM / all.len().max(1)).clamp(1, SESSIONS);
+    let each = (PAGE_BYTES / ITEM / all.len().max(1)).clamp(1, SESSIONS);
     let sessions = history::listed(context.host).await?;
     let mut workspaces = Vec::with_capacity(all.len());
     for entry in all.iter() {
