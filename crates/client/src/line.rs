@@ -9,7 +9,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
+use tokio_util::bytes::BytesMut;
+use tokio_util::codec::{Decoder, FramedRead, LinesCodec, LinesCodecError};
 
 use crate::error::Error;
 
@@ -17,13 +18,25 @@ use crate::error::Error;
 const MAX_LINE: usize = 8 << 20;
 
 /// What the daemon says, line by line.
-pub(crate) struct Incoming(FramedRead<OwnedReadHalf, LinesCodec>);
+pub(crate) struct Incoming(FramedRead<OwnedReadHalf, WholeLines>);
+
+/// Lines with an end: what a daemon that was killed could not finish is none, and an error like any other break.
+struct WholeLines(LinesCodec);
+
+impl Decoder for WholeLines {
+    type Item = String;
+    type Error = LinesCodecError;
+
+    fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<String>, LinesCodecError> {
+        self.0.decode(bytes)
+    }
+}
 
 /// Opens a connection.
 pub(crate) async fn connect(path: &Path) -> Result<(Incoming, OwnedWriteHalf), Error> {
     let stream = UnixStream::connect(path).await.map_err(|source| Error::Io { path: path.into(), source })?;
     let (read, write) = stream.into_split();
-    Ok((Incoming(FramedRead::new(read, LinesCodec::new_with_max_length(MAX_LINE))), write))
+    Ok((Incoming(FramedRead::new(read, WholeLines(LinesCodec::new_with_max_length(MAX_LINE)))), write))
 }
 
 impl Incoming {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use roost_client::Client;
+use roost_proto::rpc::{DaemonStatus, NoParams, method};
 
 use crate::background::{self, Started};
 use crate::cli::Context;
@@ -23,6 +24,26 @@ pub(crate) async fn find(state: &State) -> Result<Option<Client>, Error> {
         Ok(Err(error)) => Err(error.into()),
         Err(_) => Err(Error::Silent),
     }
+}
+
+/// The daemon and how it is, if one runs.
+pub(crate) async fn look(state: &State) -> Result<Option<(Client, DaemonStatus)>, Error> {
+    let Some(client) = find(state).await? else { return Ok(None) };
+    match client.call::<method::DaemonStatusGet>(NoParams {}).await {
+        Err(roost_client::Error::Gone) => Ok(None),
+        status => Ok(Some((client, status?))),
+    }
+}
+
+/// Asks the daemon to end; returns when it listens no more.
+pub(crate) async fn dismiss(client: &Client) -> Result<(), Error> {
+    match client.call::<method::DaemonStop>(NoParams {}).await {
+        // It may be gone before its answer is.
+        Ok(_) | Err(roost_client::Error::Gone) => {}
+        Err(error) => return Err(error.into()),
+    }
+    client.gone().await;
+    Ok(())
 }
 
 /// The daemon; one is started if none runs.

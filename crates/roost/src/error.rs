@@ -18,7 +18,7 @@ pub(crate) enum Error {
     NoHome,
     #[error("the current directory cannot be read: {0}; name another one with --cwd")]
     NoCwd(io::Error),
-    #[error("{held}; wait for it or stop it, or use another state directory with --state")]
+    #[error("{held}; wait for it, end it (`roost down` ends a daemon), or use another state directory with --state")]
     Held { held: roost_log::Error },
     #[error("runtime \"{0}\" needs a prompt: roost run --runtime {0} \"what to do\"")]
     NeedsPrompt(String),
@@ -44,6 +44,8 @@ pub(crate) enum Error {
     NoDaemon,
     #[error("the daemon does not answer; `roost down` ends it")]
     Silent,
+    #[error("the daemon has ended while it was waited for; `roost log {0}` shows what it recorded until then")]
+    Lost(String),
     #[error("the daemon still runs (process {0}) and does not end; kill it, its agents end with it")]
     Undying(u32),
     #[error("some agents did not end with the daemon; the records in {} name them", .0.display())]
@@ -119,6 +121,7 @@ impl Error {
             | Self::State { .. }
             | Self::NoDaemon
             | Self::Silent
+            | Self::Lost(_)
             | Self::Undying(_)
             | Self::Agents(_)
             | Self::AlreadyRuns { .. }

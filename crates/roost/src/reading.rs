@@ -20,14 +20,14 @@ const PAGE: u32 = 4096;
 
 /// Where the record is read.
 pub(crate) enum Reading {
-    Daemon(Client),
+    Daemon(Box<Client>),
     AtRest(Arc<dyn Log>),
 }
 
 impl Reading {
     pub(crate) async fn open(context: &Context, command: &str) -> Result<Self, Error> {
         match door::find(&context.state).await? {
-            Some(client) => Ok(Self::Daemon(client)),
+            Some(client) => Ok(Self::Daemon(Box::new(client))),
             None => Ok(Self::AtRest(compose::reader(&context.state, &context.config, command).await?)),
         }
     }

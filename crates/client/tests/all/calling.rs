@@ -3,6 +3,7 @@
 use roost_client::{Client, Error};
 use roost_proto::rpc::{FaultCode, NoParams, SessionParams, method};
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
 
 use crate::daemon::Daemon;
 
@@ -76,16 +77,19 @@ async fn a_call_that_is_given_up_disturbs_no_other() {
 }
 
 #[tokio::test]
-async fn a_daemon_that_goes_leaves_nobody_waiting() {
-    let (client, mut peer) = Daemon::new().client().await;
-    let daemon = async {
-        peer.request().await.unwrap();
-        drop(peer);
-    };
-    let (answer, ()) = tokio::join!(client.call::<method::DaemonStop>(NoParams {}), daemon);
-    assert!(matches!(answer, Err(Error::Gone)), "{answer:?}");
-    client.gone().await;
-    assert!(matches!(client.call::<method::DaemonStop>(NoParams {}).await, Err(Error::Gone)));
+async fn a_daemon_that_goes_even_in_the_middle_of_a_line_leaves_nobody_waiting() {
+    for last_words in ["", r#"{"jsonrpc":"2.0","id":2,"res"#] {
+        let (client, mut peer) = Daemon::new().client().await;
+        let daemon = async {
+            peer.request().await.unwrap();
+            peer.write.write_all(last_words.as_bytes()).await.unwrap();
+            drop(peer);
+        };
+        let (answer, ()) = tokio::join!(client.call::<method::DaemonStop>(NoParams {}), daemon);
+        assert!(matches!(answer, Err(Error::Gone)), "{answer:?}");
+        client.gone().await;
+        assert!(matches!(client.call::<method::DaemonStop>(NoParams {}).await, Err(Error::Gone)));
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use roost_process::{Process, records};
-use roost_proto::rpc::{NoParams, method};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -15,8 +14,8 @@ use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
 
-/// How long the daemon may take to end after it was asked to, told to, and killed.
-const PATIENCE: [Duration; 3] = [Duration::from_secs(7), Duration::from_secs(7), Duration::from_secs(3)];
+/// How long the daemon may take to end after it was asked to, and again after each signal.
+const PATIENCE: Duration = Duration::from_secs(7);
 /// How long agents may outlive the daemon.
 const AGENTS: Duration = Duration::from_secs(10);
 /// How often it is looked whether the daemon has ended.
@@ -35,8 +34,8 @@ pub(crate) struct Args {}
 
 pub(crate) async fn run(context: &Context) -> Result<Exit, Error> {
     let ended = match ask(context).await? {
-        Some(daemon) => {
-            end(daemon).await?;
+        Some((daemon, asked)) => {
+            end(daemon, asked).await?;
             format!("The daemon (process {}) has ended, and its agents with it.", daemon.pid)
         }
         None => "No daemon runs here.".into(),
@@ -47,32 +46,43 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Error> {
     Ok(Exit::Completed)
 }
 
-/// Asks the daemon to end, in words if it listens; `None` if there is none.
-async fn ask(context: &Context) -> Result<Option<Process>, Error> {
+/// Whether the daemon knows that it is to end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// It was asked in words.
+    Yes,
+    /// It does not listen.
+    No,
+}
+
+/// Asks the daemon to end if it listens; `None` if there is none.
+async fn ask(context: &Context) -> Result<Option<(Process, Asked)>, Error> {
     let file = context.state.daemon_file();
     let known = blocking(move || Ok(DaemonFile::read(&file))).await?.map(|file| file.process);
     // One that does not answer is ended in another way.
-    let Ok(Some(client)) = door::find(&context.state).await else { return Ok(known) };
-    let pid = client.call::<method::DaemonStatusGet>(NoParams {}).await.map(|status| status.pid);
-    let daemon = known.or_else(|| Process::of(pid.ok()?));
+    let Ok(Some((client, status))) = door::look(&context.state).await else {
+        return Ok(known.map(|daemon| (daemon, Asked::No)));
+    };
     // Whether or not it understood, its end is waited for.
-    let _ = timeout(PATIENCE[0], client.call::<method::DaemonStop>(NoParams {})).await;
-    Ok(daemon)
+    let _ = timeout(PATIENCE, door::dismiss(&client)).await;
+    Ok(known.or_else(|| Process::of(status.pid)).map(|daemon| (daemon, Asked::Yes)))
 }
 
-async fn end(daemon: Process) -> Result<(), Error> {
+/// Waits for the daemon's end, and makes it come where it does not.
+async fn end(daemon: Process, asked: Asked) -> Result<(), Error> {
     let pid = i32::try_from(daemon.pid).ok().and_then(Pid::from_raw);
-    for (patience, signal) in PATIENCE.into_iter().zip([Some(Signal::TERM), Some(Signal::KILL), None]) {
-        let deadline = Instant::now() + patience;
+    let words = (asked == Asked::Yes).then_some(None);
+    for signal in words.into_iter().chain([Some(Signal::TERM), Some(Signal::KILL)]) {
+        if let (Some(pid), Some(signal)) = (pid, signal) {
+            // It may have ended just now.
+            let _ = kill_process(pid, signal);
+        }
+        let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {
             if !daemon.is_alive() {
                 return Ok(());
             }
             sleep(POLL).await;
-        }
-        if let (Some(pid), Some(signal)) = (pid, signal) {
-            // It may have ended just now.
-            let _ = kill_process(pid, signal);
         }
     }
     Err(Error::Undying(daemon.pid))

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 
-use roost_proto::rpc::{NoParams, PairParams, Scope, method};
+use roost_proto::rpc::{PairParams, Scope, method};
 
 use crate::cli::Context;
 use crate::door;
@@ -57,8 +57,8 @@ impl From<AnyScope> for Scope {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let client = door::running(context).await?;
-    if client.call::<method::DaemonStatusGet>(NoParams {}).await?.address.is_none() {
+    let (client, status) = door::look(&context.state).await?.ok_or(Error::NoDaemon)?;
+    if status.address.is_none() {
         return Err(Error::NoPort);
     }
     let pair = client.call::<method::PairCreate>(PairParams { scope: Some(args.scope.into()) }).await?;

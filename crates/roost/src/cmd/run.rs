@@ -162,7 +162,11 @@ impl Run<'_> {
                 self.converse(&mut watch, keyboard, &opened.id, tour).await
             }
             _ => self.task(&mut watch, keyboard.as_mut(), &opened.id, text).await.map(Exit::from),
-        }?;
+        };
+        let ended = match ended {
+            Err(Error::Client(roost_client::Error::Gone)) => return Err(Error::Lost(opened.id)),
+            ended => ended?,
+        };
         if !opened.was_live {
             self.release(&opened.id).await?;
         }

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use roost_log::StateLock;
 use roost_process::Process;
-use roost_proto::rpc::{NoParams, method};
 use roost_server::{Limits, Parts, Server, Settings, Tcp};
 
 use crate::background::{self, Started};
@@ -167,17 +166,13 @@ async fn claim(context: &Context, any_will_do: bool) -> Result<Option<StateLock>
             Err(Error::Held { .. }) if Instant::now() < deadline => {}
             answer => return answer.map(Some),
         }
-        match door::find(&context.state).await? {
+        match door::look(&context.state).await? {
             Some(_) if any_will_do => return Ok(None),
-            Some(other) => {
-                let status = other.call::<method::DaemonStatusGet>(NoParams {}).await?;
-                if !status.auto_started || status.running_tasks > 0 {
-                    let at = status.address.unwrap_or_else(|| "its socket only".into());
-                    return Err(Error::AlreadyRuns { pid: status.pid, at });
-                }
-                // It serves commands only, and this one will serve them too.
-                other.call::<method::DaemonStop>(NoParams {}).await?;
-                other.gone().await;
+            // It serves commands only, and this one will serve them too.
+            Some((other, status)) if status.auto_started && status.running_tasks == 0 => door::dismiss(&other).await?,
+            Some((_, status)) => {
+                let at = status.address.unwrap_or_else(|| "its socket only".into());
+                return Err(Error::AlreadyRuns { pid: status.pid, at });
             }
             // Somebody reads, is just starting or is just ending.
             None => {}
@@ -276,5 +271,24 @@ impl From<&config::Limits> for Limits {
             max_body_bytes: limits.max_body_bytes,
             max_frame_bytes: limits.max_frame_bytes,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_listened_to_without_encryption_or_a_clear_word() {
+        let listen = |host: &str, tls, allow_insecure| {
+            let listen = Listen { host: Some(host.parse().unwrap()), tls, allow_insecure, ..Listen::default() };
+            listen.tcp(&config::Config::default()).map(|tcp| tcp.address.to_string())
+        };
+        assert_eq!(listen("127.0.0.1", None, false).unwrap(), "127.0.0.1:8766");
+        assert_eq!(listen("::1", None, false).unwrap(), "[::1]:8766");
+        assert!(matches!(listen("0.0.0.0", None, false), Err(Error::Insecure(_))));
+        assert!(matches!(listen("192.0.2.1", None, false), Err(Error::Insecure(_))));
+        assert!(listen("0.0.0.0", Some(Tls::SelfSigned), false).is_ok());
+        assert!(listen("0.0.0.0", None, true).is_ok());
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use roost_proto::rpc::{DaemonStatus, NoParams, method};
+use roost_proto::rpc::DaemonStatus;
 use serde::Serialize;
 
 use crate::ago;
@@ -38,10 +38,7 @@ struct Status {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let daemon = match door::find(&context.state).await? {
-        Some(client) => Some(client.call::<method::DaemonStatusGet>(NoParams {}).await?),
-        None => None,
-    };
+    let daemon = door::look(&context.state).await?.map(|(_, status)| status);
     let exit = if daemon.is_some() { Exit::Completed } else { Exit::Failed };
     let text = match (args.json, &daemon) {
         (true, _) => serde_json::to_string(&Status { running: daemon.is_some(), daemon }).unwrap_or_default(),

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 
 use roost_client::Client;
-use roost_proto::rpc::{NoParams, PairParams, method};
+use roost_proto::rpc::{PairParams, method};
 
 use crate::background;
 use crate::cli::Context;
@@ -32,12 +32,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    if let Some(client) = door::find(&context.state).await? {
-        let status = client.call::<method::DaemonStatusGet>(NoParams {}).await?;
-        // One that serves commands only makes room for one that serves devices too.
-        if !status.auto_started {
-            return show(&client, &format!("A daemon runs already (process {}).", status.pid)).await;
-        }
+    // One that serves commands only makes room for one that serves devices too.
+    if let Some((client, status)) = door::look(&context.state).await?
+        && !status.auto_started
+    {
+        return show(&client, &format!("A daemon runs already (process {}).", status.pid)).await;
     }
     background::start(context, arguments(&args.listen, context)?).await?;
     let client = door::running(context).await?;
