@@ -3247,6 +3247,8 @@ export interface WatchResult {
   workspace_id?: string;
   /** Which. */
   session_id?: string;
+  /** What comes comes after this cursor. */
+  cursor?: string;
 }
 
 /** A folder that agents may work in. */

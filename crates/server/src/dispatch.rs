@@ -26,7 +26,10 @@ impl<'a> Context<'a> {
     /// The connection, for methods that make no sense without one.
     pub(crate) fn connected(&self) -> Result<&'a Arc<Connection>, Fault> {
         self.connection.ok_or_else(|| {
-            Fault::new(FaultCode::InvalidRequest, "this method follows events, so it needs a WebSocket, not a single request")
+            Fault::new(
+                FaultCode::InvalidRequest,
+                "this method follows events, so it needs a WebSocket, not a single request",
+            )
         })
     }
 }
@@ -37,8 +40,9 @@ pub(crate) async fn dispatch(
     name: &str,
     params: Option<&RawValue>,
 ) -> Result<Box<RawValue>, Fault> {
-    let method = Method::from_name(name)
-        .ok_or_else(|| Fault::new(FaultCode::MethodNotFound, format_args!("Method not found: {name}")).with("method", name))?;
+    let method = Method::from_name(name).ok_or_else(|| {
+        Fault::new(FaultCode::MethodNotFound, format_args!("Method not found: {name}")).with("method", name)
+    })?;
     context.caller.may(method)?;
     context.host.rates.count(context.caller, method.cost())?;
     if method != Method::Initialize && context.connection.is_some_and(|connection| !connection.is_initialized()) {

@@ -12,9 +12,7 @@ const TEXT: &str = "text/plain";
 /// The event with its texts in it. One whose artifact is gone keeps the reference.
 pub(crate) async fn whole<'a>(artifacts: &Artifacts, event: &'a NormalizedEvent) -> Cow<'a, NormalizedEvent> {
     let EventBody::ModelOutputCompleted(output) = &event.body else { return Cow::Borrowed(event) };
-    let is_apart = |block: &AssistantContentBlock| {
-        matches!(block, AssistantContentBlock::ArtifactRef { content_type: Some(kind), .. } if kind == TEXT)
-    };
+    let is_apart = |block: &AssistantContentBlock| matches!(block, AssistantContentBlock::ArtifactRef { content_type: Some(kind), .. } if kind == TEXT);
     if !output.content.iter().any(is_apart) {
         return Cow::Borrowed(event);
     }

@@ -42,7 +42,7 @@ pub enum Audience {
 }
 
 /// How the agent's events are called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Naming {
     /// `claude_message`, as the first clients know it, whichever agent it is.
     #[default]

@@ -37,7 +37,7 @@ pub(super) async fn of_entry(host: &Host, entry: &Entry) -> Result<Vec<SessionRe
 }
 
 /// Every session that was not taken off the lists, the latest first.
-async fn listed(host: &Host) -> Result<Vec<SessionRecord>, Fault> {
+pub(super) async fn listed(host: &Host) -> Result<Vec<SessionRecord>, Fault> {
     let mut sessions = host.log.sessions(usize::MAX).await.map_err(fault::log)?;
     sessions.retain(|record| !record.hidden);
     Ok(sessions)
@@ -165,7 +165,9 @@ async fn read(host: &Host, record: &SessionRecord, without: &[Type]) -> Result<V
     let mut start = Start::AfterSeq(stream.clone(), 0);
     let mut follower = loop {
         match host.log.follow(filter.clone(), start).await {
-            Err(roost_log::Error::Truncated { resume_at, .. }) => start = Start::AfterSeq(stream.clone(), resume_at - 1),
+            Err(roost_log::Error::Truncated { resume_at, .. }) => {
+                start = Start::AfterSeq(stream.clone(), resume_at - 1)
+            }
             follower => break follower.map_err(fault::log)?,
         }
     };
