@@ -17,7 +17,7 @@ cargo xtask test [--full]              format, lints, tidy, the TypeScript clien
 cargo xtask typescript                 the TypeScript client alone: compiled and tested
 cargo xtask tidy                       the rules of the house that no compiler checks
 cargo xtask bench [NAME...] [--json FILE]
-                                       side-by-side measurements: stream, first, log, memory (default: all)
+                                       side-by-side measurements: stream, first, log, memory, policy, door (default: all)
 
 Builds and downloads are kept under ~/.cache/roost (XDG_CACHE_HOME and CARGO_TARGET_DIR are honoured).";
 

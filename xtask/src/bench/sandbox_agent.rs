@@ -1,4 +1,4 @@
-//! The peer that `bench stream` is compared with, from npm.
+//! The peer that `bench stream` and `bench door` are compared with, from npm.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +21,7 @@ pub(crate) fn install(cache: &Cache) -> Result<PathBuf> {
     let prefix = npm::install(cache, NAME, &PACKAGES)?;
     // The package ships its binary without the executable bit.
     fs::set_permissions(&binary, fs::Permissions::from_mode(0o755))
-        .map_err(|error| format!("npm left no {}: {error}; bench stream needs linux-x64", binary.display()))?;
+        .map_err(|error| format!("npm left no {}: {error}; it is there for linux-x64 only", binary.display()))?;
     if step::succeeds(Command::new(&binary).arg("--version")) {
         Ok(binary)
     } else {
