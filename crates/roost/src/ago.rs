@@ -1,15 +1,22 @@
 //! How long ago something was, in as few characters as possible.
 
+use std::time::Duration;
+
 use roost_proto::time::Timestamp;
 
 /// Such as `5m ago`.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
-    let seconds = (now.as_millis() - then.as_millis()).max(0) / 1000;
-    match seconds {
-        0..60 => format!("{seconds}s ago"),
-        60..3600 => format!("{}m ago", seconds / 60),
-        3600..86_400 => format!("{}h ago", seconds / 3600),
-        _ => format!("{}d ago", seconds / 86_400),
+    let millis = u64::try_from(now.as_millis() - then.as_millis()).unwrap_or(0);
+    format!("{} ago", span(Duration::from_millis(millis)))
+}
+
+/// Such as `5m`.
+pub(crate) fn span(span: Duration) -> String {
+    match span.as_secs() {
+        seconds @ 0..60 => format!("{seconds}s"),
+        seconds @ 60..3600 => format!("{}m", seconds / 60),
+        seconds @ 3600..86_400 => format!("{}h", seconds / 3600),
+        seconds => format!("{}d", seconds / 86_400),
     }
 }
 

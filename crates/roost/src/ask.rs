@@ -21,9 +21,6 @@ use crate::style::Style;
 use answer::{DECLINE, Said, said, values};
 use card::{Extent, card, field, one_line};
 
-/// The door through which answers from here come.
-const FROM: &str = "terminal";
-
 /// What waits for whoever sits at the terminal.
 pub(crate) struct Asker {
     style: Style,
@@ -59,11 +56,6 @@ pub(crate) enum Reaction {
 impl Asker {
     pub(crate) fn new(style: Style, cwd: &Path) -> Self {
         Self { style, cwd: cwd.to_owned(), waiting: VecDeque::new(), asking: None }
-    }
-
-    /// Who answers here.
-    pub(crate) fn answerer() -> Answerer {
-        Answerer { from: Some(FROM.into()), ..Answerer::default() }
     }
 
     /// Takes note of an event; says why what is being asked no longer needs an answer.

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
 
 use crate::cmd;
 use crate::config::Config;
+use crate::diagnostics;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::place::{self, State};
-use crate::style::Style;
 use crate::tell::tell;
 
 /// Threads for async work; what waits for disks and readers has its own.
@@ -19,19 +18,22 @@ const WORKERS: usize = 2;
 
 const EXAMPLES: &str = "\
 Examples:
+  roost                                    serve this folder, and show how to connect a phone
   roost run                                a tour by the demo agent, then a conversation
   roost run --permission-mode yolo edit    let the agent write a file
   roost sessions                           what has been run
   roost log 0199                           what happened in a session";
 
 /// Hosts coding agents and keeps one durable record of everything they do.
+///
+/// Without a command: serves until Ctrl-C, and shows how to connect a device.
 #[derive(Parser)]
-#[command(name = "roost", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "roost", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Args)]
@@ -53,6 +55,13 @@ enum Command {
     Log(cmd::log::Args),
     Sessions(cmd::sessions::Args),
     Approvals(cmd::approvals::Args),
+    Stop(cmd::stop::Args),
+    Serve(cmd::serve::Args),
+    Up(cmd::up::Args),
+    Down(cmd::down::Args),
+    Status(cmd::status::Args),
+    Pair(cmd::pair::Args),
+    Devices(cmd::devices::Args),
     Export(cmd::export::Args),
     Runtimes(cmd::runtimes::Args),
     Check(cmd::check::Args),
@@ -66,15 +75,20 @@ pub(crate) struct Context {
     pub(crate) state: State,
     /// How everything is set up.
     pub(crate) config: Config,
-    /// Show more.
-    pub(crate) verbose: bool,
+    /// Where that was read, if it was named.
+    pub(crate) config_file: Option<PathBuf>,
+    /// Show more; 2 for even more.
+    pub(crate) verbose: u8,
 }
 
 /// Reads the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
     // Clap ends the process with 0 for help and 2 for a mistake.
     let Cli { global, command } = Cli::parse();
-    listen_to_tracing(global.verbose);
+    let command = command.unwrap_or_else(|| Command::Serve(cmd::serve::Args::plain()));
+    if !matches!(command, Command::Serve(_)) {
+        diagnostics::of_command(global.verbose);
+    }
     let exit = match Context::new(global).and_then(|context| run(command, &context)) {
         Ok(exit) => exit,
         Err(error) => {
@@ -90,11 +104,12 @@ pub(crate) fn main() -> ExitCode {
 
 impl Context {
     fn new(global: Global) -> Result<Self, Error> {
-        let config = match global.config.as_deref() {
-            Some(named) => Config::read(named)?,
-            None => Config::read_if_there(&place::config_file()?)?,
+        let config_file = global.config.map(std::path::absolute).transpose().map_err(Error::NoCwd)?;
+        let config = match &config_file {
+            Some(named) => Config::read(named, std::env::vars_os())?,
+            None => Config::read_if_there(&place::config_file()?, std::env::vars_os())?,
         };
-        Ok(Self { state: State::choose(global.state)?, config, verbose: global.verbose > 0 })
+        Ok(Self { state: State::choose(global.state)?, config, config_file, verbose: global.verbose })
     }
 }
 
@@ -111,6 +126,13 @@ fn run(command: Command, context: &Context) -> Result<Exit, Error> {
             Command::Log(args) => cmd::log::run(args, context).await,
             Command::Sessions(args) => cmd::sessions::run(args, context).await,
             Command::Approvals(args) => cmd::approvals::run(args, context).await,
+            Command::Stop(args) => cmd::stop::run(args, context).await,
+            Command::Serve(args) => cmd::serve::run(args, context).await,
+            Command::Up(args) => cmd::up::run(args, context).await,
+            Command::Down(_) => cmd::down::run(context).await,
+            Command::Status(args) => cmd::status::run(args, context).await,
+            Command::Pair(args) => cmd::pair::run(args, context).await,
+            Command::Devices(args) => cmd::devices::run(args, context).await,
             Command::Export(args) => cmd::export::run(args, context).await,
             Command::Runtimes(args) => cmd::runtimes::run(args, context).await,
             Command::Check(args) => cmd::check::run(args, context).await,
@@ -118,14 +140,4 @@ fn run(command: Command, context: &Context) -> Result<Exit, Error> {
             Command::Completions(args) => cmd::completions::run(&args),
         }
     })
-}
-
-fn listen_to_tracing(verbose: u8) {
-    // Whoever waits for the log is told by its health, once and in plain words.
-    let level = ["warn,roost_log=error", "info", "debug"][usize::from(verbose.min(2))];
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    let colours = Style::of(&std::io::stderr()).colours();
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_target(false).with_ansi(colours);
-    // An error about stderr would go to stderr, and panic there.
-    subscriber.with_writer(std::io::stderr).log_internal_errors(false).init();
 }

@@ -1,7 +1,6 @@
 //! The composition root: builds the parts from the configuration and wires them.
 //!
-//! Commands get two interfaces and nothing else: the engine's commands and the log to follow. A daemon of its own
-//! only has to offer the same pair from afar.
+//! A daemon has all of it; commands talk to the daemon, and read the log by themselves where none runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,52 +14,34 @@ use roost_policy::RuleSet;
 use roost_process::{Environment, Holder, Isolation, Ladder};
 use roost_proto::registry::RuntimeStatus;
 use roost_proto::runtime::RuntimeName;
-use roost_proto::time::Timestamp;
 
 use crate::config::{self, Config};
 use crate::error::Error;
 use crate::place::State;
 
-/// How long old events may keep a command from ending; the next one goes on with them.
-const RETENTION_PATIENCE: Duration = Duration::from_secs(1);
-
 /// The engine and its log in this process.
 pub(crate) struct Roost {
     /// Takes commands.
-    pub(crate) engine: Engine,
+    pub(crate) engine: Arc<Engine>,
     /// Tells what happens.
     pub(crate) log: Arc<dyn Log>,
-    store: SqliteLog,
-    retention: Retention,
+    /// The same log, with what only its owner may do.
+    pub(crate) store: SqliteLog,
 }
 
 impl Roost {
-    /// Takes the state directory, puts in order what a crash left in it, and is ready for commands.
-    pub(crate) async fn open(state: &State, config: &Config, command: &str) -> Result<Self, Error> {
-        Self::start(lock(state, command).await?, state, config).await
-    }
-
-    async fn start(lock: StateLock, state: &State, config: &Config) -> Result<Self, Error> {
+    /// Puts in order what a crash left in the state directory, and is ready for commands.
+    pub(crate) async fn start(lock: StateLock, state: &State, config: &Config) -> Result<Self, Error> {
         let options = LogOptions { synchronous: config.log.synchronous.into(), ..LogOptions::default() };
         let store = blocking(move || Ok(SqliteLog::open(&lock, options)?)).await?;
         let log: Arc<dyn Log> = Arc::new(store.clone());
         let engine = Engine::start(log.clone(), runtimes(state, config)?, engine_config(state, config)?).await?;
-        Ok(Self { engine, log, store, retention: retention(config) })
+        Ok(Self { engine: Arc::new(engine), log, store })
     }
 
     /// Ends everything that runs and gives the state directory back.
     pub(crate) async fn close(self) {
         self.engine.shutdown("roost ended").await;
-        let retained = tokio::time::timeout(RETENTION_PATIENCE, self.store.retain(self.retention, Timestamp::now()));
-        match retained.await {
-            Ok(Ok(removed)) if removed.blocks > 0 => {
-                if let Err(error) = self.engine.collect_artifacts().await {
-                    tracing::warn!(%error, "Artifacts of old events could not be removed.");
-                }
-            }
-            Ok(Err(error)) => tracing::warn!(%error, "Old events could not be removed."),
-            _ => {}
-        }
         self.store.close().await;
     }
 }
@@ -139,11 +120,11 @@ fn engine_config(state: &State, config: &Config) -> Result<roost_engine::Config,
     })
 }
 
-fn retention(config: &Config) -> Retention {
-    let usual = Retention::default();
+/// How long events are kept.
+pub(crate) fn retention(config: &Config) -> Retention {
     Retention {
-        max_age: config.log.retention_days.map_or(usual.max_age, |days| Duration::from_hours(24 * u64::from(days))),
-        max_bytes: config.log.retention_gb.map_or(usual.max_bytes, |gb| 1_000_000_000 * u64::from(gb)),
+        max_age: Duration::from_hours(24 * u64::from(config.log.retention_days)),
+        max_bytes: 1_000_000_000 * u64::from(config.log.retention_gb),
     }
 }
 

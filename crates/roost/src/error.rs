@@ -1,7 +1,10 @@
 //! Why a command could not be carried out, and what to do about it.
 
 use std::io;
+use std::net::IpAddr;
 use std::path::PathBuf;
+
+use roost_proto::rpc::{Fault, FaultCode};
 
 use crate::config;
 use crate::exit::Exit;
@@ -15,7 +18,7 @@ pub(crate) enum Error {
     NoHome,
     #[error("the current directory cannot be read: {0}; name another one with --cwd")]
     NoCwd(io::Error),
-    #[error("{held}; wait for it or stop it, or use another state directory with --state")]
+    #[error("{held}; wait for it, end it (`roost down` ends a daemon), or use another state directory with --state")]
     Held { held: roost_log::Error },
     #[error("runtime \"{0}\" needs a prompt: roost run --runtime {0} \"what to do\"")]
     NeedsPrompt(String),
@@ -33,6 +36,41 @@ pub(crate) enum Error {
     AmbiguousSession { id: String, found: Vec<String> },
     #[error("{} could not be written: {source}; name another file with --output", path.display())]
     Export { path: PathBuf, source: io::Error },
+    #[error("{} cannot be used: {source}; make it writable, or name another directory with --state", path.display())]
+    State { path: PathBuf, source: io::Error },
+    #[error("{} is too long for a socket and XDG_RUNTIME_DIR is not set; name a shorter one with --state", .0.display())]
+    LongState(PathBuf),
+    #[error("no daemon runs here; `roost up` starts one")]
+    NoDaemon,
+    #[error("the daemon does not answer; `roost down` ends it")]
+    Silent,
+    #[error("the daemon has ended while it was waited for; `roost log {0}` shows what it recorded until then")]
+    Lost(String),
+    #[error("the daemon still runs (process {0}) and does not end; kill it, its agents end with it")]
+    Undying(u32),
+    #[error("some agents did not end with the daemon; the records in {} name them", .0.display())]
+    Agents(PathBuf),
+    #[error("a daemon runs already (process {pid}, {at}); `roost pair` shows how to connect, `roost down` ends it")]
+    AlreadyRuns { pid: u32, at: String },
+    #[error("{why}")]
+    Daemon { why: String, exit: Exit },
+    #[error(
+        "{0} can be reached from other machines, and without encryption everybody on the way can read what you say and \
+         take over your devices' tokens; add --tls self-signed, or --allow-insecure if a tunnel or a VPN protects it"
+    )]
+    Insecure(IpAddr),
+    #[error("the pairing page could not be opened: {0}; open it by hand")]
+    Open(io::Error),
+    #[error("the daemon serves no port, so no device can reach it; `roost down`, then `roost up`")]
+    NoPort,
+    #[error("unknown runtime \"{id}\"; known are {}. A daemon that runs knows what roost.toml said when it was started", known.join(", "))]
+    UnknownRuntime { id: String, known: Vec<String> },
+    #[error("nothing waits for an answer under \"{0}\"; `roost approvals` lists what does")]
+    NotWaiting(String),
+    #[error("\"{id}\" is the beginning of several; use more of one of these:\n  {}", found.join("\n  "))]
+    AmbiguousAsk { id: String, found: Vec<String> },
+    #[error("an event cannot be read ({0}); run `roost check`")]
+    Unreadable(String),
     #[error("the output could not be written: {0}")]
     Output(io::Error),
     #[error("Roost could not be started: {0}")]
@@ -43,6 +81,10 @@ pub(crate) enum Error {
     Engine(#[from] roost_engine::Error),
     #[error(transparent)]
     Log(#[from] roost_log::Error),
+    #[error(transparent)]
+    Client(#[from] roost_client::Error),
+    #[error(transparent)]
+    Server(#[from] roost_server::Error),
 }
 
 impl Error {
@@ -62,13 +104,32 @@ impl Error {
             | Self::NothingToContinue(_)
             | Self::UnknownSession(_)
             | Self::AmbiguousSession { .. }
+            | Self::Insecure(_)
+            | Self::LongState(_)
+            | Self::UnknownRuntime { .. }
+            | Self::NotWaiting(_)
+            | Self::AmbiguousAsk { .. }
             | Self::Engine(
                 Engine::UnknownRuntime { .. }
                 | Engine::RuntimeDisabled(_)
                 | Engine::UnknownSession(_)
                 | Engine::BadCwd { .. },
             ) => Exit::Usage,
+            Self::Daemon { exit, .. } => *exit,
+            Self::Client(roost_client::Error::Fault(fault)) => refused(fault),
             Self::Held { .. }
+            | Self::State { .. }
+            | Self::NoDaemon
+            | Self::Silent
+            | Self::Lost(_)
+            | Self::Undying(_)
+            | Self::Agents(_)
+            | Self::AlreadyRuns { .. }
+            | Self::Open(_)
+            | Self::NoPort
+            | Self::Unreadable(_)
+            | Self::Client(_)
+            | Self::Server(_)
             | Self::Export { .. }
             | Self::Input(_)
             | Self::Output(_)
@@ -76,5 +137,15 @@ impl Error {
             | Self::Engine(_)
             | Self::Log(_) => Exit::Failed,
         }
+    }
+}
+
+/// Whether the daemon refused what was asked, or could not do it.
+fn refused(fault: &Fault) -> Exit {
+    let is_disabled = fault.data.get("status").is_some_and(|status| status == "disabled");
+    match fault.kind() {
+        Some(FaultCode::InvalidParams | FaultCode::SessionNotFound | FaultCode::WorkspaceNotFound) => Exit::Usage,
+        _ if is_disabled => Exit::Usage,
+        _ => Exit::Failed,
     }
 }

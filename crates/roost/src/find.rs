@@ -1,39 +1,52 @@
 //! Finds the session that somebody means.
 
-use std::path::Path;
-
+use roost_client::Client;
 use roost_log::Log;
 use roost_proto::ids::SessionId;
+use roost_proto::rpc::{FaultCode, SessionInfo, SessionListParams, SessionParams, method};
 use roost_proto::session::SessionRecord;
 
 use crate::error::Error;
 
 /// Shown at least of an id.
 const SHORTEST: usize = 8;
+/// Sessions that the daemon lists at once.
+const PAGE: u32 = 500;
 
-/// The session of this id, of this native id, or whose id begins like this.
+/// The stored session of this id, of this native id, or whose id begins like this.
 pub(crate) async fn session(log: &dyn Log, id: &str) -> Result<SessionRecord, Error> {
-    if let Some(found) = log.session(id).await? {
-        return Ok(found);
-    }
-    let begins = |record: &SessionRecord| !id.is_empty() && record.session_id.as_str().starts_with(id);
-    let mut found: Vec<_> = log.sessions(usize::MAX).await?.into_iter().filter(begins).collect();
-    match (found.pop(), found.is_empty()) {
-        (Some(only), true) => Ok(only),
-        (None, _) => Err(Error::UnknownSession(id.into())),
-        (Some(last), false) => {
-            found.push(last);
-            let found = found.iter().map(|record| record.session_id.to_string()).collect();
-            Err(Error::AmbiguousSession { id: id.into(), found })
-        }
+    match log.session(id).await? {
+        Some(found) => Ok(found),
+        None => only(id, log.sessions(usize::MAX).await?, |record| record.session_id.as_str()),
     }
 }
 
-/// The session of this directory that changed last.
-pub(crate) async fn latest(log: &dyn Log, cwd: &Path) -> Result<SessionRecord, Error> {
-    let sessions = log.sessions(usize::MAX).await?;
-    let found = sessions.into_iter().find(|record| Path::new(&record.cwd) == cwd);
-    found.ok_or_else(|| Error::NothingToContinue(cwd.into()))
+/// The same, asked of the daemon.
+pub(crate) async fn hosted(client: &Client, id: &str) -> Result<SessionInfo, Error> {
+    match client.call::<method::SessionGet>(SessionParams { session_id: id.into(), agent_type: None }).await {
+        Err(roost_client::Error::Fault(fault)) if fault.kind() == Some(FaultCode::SessionNotFound) => {}
+        answer => return Ok(answer?),
+    }
+    let mut sessions = Vec::new();
+    loop {
+        let offset = Some(u32::try_from(sessions.len()).unwrap_or(u32::MAX));
+        let params = SessionListParams { limit: Some(PAGE), offset, ..SessionListParams::default() };
+        let page = client.call::<method::SessionList>(params).await?.sessions;
+        if page.is_empty() {
+            return only(id, sessions, |info| &info.session_id);
+        }
+        sessions.extend(page);
+    }
+}
+
+/// The only one whose id begins like this.
+fn only<T>(id: &str, all: Vec<T>, id_of: impl Fn(&T) -> &str) -> Result<T, Error> {
+    let mut found: Vec<_> = all.into_iter().filter(|one| !id.is_empty() && id_of(one).starts_with(id)).collect();
+    if found.len() > 1 {
+        let found = found.iter().map(|one| id_of(one).to_owned()).collect();
+        return Err(Error::AmbiguousSession { id: id.into(), found });
+    }
+    found.pop().ok_or_else(|| Error::UnknownSession(id.into()))
 }
 
 /// How much of each id is enough to tell all of them apart.

@@ -37,17 +37,12 @@ impl Interrupt {
             loop {
                 let new = either(&mut ctrl_c, &mut term).await;
                 if ask.send_replace(new) != Asked::Nothing {
-                    // Holders end what still runs; the next command closes what is open in the log.
+                    // What was asked for goes on without us: the daemon does it, or the holders of a daemon's agents.
                     process::exit(Exit::Stopped as i32);
                 }
             }
         });
         Ok(Self { asked, listener })
-    }
-
-    /// Somebody has asked to stop.
-    pub(crate) fn is_asked(&self) -> bool {
-        *self.asked.borrow() != Asked::Nothing
     }
 
     /// Returns once somebody has asked to stop, however long ago.

@@ -2,22 +2,31 @@
 
 mod ago;
 mod ask;
+mod background;
 mod bundle;
 mod cli;
 mod cmd;
 mod compose;
 mod config;
+mod daemon_file;
+mod daemon_log;
+mod diagnostics;
+mod door;
 mod error;
 mod exit;
 mod find;
 mod interrupt;
 mod keyboard;
+mod line;
+mod pairing;
 mod place;
 mod printer;
+mod reading;
 mod render;
 mod style;
 mod table;
 mod tell;
+mod upkeep;
 mod watch;
 
 use std::process::ExitCode;

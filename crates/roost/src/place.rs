@@ -3,8 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use etcetera::base_strategy::{BaseStrategy, Xdg};
+use sha2::{Digest, Sha256};
 
 use crate::error::Error;
+
+/// The longest path that a socket can have everywhere.
+const MAX_SOCKET: usize = 100;
 
 /// The state directory, and what is where in it.
 #[derive(Clone, Debug)]
@@ -32,6 +36,28 @@ impl State {
         self.0.join("artifacts")
     }
 
+    /// The daemon's socket: here, or where such things live if this path is too long for one.
+    pub(crate) fn socket(&self) -> Result<PathBuf, Error> {
+        let here = self.0.join("roost.sock");
+        if here.as_os_str().len() <= MAX_SOCKET {
+            return Ok(here);
+        }
+        let runtime = xdg()?.runtime_dir().ok_or_else(|| Error::LongState(self.0.clone()))?;
+        let name = Sha256::digest(self.0.as_os_str().as_encoded_bytes());
+        let name: String = name.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Ok(runtime.join("roost").join(name).with_extension("sock"))
+    }
+
+    /// What the daemon says of itself while it runs.
+    pub(crate) fn daemon_file(&self) -> PathBuf {
+        self.0.join("daemon.json")
+    }
+
+    /// What the daemon noted.
+    pub(crate) fn daemon_log(&self) -> PathBuf {
+        self.0.join("daemon.log")
+    }
+
     /// The folders of credential namespaces.
     pub(crate) fn namespaces(&self) -> PathBuf {
         self.0.join("namespaces")
@@ -45,4 +71,15 @@ pub(crate) fn config_file() -> Result<PathBuf, Error> {
 
 fn xdg() -> Result<Xdg, Error> {
     Xdg::new().map_err(|_| Error::NoHome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_in_the_state_directory_where_its_path_is_short_enough() {
+        let state = State("/var/lib/roost".into());
+        assert_eq!(state.socket().unwrap(), Path::new("/var/lib/roost/roost.sock"));
+    }
 }

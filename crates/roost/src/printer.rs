@@ -1,12 +1,12 @@
 //! Prints events on stdout, as stored or for people.
 
 use std::io::{self, BufWriter, Stdout, Write};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-
-use roost_log::{Batch, Entry};
 
 use crate::compose::blocking;
 use crate::error::Error;
+use crate::line::{Line, Lines};
 use crate::render::Renderer;
 
 /// Enough for a whole batch of small events in one system call.
@@ -18,6 +18,8 @@ pub(crate) enum Form {
     Json,
     /// As a conversation.
     People(Box<Renderer>),
+    /// Not at all, because nobody reads any more.
+    Nothing,
 }
 
 /// Prints events on stdout, always on a thread that may wait for the reader.
@@ -33,22 +35,10 @@ impl Printer {
         Self(Arc::new(Mutex::new(Page { out: BufWriter::with_capacity(BUFFER, io::stdout()), form })))
     }
 
-    /// Prints a batch until `last` gives an answer.
-    pub(crate) async fn print<T, L>(&self, batch: Batch, mut last: L) -> Result<(L, Option<T>), Error>
-    where
-        T: Send + 'static,
-        L: FnMut(Entry<'_>) -> Result<Option<T>, Error> + Send + 'static,
-    {
-        self.write(move |page| {
-            for entry in batch.iter() {
-                page.entry(entry)?;
-                if let Some(answer) = last(entry)? {
-                    return Ok((last, Some(answer)));
-                }
-            }
-            Ok((last, None))
-        })
-        .await
+    /// Prints some events of a batch.
+    pub(crate) async fn print(&self, lines: &Lines, range: Range<usize>) -> Result<(), Error> {
+        let lines = lines.clone();
+        self.write(move |page| lines[range].iter().try_for_each(|line| page.line(line))).await
     }
 
     /// Prints whole lines that are no event's, after the end of the one that is open; people only.
@@ -75,7 +65,7 @@ impl Printer {
         work: impl FnOnce(&mut Renderer, &mut BufWriter<Stdout>) -> io::Result<()> + Send + 'static,
     ) -> Result<(), Error> {
         self.write(|page| match &mut page.form {
-            Form::Json => Ok(()),
+            Form::Json | Form::Nothing => Ok(()),
             Form::People(renderer) => work(renderer, &mut page.out).map_err(Error::Output),
         })
         .await
@@ -98,10 +88,11 @@ impl Printer {
 }
 
 impl Page {
-    fn entry(&mut self, entry: Entry<'_>) -> Result<(), Error> {
+    fn line(&mut self, line: &Line) -> Result<(), Error> {
         let written = match &mut self.form {
-            Form::Json => self.out.write_all(entry.json().as_bytes()).and_then(|()| self.out.write_all(b"\n")),
-            Form::People(renderer) => renderer.event(&mut self.out, entry.event()?),
+            Form::Json => self.out.write_all(line.json().as_bytes()).and_then(|()| self.out.write_all(b"\n")),
+            Form::People(renderer) => renderer.event(&mut self.out, line.event()?),
+            Form::Nothing => Ok(()),
         };
         written.map_err(Error::Output)
     }

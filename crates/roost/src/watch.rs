@@ -1,26 +1,38 @@
 //! Watches a session while it works on a task, and asks whoever sits at the terminal.
 
+use std::io;
 use std::path::Path;
 
-use roost_engine::Response;
-use roost_log::{Batch, Entry, Follower};
-use roost_proto::event::EventBody;
-use roost_proto::ids::{PromptId, SessionId, TaskId};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use roost_client::{Client, Subscription};
+use roost_engine::adapter::Answer;
+use roost_engine::{Decision, ResponseTo};
+use roost_proto::event::{EventBody, NormalizedEvent};
+use roost_proto::ids::{ArtifactId, PromptId, TaskId};
+use roost_proto::rpc::{
+    ArtifactParams, AskKind, PermissionDecision, PermissionRespondParams, SessionRespondParams, SessionStopParams,
+    StopWhat, method,
+};
 use roost_proto::session::TaskOutcome;
+use serde_json::{Value, json};
 
 use crate::ask::{Asker, Reaction};
-use crate::compose::{Roost, blocking};
+use crate::compose::blocking;
 use crate::error::Error;
 use crate::keyboard::{Keyboard, Typed};
-use crate::printer::Printer;
+use crate::line::{self, Lines};
+use crate::printer::{Form, Printer};
 use crate::style::Style;
 
 /// What a session does, on its way to the screen.
 pub(crate) struct Watch<'a> {
-    roost: &'a Roost,
-    session: SessionId,
-    follower: Follower,
+    client: &'a Client,
+    session: String,
+    events: Subscription,
     printer: Printer,
+    /// Nobody reads what is printed any more.
+    unread: bool,
     /// Whoever sits here is asked; nobody is if this is absent.
     asker: Option<Asker>,
 }
@@ -34,8 +46,7 @@ pub(crate) enum Wanted {
 
 impl Wanted {
     /// How the task ended, if it did with this event.
-    fn ended(&mut self, entry: Entry<'_>) -> Result<Option<TaskOutcome>, Error> {
-        let event = entry.event()?;
+    fn ended(&mut self, event: &NormalizedEvent) -> Option<TaskOutcome> {
         if let (Self::Prompt(prompt), EventBody::TaskStarted(started)) = (&self, &event.body)
             && started.prompt_id.as_ref() == Some(prompt)
             && let Some(task) = &event.trace.task_id
@@ -43,13 +54,13 @@ impl Wanted {
             *self = Self::Task(task.clone());
         }
         let is_ours = matches!(&self, Self::Task(task) if event.trace.task_id.as_ref() == Some(task));
-        Ok(TaskOutcome::of(&event.body).filter(|_| is_ours))
+        TaskOutcome::of(&event.body).filter(|_| is_ours)
     }
 }
 
 impl<'a> Watch<'a> {
-    pub(crate) fn new(roost: &'a Roost, session: SessionId, follower: Follower, printer: Printer) -> Self {
-        Self { roost, session, follower, printer, asker: None }
+    pub(crate) fn new(client: &'a Client, session: String, events: Subscription, printer: Printer) -> Self {
+        Self { client, session, events, printer, unread: false, asker: None }
     }
 
     /// From now on whoever sits here is asked about what this session wants to do in its directory.
@@ -62,14 +73,17 @@ impl<'a> Watch<'a> {
         &self.printer
     }
 
+    /// Nobody reads what is printed any more.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.unread
+    }
+
     /// Prints what happens until the task has ended. Not cancel safe: who gives up, gives up the watch.
     pub(crate) async fn task(
         &mut self,
         mut wanted: Wanted,
-        keyboard: Option<&mut Keyboard>,
+        mut keyboard: Option<&mut Keyboard>,
     ) -> Result<TaskOutcome, Error> {
-        let mut keyboard = keyboard;
-        let mut last = move |entry: Entry<'_>| wanted.ended(entry);
         loop {
             if let Some(keyboard) = &mut keyboard {
                 self.ask(keyboard).await?;
@@ -85,12 +99,9 @@ impl<'a> Watch<'a> {
                 // An answer first: what it is about must not change under it.
                 biased;
                 typed = typed => self.answer(typed).await?,
-                batch = self.follower.next() => {
-                    let batch = batch?;
-                    let outcome;
-                    (last, outcome) = self.printer.print(batch.clone(), last).await?;
-                    self.note(&batch).await?;
-                    if let Some(outcome) = outcome {
+                batch = self.events.next() => {
+                    let lines = line::batch(batch?);
+                    if let Some(outcome) = self.show(&lines, &mut wanted).await? {
                         return Ok(outcome);
                     }
                 }
@@ -98,21 +109,43 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Takes note of what waits for an answer and of what no longer does.
-    async fn note(&mut self, batch: &Batch) -> Result<(), Error> {
-        let Some(asker) = &mut self.asker else { return Ok(()) };
-        let mut lines = String::new();
-        for entry in batch.iter() {
-            lines.extend(asker.note(entry.event()?));
+    /// Prints events up to the task's last one; tells how it ended if it is among them.
+    async fn show(&mut self, lines: &Lines, wanted: &mut Wanted) -> Result<Option<TaskOutcome>, Error> {
+        let (mut outcome, mut end) = (None, 0);
+        while end < lines.len() && outcome.is_none() {
+            outcome = wanted.ended(lines[end].event()?);
+            end += 1;
         }
-        if lines.is_empty() { Ok(()) } else { self.printer.say(lines).await }
+        match self.printer.print(lines, 0..end).await {
+            Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.unread = true;
+                self.printer = Printer::new(Form::Nothing);
+                if outcome.is_none() {
+                    // Nobody reads the output any more, so nobody wants the task to go on; its end is still to come.
+                    stop(self.client, &self.session, StopWhat::Task, "nobody reads the output any more").await?;
+                }
+            }
+            printed => printed?,
+        }
+        self.note(&lines[..end]).await?;
+        Ok(outcome)
+    }
+
+    /// Takes note of what waits for an answer and of what no longer does.
+    async fn note(&mut self, lines: &[line::Line]) -> Result<(), Error> {
+        let Some(asker) = &mut self.asker else { return Ok(()) };
+        let mut words = String::new();
+        for line in lines {
+            words.extend(asker.note(line.event()?));
+        }
+        if words.is_empty() { Ok(()) } else { self.printer.say(words).await }
     }
 
     /// Shows what is to be answered next, or once more what is being answered.
     async fn ask(&mut self, keyboard: &mut Keyboard) -> Result<(), Error> {
         if let Some(mut asker) = self.asker.take_if(|asker| asker.is_due()) {
             if let Some(id) = asker.input_elsewhere()
-                && let Ok(bytes) = self.roost.engine.artifacts().get(&id).await
+                && let Ok(bytes) = artifact(self.client, &id).await
                 && let Ok(input) = serde_json::from_slice(&bytes)
             {
                 asker.put_input(input);
@@ -144,16 +177,86 @@ impl<'a> Watch<'a> {
         .await?;
         self.asker = Some(asker);
         match reaction {
-            Some(Reaction::Respond(to)) => {
-                let response = Response { to, by: Asker::answerer(), key: None };
-                match self.roost.engine.respond(self.session.as_str(), response).await {
-                    Ok(()) => Ok(()),
-                    // What it was about is over in another way, which the log tells.
-                    Err(error) => self.printer.say(format!("  {error}\n")).await,
-                }
-            }
+            Some(Reaction::Respond(to)) => match self.respond(to).await {
+                // What it was about is over in another way, which the log tells.
+                Err(roost_client::Error::Fault(fault)) => self.printer.say(format!("  {fault}\n")).await,
+                answered => Ok(answered?),
+            },
             Some(Reaction::Say(lines)) => self.printer.say(lines).await,
             None => Ok(()),
+        }
+    }
+
+    async fn respond(&self, to: ResponseTo) -> Result<(), roost_client::Error> {
+        let nothing = PermissionRespondParams {
+            tool_use_id: to.id().into(),
+            decision: PermissionDecision::Deny,
+            scope: None,
+            session_id: Some(self.session.clone()),
+            reason: None,
+            updated_input: None,
+            attempt: None,
+            input_hash: None,
+            key: None,
+        };
+        let params = match to {
+            ResponseTo::Question { question, answer: Answer::Given(answers) } => {
+                let params = SessionRespondParams {
+                    session_id: self.session.clone(),
+                    r#type: AskKind::Question,
+                    response: json!(answers),
+                    id: Some(question.to_string()),
+                    agent_type: None,
+                };
+                return self.client.call::<method::SessionRespond>(params).await.map(drop);
+            }
+            ResponseTo::Question { .. } => nothing,
+            ResponseTo::Approval { attempt, input_hash, decision, .. } => {
+                let seen = PermissionRespondParams { attempt, input_hash, ..nothing };
+                decided(decision, seen)
+            }
+        };
+        self.client.call::<method::PermissionRespond>(params).await.map(drop)
+    }
+}
+
+/// The decision as the daemon takes it.
+fn decided(decision: Decision, params: PermissionRespondParams) -> PermissionRespondParams {
+    let allow = |scope, updated_input: Option<Value>| PermissionRespondParams {
+        decision: PermissionDecision::Allow,
+        scope,
+        updated_input,
+        ..params.clone()
+    };
+    match decision {
+        Decision::Allow { scope } => allow(Some(scope), None),
+        Decision::AllowEdited { input } => allow(None, Some(input)),
+        Decision::Deny { scope, reason } => PermissionRespondParams { scope: Some(scope), reason, ..params },
+    }
+}
+
+/// Stops a session or its task; returns when it has ended.
+pub(crate) async fn stop(client: &Client, session: &str, what: StopWhat, why: &str) -> Result<(), Error> {
+    let params =
+        SessionStopParams { session_id: session.into(), what: Some(what), reason: Some(why.into()), agent_type: None };
+    client.call::<method::SessionStop>(params).await?;
+    Ok(())
+}
+
+/// The whole of something that was too big for an event.
+async fn artifact(client: &Client, id: &ArtifactId) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    loop {
+        let params = ArtifactParams { artifact_id: id.to_string(), offset: Some(bytes.len() as u64), length: None };
+        let piece = client.call::<method::ArtifactRead>(params).await?;
+        match piece.encoding.as_str() {
+            "base64" => {
+                bytes.extend(BASE64.decode(&piece.content).map_err(|error| Error::Unreadable(error.to_string()))?)
+            }
+            _ => bytes.extend(piece.content.as_bytes()),
+        }
+        if piece.content.is_empty() || bytes.len() as u64 >= piece.size {
+            return Ok(bytes);
         }
     }
 }

@@ -1,16 +1,19 @@
 //! `roost doctor`: whether everything that Roost needs is there, and what to do where it is not.
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::Path;
 
 use roost_engine::adapter::Availability;
 use roost_process::{Launch, RunId};
 use roost_proto::registry::RuntimeStatus;
 use serde::Serialize;
+use tokio::net::TcpListener;
 
 use crate::cli::Context;
 use crate::cmd::runtimes;
 use crate::compose;
+use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::style::Style;
@@ -64,8 +67,9 @@ impl Finding {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let mut findings = vec![configuration(context)];
+    let mut findings = vec![configuration(context), system()];
     findings.extend(state(context).await);
+    findings.extend(daemon(context).await);
     let dir = context.state.dir().to_owned();
     findings.push(compose::blocking(move || Ok(database(&dir))).await?);
     findings.push(compose::blocking(|| Ok(cgroup())).await?);
@@ -82,13 +86,23 @@ fn configuration(context: &Context) -> Finding {
     Finding::ok("configuration", format!("readable; permission mode yolo for {yolo}"))
 }
 
+fn system() -> Finding {
+    match std::env::consts::OS {
+        "linux" => Finding::ok("system", "Linux"),
+        other => Finding::warn(
+            "system",
+            format!("{other}: agents are ended by their process group only"),
+            "look for what is left when an agent was killed; Linux is what Roost is made for",
+        ),
+    }
+}
+
 async fn state(context: &Context) -> [Finding; 2] {
     let dir = context.state.dir().display().to_string();
     let (directory, lock) = match compose::lock(&context.state, "roost doctor").await {
         Ok(_) => (Finding::ok("state directory", &*dir), Finding::ok("state lock", "free")),
         Err(Error::Held { held }) => {
-            let advice = "wait for it before you run something in this directory; reading works";
-            (Finding::ok("state directory", &*dir), Finding::warn("state lock", held.to_string(), advice))
+            (Finding::ok("state directory", &*dir), Finding::ok("state lock", held.to_string()))
         }
         Err(error) => (
             Finding::fail("state directory", error.to_string(), "make it writable, or name another with --state"),
@@ -96,6 +110,49 @@ async fn state(context: &Context) -> [Finding; 2] {
         ),
     };
     [directory, lock]
+}
+
+/// The daemon, its socket and its port.
+async fn daemon(context: &Context) -> Vec<Finding> {
+    let socket = match context.state.socket() {
+        Ok(socket) => Finding::ok("socket", socket.display().to_string()),
+        Err(error) => return vec![Finding::fail("socket", error.to_string(), "use a shorter state directory")],
+    };
+    let status = match door::look(&context.state).await {
+        Ok(found) => found.map(|(_, status)| status),
+        Err(error) => return vec![socket, Finding::fail("daemon", error.to_string(), "run `roost down`")],
+    };
+    let port = match status.as_ref().and_then(|status| status.address.as_ref()) {
+        Some(address) => Finding::ok("port", format!("the daemon listens on {address}")),
+        None => port(context).await,
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let daemon = match status {
+        None => Finding::ok("daemon", "none runs; a command that needs one starts it"),
+        Some(status) if status.log != "ok" => Finding::fail(
+            "daemon",
+            format!("process {}: the log is {}", status.pid, status.log),
+            "free some disk space",
+        ),
+        Some(status) if status.version != version => {
+            let found = format!("process {} is version {}, this is {version}", status.pid, status.version);
+            Finding::warn("daemon", found, "run `roost down`; the next command starts one of this version")
+        }
+        Some(status) => Finding::ok("daemon", format!("process {}, version {version}", status.pid)),
+    };
+    vec![socket, daemon, port]
+}
+
+/// Whether the daemon could listen where it is told to.
+async fn port(context: &Context) -> Finding {
+    let address = SocketAddr::from((context.config.server.host, context.config.server.port));
+    match TcpListener::bind(address).await {
+        Ok(_) => Finding::ok("port", format!("{address} is free")),
+        Err(error) => {
+            let advice = "stop what listens there, or choose another with server.port in roost.toml";
+            Finding::warn("port", format!("{address}: {error}"), advice)
+        }
+    }
 }
 
 fn database(state: &Path) -> Finding {

@@ -2,19 +2,15 @@
 
 use std::io;
 
-use roost_log::{Filter, Seq, Start, StreamId};
+use roost_log::Seq;
 
 use crate::cli::Context;
-use crate::compose;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::find;
 use crate::printer::{Form, Printer};
+use crate::reading::Reading;
 use crate::render::{Renderer, Show};
 use crate::style::Style;
-
-/// Events read at once.
-const PAGE: usize = 4096;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,29 +37,35 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let log = compose::reader(&context.state, &context.config, "roost log").await?;
-    let session = find::session(&*log, &args.session).await?;
-    let stream = StreamId::from(&session.session_id);
+    let reading = Reading::open(context, "roost log").await?;
+    let session = reading.session(&args.session).await?;
     let form = match args.json {
         true => Form::Json,
         false => {
-            let show = Show { prompts: true, all: context.verbose, asks: true };
+            let show = Show { prompts: true, all: context.verbose > 0, asks: true };
             Form::People(Box::new(Renderer::new(Style::of(&io::stdout()), show)))
         }
     };
     let printer = Printer::new(form);
-    let mut never = |_: roost_log::Entry<'_>| Ok(None::<()>);
-    if args.follow {
-        let mut follower = log.follow(Filter::stream(stream.clone()), Start::AfterSeq(stream, args.after)).await?;
-        loop {
-            (never, _) = printer.print(follower.next().await?, never).await?;
-        }
-    }
+    // Begun before what is there is read, so that nothing can happen in between.
+    let following = match args.follow {
+        true => Some(reading.follow(&session).await?),
+        false => None,
+    };
     let mut after = args.after;
     loop {
-        let page = log.read(&stream, after, PAGE).await?;
-        let Some(last) = page.batch.iter().last().map(|entry| entry.seq()) else { return Ok(Exit::Completed) };
-        (never, _) = printer.print(page.batch, never).await?;
-        after = last;
+        let page = reading.page(&session, after).await?;
+        let Some(last) = page.last() else { break };
+        after = last.seq()?;
+        printer.print(&page, 0..page.len()).await?;
+    }
+    let Some(mut following) = following else { return Ok(Exit::Completed) };
+    loop {
+        let lines = following.next().await?;
+        let mut first = 0;
+        while first < lines.len() && lines[first].seq()? <= after {
+            first += 1;
+        }
+        printer.print(&lines, first..lines.len()).await?;
     }
 }

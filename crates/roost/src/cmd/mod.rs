@@ -3,9 +3,16 @@
 pub(crate) mod approvals;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod devices;
 pub(crate) mod doctor;
+pub(crate) mod down;
 pub(crate) mod export;
 pub(crate) mod log;
+pub(crate) mod pair;
 pub(crate) mod run;
 pub(crate) mod runtimes;
+pub(crate) mod serve;
 pub(crate) mod sessions;
+pub(crate) mod status;
+pub(crate) mod stop;
+pub(crate) mod up;

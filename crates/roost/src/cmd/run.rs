@@ -3,17 +3,22 @@
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 use std::thread;
+use std::time::Duration;
 
-use roost_engine::{Accepted, Approver, NewSession, Prompt};
-use roost_log::{Filter, Follower, Health, Log, Start, StreamId};
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::runtime::{CreateSessionInput, RuntimeName};
+use roost_client::{Client, Subscription};
+use roost_proto::mode::{AnyMode, Mode};
+use roost_proto::rpc::{
+    NoParams, Presence, SessionListParams, SessionParams, SessionSendParams, SessionStartParams, StartMode, StopWhat,
+    SubscribeParams, method,
+};
+use roost_proto::runtime::RuntimeName;
 use roost_proto::session::TaskOutcome;
 use tokio::sync::oneshot;
+use tokio::time::interval;
 
 use crate::cli::Context;
-use crate::compose::{self, Roost};
+use crate::compose;
+use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
@@ -23,10 +28,10 @@ use crate::printer::{Form, Printer};
 use crate::render::{Renderer, Show};
 use crate::style::Style;
 use crate::tell::tell;
-use crate::watch::{Wanted, Watch};
+use crate::watch::{Wanted, Watch, stop};
 
-/// Whose logins a session uses unless told otherwise.
-const NAMESPACE: &str = "default";
+/// How often the daemon is asked whether it can record what happens.
+const HEALTH: Duration = Duration::from_secs(1);
 /// Stands before what is typed in a conversation.
 const PROMPT: &str = "> ";
 /// Leaves a conversation.
@@ -86,13 +91,11 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         },
         words => words.join(" "),
     };
-    let roost = Roost::open(&context.state, &context.config, "roost run").await?;
-    let ended = match interrupt.is_asked() {
-        true => Ok(Exit::Stopped),
-        false => Run { args, manner, roost: &roost, interrupt: &interrupt }.run(text, context.verbose).await,
+    let client = tokio::select! {
+        client = door::open(context) => client?,
+        () = interrupt.asked() => return Ok(Exit::Stopped),
     };
-    roost.close().await;
-    ended
+    Run { args, manner, client: &client, interrupt: &interrupt }.run(text, context.verbose > 0).await
 }
 
 /// Where the answers to an agent's questions come from.
@@ -131,7 +134,7 @@ impl Manner {
 struct Run<'a> {
     args: Args,
     manner: Manner,
-    roost: &'a Roost,
+    client: &'a Client,
     interrupt: &'a Interrupt,
 }
 
@@ -145,7 +148,7 @@ impl Run<'_> {
             true => Form::Json,
             false => Form::People(Box::new(Renderer::new(style, Show { prompts: false, all: verbose, asks }))),
         };
-        let mut watch = Watch::new(self.roost, opened.id.clone(), opened.follower, Printer::new(form));
+        let mut watch = Watch::new(self.client, opened.id.clone(), opened.events, Printer::new(form));
         if !asks {
             watch.ask_here(style, &opened.cwd);
         }
@@ -161,12 +164,13 @@ impl Run<'_> {
             _ => self.task(&mut watch, keyboard.as_mut(), &opened.id, text).await.map(Exit::from),
         };
         let ended = match ended {
-            Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                return unread(self.roost, &opened.id).await;
-            }
+            Err(Error::Client(roost_client::Error::Gone)) => return Err(Error::Lost(opened.id)),
             ended => ended?,
         };
-        if !self.args.json {
+        if !opened.was_live {
+            self.release(&opened.id).await?;
+        }
+        if !self.args.json && !watch.is_unread() {
             tell(Style::of(&io::stderr()).dim(format_args!("roost log {}", opened.id)));
         }
         Ok(ended)
@@ -177,29 +181,52 @@ impl Run<'_> {
         &self,
         watch: &mut Watch<'_>,
         keyboard: Option<&mut Keyboard>,
-        session: &SessionId,
+        session: &str,
         text: String,
     ) -> Result<TaskOutcome, Error> {
         let approver = match self.manner.approvals {
-            Approvals::Prompt | Approvals::Wait => Approver::Present,
-            Approvals::Deny => Approver::Nobody,
+            Approvals::Prompt | Approvals::Wait => Presence::Present,
+            Approvals::Deny => Presence::Nobody,
         };
-        let prompt = Prompt { mode: self.args.permission_mode, approver, ..Prompt::text(text) };
-        let wanted = match self.roost.engine.prompt(session.as_str(), prompt).await? {
-            Accepted::Started(task) => Wanted::Task(task),
-            Accepted::Queued(prompt) => Wanted::Prompt(prompt),
+        let params = SessionSendParams {
+            prompt: text,
+            session_id: Some(session.into()),
+            workspace_id: None,
+            mode: None,
+            permission_mode: self.args.permission_mode.map(AnyMode),
+            yolo_mode: None,
+            agent_type: None,
+            approver: Some(approver),
         };
-        let stop = async {
+        let work = async {
+            let sent = self.client.call::<method::SessionSend>(params).await?;
+            let wanted = match (sent.task_id, sent.prompt_id) {
+                (Some(task), _) => Wanted::Task(task.into()),
+                (None, prompt) => Wanted::Prompt(prompt.unwrap_or_default().into()),
+            };
+            watch.task(wanted, keyboard).await
+        };
+        let interrupted = async {
             self.interrupt.asked().await;
             // Whatever comes of it, the watch sees the task's end.
-            let _ = self.roost.engine.stop(session.as_str(), "interrupted").await;
+            let _ = stop(self.client, session, StopWhat::Task, "interrupted").await;
             std::future::pending().await
         };
         tokio::select! {
-            outcome = watch.task(wanted, keyboard) => outcome,
-            error = warn_when_stalled(&*self.roost.log) => Err(error),
-            outcome = stop => outcome,
+            outcome = work => outcome,
+            error = warn_when_stalled(self.client) => Err(error),
+            outcome = interrupted => outcome,
         }
+    }
+
+    /// Ends the session's agent, which began to run for this command, unless it works for somebody else by now.
+    async fn release(&self, session: &str) -> Result<(), Error> {
+        let params = SessionParams { session_id: session.into(), agent_type: None };
+        let state = self.client.call::<method::SessionStateGet>(params).await?;
+        if state.is_running || !state.queue.is_empty() || !state.viewers.is_empty() {
+            return Ok(());
+        }
+        stop(self.client, session, StopWhat::Session, "roost run ended").await
     }
 
     /// Takes one prompt after the other until whoever types them leaves.
@@ -207,14 +234,14 @@ impl Run<'_> {
         &self,
         watch: &mut Watch<'_>,
         keyboard: &mut Keyboard,
-        session: &SessionId,
+        session: &str,
         tour: bool,
     ) -> Result<Exit, Error> {
         let mut next = tour.then(String::new);
         loop {
             if let Some(text) = next.take() {
                 let outcome = self.task(watch, Some(&mut *keyboard), session, text).await?;
-                if self.interrupt.done() == Asked::Leave {
+                if self.interrupt.done() == Asked::Leave || watch.is_unread() {
                     return Ok(outcome.into());
                 }
             }
@@ -237,52 +264,70 @@ impl Run<'_> {
         }
     }
 
-    /// The session to prompt, and a follower that sees everything from the prompt on, or from the start of a new one.
+    /// The session to prompt, and its events from the prompt on, or from the start of a new one.
     async fn session(&self, no_prompt: bool) -> Result<Opened, Error> {
         let needs_prompt = |runtime: &str| match no_prompt && runtime != RuntimeName::Demo.id() {
             true => Err(Error::NeedsPrompt(runtime.into())),
             false => Ok(()),
         };
-        let (args, log) = (&self.args, &*self.roost.log);
+        let (args, client) = (&self.args, self.client);
         let existing = match &args.session {
-            Some(id) => Some(find::session(log, id).await?),
+            Some(id) => Some(find::hosted(client, id).await?),
             None if args.r#continue => {
-                Some(find::latest(log, &compose::working_directory(args.cwd.as_deref())?).await?)
+                let cwd = compose::working_directory(args.cwd.as_deref())?;
+                let here = Some(cwd.display().to_string());
+                let params = SessionListParams { cwd: here, limit: Some(1), ..SessionListParams::default() };
+                let latest = client.call::<method::SessionList>(params).await?.sessions.pop();
+                Some(latest.ok_or(Error::NothingToContinue(cwd))?)
             }
             None => None,
         };
-        if let Some(record) = existing {
-            needs_prompt(record.runtime.id())?;
-            let follower = log.follow(Filter::stream((&record.session_id).into()), Start::Now).await?;
-            let is_demo = record.runtime == RuntimeName::Demo;
-            return Ok(Opened { id: record.session_id, follower, cwd: record.cwd.into(), is_new: false, is_demo });
+        if let Some(info) = existing {
+            needs_prompt(&info.agent_type)?;
+            return Ok(Opened {
+                events: self.events(&info.session_id, None).await?,
+                cwd: info.project_path.into(),
+                is_new: false,
+                is_demo: info.agent_type == RuntimeName::Demo.id(),
+                was_live: info.status == "running",
+                id: info.session_id,
+            });
         }
-        let runtime = args.runtime.clone().or_else(|| self.roost.engine.runtimes().default_id());
-        needs_prompt(runtime.as_deref().unwrap_or_default())?;
-        let is_demo = runtime.as_deref() == Some(RuntimeName::Demo.id());
+        let registry = &client.greeting().capabilities.runtime_registry;
+        let runtime = args.runtime.as_ref().unwrap_or(&registry.default_runtime);
+        if !registry.runtimes.iter().any(|known| known.id == *runtime) {
+            let known = registry.runtimes.iter().map(|known| known.id.clone()).collect();
+            return Err(Error::UnknownRuntime { id: runtime.clone(), known });
+        }
+        needs_prompt(runtime)?;
         let cwd = compose::working_directory(args.cwd.as_deref())?;
-        let new = NewSession {
-            runtime,
-            cwd: cwd.clone(),
-            mode: args.permission_mode.unwrap_or_default(),
-            credential_namespace: NAMESPACE.into(),
-            input: CreateSessionInput::default(),
-            workspace_id: None,
+        let params = SessionStartParams {
+            cwd: Some(cwd.display().to_string()),
+            mode: Some(StartMode::New),
+            permission_mode: args.permission_mode.map(AnyMode),
+            agent_type: Some(runtime.clone()),
+            ..SessionStartParams::default()
         };
-        let id = self.roost.engine.create_session(new).await?;
-        let stream = StreamId::from(&id);
-        let follower = log.follow(Filter::stream(stream.clone()), Start::AfterSeq(stream, 0)).await?;
-        Ok(Opened { id, follower, cwd, is_new: true, is_demo })
+        let id = client.call::<method::SessionStart>(params).await?.session_id;
+        let events = self.events(&id, Some("beginning".into())).await?;
+        Ok(Opened { events, cwd, is_new: true, is_demo: runtime == RuntimeName::Demo.id(), was_live: false, id })
+    }
+
+    async fn events(&self, session: &str, after: Option<String>) -> Result<Subscription, Error> {
+        let params = SubscribeParams { after, sessions: Some(vec![session.into()]), ..SubscribeParams::default() };
+        Ok(self.client.subscribe(params).await?)
     }
 }
 
 /// A session that is ready for a prompt.
 struct Opened {
-    id: SessionId,
-    follower: Follower,
+    id: String,
+    events: Subscription,
     cwd: PathBuf,
     is_new: bool,
     is_demo: bool,
+    /// It had an agent before this command came.
+    was_live: bool,
 }
 
 /// The prompt that is piped in.
@@ -302,35 +347,22 @@ async fn piped() -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Nobody reads the output any more, so nobody wants the task to go on.
-async fn unread(roost: &Roost, session: &SessionId) -> Result<Exit, Error> {
-    match roost.engine.stop(session.as_str(), "nobody reads the output any more").await {
-        Err(roost_engine::Error::NothingToStop(_)) => {
-            let record = roost.log.session(session.as_str()).await?;
-            Ok(record.and_then(|record| record.last_outcome).map_or(Exit::Stopped, Exit::from))
-        }
-        stopped => Ok(stopped?.into()),
-    }
-}
-
-/// Says once that the log waits for space; returns only when it has given up.
-async fn warn_when_stalled(log: &dyn Log) -> Error {
-    let mut health = log.health();
+/// Says once that the log waits for space; returns only when the daemon is gone.
+async fn warn_when_stalled(client: &Client) -> Error {
+    let mut due = interval(HEALTH);
     let mut told = false;
     loop {
-        match &*health.borrow_and_update() {
-            Health::Ok => {}
-            Health::Stalled { reason, .. } if told => tracing::debug!(%reason, "The log still waits."),
-            Health::Stalled { reason, .. } => {
+        due.tick().await;
+        match client.call::<method::DaemonStatusGet>(NoParams {}).await {
+            Ok(status) if status.log == "ok" || told => {}
+            Ok(status) => {
                 tell(format_args!(
-                    "roost: waiting for space on the disk: {reason}; free some, or press Ctrl-C twice to leave"
+                    "roost: waiting for space on the disk: {}; free some, or press Ctrl-C twice to leave",
+                    status.log
                 ));
                 told = true;
             }
-            Health::Failed { reason } => return roost_log::Error::Failed { reason: reason.clone() }.into(),
-        }
-        if health.changed().await.is_err() {
-            std::future::pending::<()>().await;
+            Err(error) => return error.into(),
         }
     }
 }

@@ -36,10 +36,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let sessions = match compose::reader(&context.state, &context.config, "roost sessions").await {
+    let mut sessions = match compose::reader(&context.state, &context.config, "roost sessions").await {
         Err(Error::Log(roost_log::Error::NotFound { .. })) => Vec::new(),
         log => log?.sessions(usize::MAX).await?,
     };
+    sessions.retain(|session| !session.hidden);
     let shown = if args.all { sessions.len() } else { USUAL.min(sessions.len()) };
     let mut out = io::stdout().lock();
     print(&mut out, &sessions, shown, args.json).map_err(Error::Output)?;

@@ -75,7 +75,7 @@ fn the_answer_and_where_it_came_from_are_in_the_log() {
     let events = place.run(&["log", "--json", session]).ended(0).events(1);
     let resolved = of_type(&events, "approval.resolved");
     assert_eq!(resolved.len(), 1);
-    assert_eq!(resolved[0]["payload"]["answered_by"]["from"], "terminal");
+    assert_eq!(resolved[0]["payload"]["answered_by"]["from"], "local");
     assert_eq!(resolved[0]["payload"]["decision"], "allow");
 }
 

@@ -4,7 +4,24 @@ use serde_json::Value;
 
 use crate::kit::Place;
 
-const COMMANDS: [&str; 7] = ["run", "log", "sessions", "runtimes", "check", "doctor", "completions"];
+const COMMANDS: [&str; 16] = [
+    "run",
+    "log",
+    "sessions",
+    "approvals",
+    "stop",
+    "serve",
+    "up",
+    "down",
+    "status",
+    "pair",
+    "devices",
+    "export",
+    "runtimes",
+    "check",
+    "doctor",
+    "completions",
+];
 
 #[test]
 fn every_command_explains_itself_with_examples() {
@@ -50,7 +67,9 @@ fn a_healthy_place_is_found_healthy() {
     let findings = place.run(&["doctor", "--json"]).ended(0).stdout;
     let findings: Vec<Value> = findings.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let verdict = |what: &str| findings.iter().find(|finding| finding["what"] == what).unwrap()["verdict"].clone();
-    for what in ["state directory", "state lock", "database", "holder", "runtime demo"] {
+    for what in
+        ["system", "state directory", "state lock", "socket", "daemon", "port", "database", "holder", "runtime demo"]
+    {
         assert_eq!(verdict(what), "ok", "{what}");
     }
     place.assert_nothing_left();

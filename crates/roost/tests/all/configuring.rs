@@ -24,7 +24,7 @@ fn the_file_may_be_named_by_the_environment() {
     std::fs::write(place.work().join("other.toml"), "[runtimes.demo]\nstatus = \"disabled\"").unwrap();
     let done = place.command(&["run", "hello"]).env("ROOST_CONFIG", "other.toml").output().unwrap();
     assert_eq!(done.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&done.stderr).contains("\"demo\" is disabled"));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("disabled"));
 }
 
 #[test]
@@ -61,5 +61,5 @@ fn an_isolated_agent_has_a_home_of_its_own() {
     place.run(&["run", "--runtime", "x", "hello"]).ended(1);
     let home = std::path::PathBuf::from(std::fs::read_to_string(place.work().join("home")).unwrap());
     assert!(home.starts_with(place.state().join("namespaces")), "{home:?}");
-    assert!(!home.exists(), "removed at the session's end");
+    crate::kit::wait_for("the home to be removed", || (!home.exists()).then_some(()));
 }

@@ -1,20 +1,19 @@
-//! Roost itself is killed, or is there twice.
+//! The daemon is killed, or is there twice.
 
 use rustix::process::Signal;
 
-use crate::kit::{Place, events, of_type, session_id};
+use crate::kit::{Place, events, of_type, session_id, wait_for};
 
 #[test]
 fn after_kill_9_in_a_flood_everything_seen_is_there_and_the_task_has_failed() {
     let place = Place::new();
     let mut run = place.start(&["run", "--json", "flood", "1000000", "200"]);
     let mut seen: Vec<_> = (0..2000).map(|_| run.line().unwrap()).collect();
-    run.signal(Signal::KILL);
-    // What is still in the pipe was seen too; its last line may be cut.
-    let rest = run.finish().stdout;
-    let whole =
-        rest.lines().filter(|line| line.ends_with('}') && serde_json::from_str::<serde_json::Value>(line).is_ok());
-    seen.extend(whole.map(Into::into));
+    place.kill_daemon();
+    // What is still in the pipe was seen too.
+    let done = run.finish().ended(1);
+    assert!(done.stderr.contains("the daemon") && done.stderr.contains("roost log"), "{}", done.stderr);
+    seen.extend(done.stdout.lines().map(Into::into));
     let first = events(seen.iter().map(String::as_str), 1);
 
     let log = place.run(&["log", "--json", &session_id(&first)]).ended(0);
@@ -33,8 +32,8 @@ fn after_kill_9_while_somebody_was_asked_nothing_waits_and_nothing_has_run() {
     let place = Place::new();
     let mut run = place.start(&["run", "--json", "--approvals", "wait", "edit"]);
     let seen = events(run.lines_to("approval.requested").iter().map(String::as_str), 1);
-    run.signal(Signal::KILL);
-    run.finish();
+    place.kill_daemon();
+    run.finish().ended(1);
     assert_eq!(place.run(&["approvals", "--json"]).ended(0).stdout, "");
     let all = place.run(&["log", "--json", &session_id(&seen)]).ended(0).events(1);
     let resolved = of_type(&all, "approval.resolved");
@@ -49,16 +48,30 @@ fn after_kill_9_while_somebody_was_asked_nothing_waits_and_nothing_has_run() {
 }
 
 #[test]
-fn a_second_process_reads_but_does_not_run() {
+fn a_command_that_is_killed_leaves_its_task_to_the_daemon() {
+    let place = Place::new();
+    let mut run = place.start(&["run", "--json", "slow", "1"]);
+    let seen = events(run.lines_to("model.output.delta").iter().map(String::as_str), 1);
+    run.signal(Signal::KILL);
+    run.finish();
+    let log = wait_for("the task to end", || {
+        let log = place.run(&["log", "--json", &session_id(&seen)]).ended(0).events(1);
+        (of_type(&log, "task.completed").len() == 1).then_some(log)
+    });
+    assert_eq!(log[..seen.len()], seen);
+}
+
+#[test]
+fn one_daemon_serves_several_commands_and_keeps_others_from_its_directory() {
     let place = Place::new();
     let mut run = place.start(&["run", "--json", "slow", "60"]);
     let first = events(run.lines_to("model.output.delta").iter().map(String::as_str), 1);
 
-    let refused = place.run(&["run", "hello"]).ended(1);
-    let pid = format!("process {}", run.pid());
-    assert!(refused.stderr.contains("roost run") && refused.stderr.contains(&pid), "{refused:#?}");
-    assert!(refused.stderr.contains("--state"), "{refused:#?}");
-    place.run(&["check", "--rebuild"]).ended(1);
+    let second = place.run(&["run", "hello"]).ended(0);
+    assert!(!second.started, "one daemon is enough");
+    let pid = format!("process {}", place.daemon().as_raw_nonzero());
+    let refused = place.run(&["check", "--rebuild"]).ended(1);
+    assert!(refused.stderr.contains(&pid) && refused.stderr.contains("roost down"), "{refused:#?}");
 
     let log = place.run(&["log", "--json", &session_id(&first)]).ended(0).events(1);
     assert_eq!(log[..first.len()], first);

@@ -8,9 +8,11 @@ use crate::kit::Place;
 /// Where SQLite keeps the version that its user sets.
 const USER_VERSION: u64 = 60;
 
+/// A place where something was run, at rest.
 fn used() -> Place {
     let place = Place::new();
     place.run(&["run", "hello"]).ended(0);
+    place.assert_nothing_left();
     place
 }
 

@@ -25,9 +25,10 @@ fn an_unknown_runtime_names_the_known_ones() {
 }
 
 #[test]
-fn a_missing_binary_fails_the_task() {
+fn a_missing_binary_is_refused_with_what_to_do() {
     let place = with_agent("/no/such/agent");
-    assert_eq!(failed(&place).0, "SPAWN_FAILED");
+    let done = place.run(&["run", "--runtime", "x", "hello"]).ended(1);
+    assert!(done.stderr.contains("/no/such/agent") && done.stderr.contains("install it"), "{done:#?}");
     let runtimes = place.run(&["runtimes"]).ended(0).stdout;
     assert!(runtimes.contains("/no/such/agent"), "{runtimes}");
 }

@@ -15,7 +15,10 @@ use tempfile::TempDir;
 /// How long anything may take before a test fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// State, working directory and configuration of one test.
+/// What a command says that had to start a daemon.
+pub(crate) const STARTED: &str = "roost: started a daemon in the background; `roost down` stops it\n";
+
+/// State, working directory and configuration of one test; its daemon ends with it.
 pub(crate) struct Place(TempDir);
 
 /// A command that has ended.
@@ -23,7 +26,10 @@ pub(crate) struct Place(TempDir);
 pub(crate) struct Done {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
+    /// Without what a command says that had to start a daemon.
     pub(crate) stderr: String,
+    /// It had to start a daemon.
+    pub(crate) started: bool,
 }
 
 impl Place {
@@ -67,6 +73,7 @@ impl Place {
             // Passed on to agents, so it marks every process that belongs to this place.
             .env("XDG_RUNTIME_DIR", self.0.path())
             .env("ROOST_STATE", self.state())
+            .env("ROOST_SERVER_PORT", "0")
             .current_dir(self.work())
             .stdin(Stdio::null())
     }
@@ -88,6 +95,25 @@ impl Place {
         self.proc_entries().into_iter().map(command).collect()
     }
 
+    /// The same without the daemon.
+    pub(crate) fn agents(&self) -> Vec<String> {
+        self.processes().into_iter().filter(|command| !command.contains(" serve ")).collect()
+    }
+
+    /// The daemon that runs here.
+    pub(crate) fn daemon(&self) -> Pid {
+        let file: Value = serde_json::from_slice(&fs::read(self.state().join("daemon.json")).unwrap()).unwrap();
+        Pid::from_raw(file["pid"].as_i64().unwrap().try_into().unwrap()).unwrap()
+    }
+
+    /// Kills the daemon, and returns when it is dead.
+    pub(crate) fn kill_daemon(&self) {
+        let daemon = self.daemon();
+        kill_process(daemon, Signal::KILL).unwrap();
+        let command = format!("/proc/{}/cmdline", daemon.as_raw_nonzero());
+        wait_for("the daemon to be dead", || fs::read(&command).unwrap_or_default().is_empty().then_some(()));
+    }
+
     fn proc_entries(&self) -> Vec<PathBuf> {
         let mark = self.0.path().as_os_str().as_encoded_bytes();
         let all = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
@@ -98,15 +124,20 @@ impl Place {
         all.filter(is_ours).collect()
     }
 
-    /// Waits until nothing that was started here runs any more.
+    /// Ends the daemon and looks that nothing of it is left; without one nothing may be left either.
+    #[track_caller]
     pub(crate) fn assert_nothing_left(&self) {
-        wait_for("every process to be gone", || self.processes().is_empty().then_some(()));
+        self.run(&["down"]).ended(0);
+        assert_eq!(self.processes(), Vec::<String>::new());
     }
 }
 
 impl Drop for Place {
     /// A test that failed must not leave anything behind either.
     fn drop(&mut self) {
+        if self.state().join("daemon.json").exists() {
+            let _ = self.command(&["down"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        }
         for path in self.proc_entries() {
             let pid = path.file_name().and_then(|name| name.to_str()?.parse().ok()).and_then(Pid::from_raw);
             let _ = pid.map(|pid| kill_process(pid, Signal::KILL));
@@ -212,7 +243,8 @@ fn finish(mut child: Child, watchdog: Watchdog) -> Done {
     let stdout = read_stdout.join().unwrap();
     let code = child.wait().unwrap().code();
     assert!(!watchdog.bit(), "the command hung; stdout: {stdout}\nstderr: {stderr}");
-    Done { code, stdout, stderr }
+    let started = stderr.contains(STARTED);
+    Done { code, stdout, stderr: stderr.replacen(STARTED, "", 1), started }
 }
 
 fn read_lossy(mut from: impl std::io::Read) -> String {

@@ -13,6 +13,7 @@ mod exporting;
 mod faults;
 mod kit;
 mod running;
+mod serving;
 mod sessions;
 mod stopping;
 mod terminal;

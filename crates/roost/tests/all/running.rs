@@ -98,6 +98,8 @@ fn output_and_errors_may_be_closed_at_any_moment() {
     let done = place.start(&["run", "hello"]).finish_unread();
     assert!(matches!(done.code, Some(0 | 130)) && done.stderr.is_empty(), "{done:#?}");
 
+    // Started before, or what is read first would be that it was.
+    place.run(&["run", "hello"]).ended(0);
     let script = r#"{ "$ROOST" run slow 60 2>&1; echo $? > code; } | head -c 1"#;
     let mut shell = Command::new("sh");
     place.clear(shell.args(["-c", script])).env("ROOST", env!("CARGO_BIN_EXE_roost"));

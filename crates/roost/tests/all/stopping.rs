@@ -29,13 +29,13 @@ fn a_request_to_terminate_stops_the_task_too() {
 }
 
 #[test]
-fn a_second_ctrl_c_leaves_a_stubborn_agent_to_its_holder() {
+fn a_second_ctrl_c_leaves_a_stubborn_agent_to_the_daemon() {
     let place = Place::new();
     let mut run = place.start(&["run", "--json", "stubborn"]);
     run.lines_to("only SIGKILL");
     run.signal(Signal::INT);
     run.lines_to("task.stopped");
-    assert!(!place.processes().is_empty(), "the agent does not leave by itself");
+    assert!(!place.agents().is_empty(), "the agent does not leave by itself");
     run.signal(Signal::INT);
     run.finish().ended(130);
     place.assert_nothing_left();
@@ -48,7 +48,7 @@ fn one_ctrl_c_ends_even_a_stubborn_agent() {
     run.lines_to("only SIGKILL");
     run.signal(Signal::INT);
     run.finish().ended(130);
-    assert_eq!(place.processes(), Vec::<String>::new(), "gone by the time that the command is");
+    assert_eq!(place.agents(), Vec::<String>::new(), "gone by the time that the command is");
 }
 
 #[test]
@@ -56,5 +56,5 @@ fn an_orphan_of_the_agent_is_ended_with_it() {
     let place = Place::new();
     let events = place.run(&["run", "--json", "orphan"]).ended(0).events(1);
     assert_eq!(of_type(&events, "task.completed").len(), 1);
-    assert_eq!(place.processes(), Vec::<String>::new());
+    assert_eq!(place.agents(), Vec::<String>::new());
 }

@@ -1,0 +1,131 @@
+//! One connection: any number of calls at once, each answer to its caller.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use roost_proto::rpc::Typed;
+use serde_json::value::RawValue;
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::OwnedWriteHalf;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::error::Error;
+use crate::line::{self, Incoming, Message};
+
+/// Calls that may wait to be sent; beyond it callers wait.
+const OUTBOX: usize = 16;
+
+type Answer = Result<Box<RawValue>, Error>;
+
+/// The calls that wait for their answers; `None` once there will be none.
+struct Waiting(Mutex<Option<HashMap<u64, oneshot::Sender<Answer>>>>);
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<Answer>>>> {
+        // The map is whole between any two statements, so a panic elsewhere cannot have left it broken.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection for calls; its task ends with it.
+pub(crate) struct Connection {
+    next_id: AtomicU64,
+    waiting: Arc<Waiting>,
+    outbox: mpsc::Sender<String>,
+    task: JoinHandle<()>,
+}
+
+impl Connection {
+    pub(crate) async fn open(path: &Path) -> Result<Self, Error> {
+        let (incoming, outgoing) = line::connect(path).await?;
+        let waiting = Arc::new(Waiting(Mutex::new(Some(HashMap::new()))));
+        let (outbox, lines) = mpsc::channel(OUTBOX);
+        let task = tokio::spawn(carry(incoming, outgoing, waiting.clone(), lines));
+        Ok(Self { next_id: AtomicU64::new(1), waiting, outbox, task })
+    }
+
+    pub(crate) async fn call<M: Typed>(&self, params: M::Params) -> Result<M::Result, Error> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let line = line::request(id, M::METHOD, &params)?;
+        let (answer, answered) = oneshot::channel();
+        self.waiting.lock().as_mut().ok_or(Error::Gone)?.insert(id, answer);
+        let _forget = Forget { waiting: &self.waiting, id };
+        self.outbox.send(line).await.map_err(|_| Error::Gone)?;
+        let answer = answered.await.unwrap_or(Err(Error::Gone))?;
+        line::result(M::METHOD, &answer)
+    }
+
+    /// Returns when the connection has ended.
+    pub(crate) async fn gone(&self) {
+        self.outbox.closed().await;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Takes a call off the list however its caller leaves.
+struct Forget<'a> {
+    waiting: &'a Waiting,
+    id: u64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.waiting.lock().as_mut().map(|waiting| waiting.remove(&self.id));
+    }
+}
+
+/// Carries calls there and answers back until either way is closed.
+async fn carry(
+    mut incoming: Incoming,
+    mut outgoing: OwnedWriteHalf,
+    waiting: Arc<Waiting>,
+    mut lines: mpsc::Receiver<String>,
+) {
+    let send = async {
+        while let Some(line) = lines.recv().await {
+            if outgoing.write_all(line.as_bytes()).await.is_err() {
+                return Error::Gone;
+            }
+        }
+        Error::Gone
+    };
+    let receive = async {
+        loop {
+            if let Err(error) = take(&mut incoming, &waiting).await {
+                return error;
+            }
+        }
+    };
+    // Both at once: a daemon that waits until its answers are read may not have read the last call yet.
+    let end = tokio::select! {
+        end = send => end,
+        end = receive => end,
+    };
+    tracing::debug!(%end, "The connection to the daemon has ended.");
+    let left = waiting.lock().take();
+    if let Error::Protocol(why) = end {
+        for answer in left.into_iter().flat_map(HashMap::into_values) {
+            // Whoever waits no longer does not mind.
+            let _ = answer.send(Err(Error::Protocol(why.clone())));
+        }
+    }
+}
+
+/// Takes one line and gives it to whoever waits for it.
+async fn take(incoming: &mut Incoming, waiting: &Waiting) -> Result<(), Error> {
+    let line = incoming.next().await?;
+    let Some((id, answer)) = Message::read(&line)?.answer() else { return Ok(()) };
+    let caller = waiting.lock().as_mut().and_then(|waiting| waiting.remove(&id));
+    if let Some(caller) = caller {
+        let _ = caller.send(answer.map(ToOwned::to_owned));
+    }
+    Ok(())
+}

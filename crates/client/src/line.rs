@@ -1,0 +1,116 @@
+//! One JSON-RPC message per line, both ways.
+
+use std::path::Path;
+
+use futures::StreamExt;
+use roost_proto::rpc::{ClientInfo, Fault, InitializeParams, Method, PROTOCOL_VERSION};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio_util::bytes::BytesMut;
+use tokio_util::codec::{Decoder, FramedRead, LinesCodec, LinesCodecError};
+
+use crate::error::Error;
+
+/// The daemon sends no line beyond 1 MiB; one that is much longer comes from something else.
+const MAX_LINE: usize = 8 << 20;
+
+/// What the daemon says, line by line.
+pub(crate) struct Incoming(FramedRead<OwnedReadHalf, WholeLines>);
+
+/// Lines with an end: what a daemon that was killed could not finish is none, and an error like any other break.
+struct WholeLines(LinesCodec);
+
+impl Decoder for WholeLines {
+    type Item = String;
+    type Error = LinesCodecError;
+
+    fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<String>, LinesCodecError> {
+        self.0.decode(bytes)
+    }
+}
+
+/// Opens a connection.
+pub(crate) async fn connect(path: &Path) -> Result<(Incoming, OwnedWriteHalf), Error> {
+    let stream = UnixStream::connect(path).await.map_err(|source| Error::Io { path: path.into(), source })?;
+    let (read, write) = stream.into_split();
+    Ok((Incoming(FramedRead::new(read, WholeLines(LinesCodec::new_with_max_length(MAX_LINE)))), write))
+}
+
+impl Incoming {
+    /// The next line. Cancel safe.
+    pub(crate) async fn next(&mut self) -> Result<String, Error> {
+        match self.0.next().await {
+            None | Some(Err(LinesCodecError::Io(_))) => Err(Error::Gone),
+            Some(Ok(line)) => Ok(line),
+            Some(Err(LinesCodecError::MaxLineLengthExceeded)) => {
+                Err(Error::Protocol(format!("a line is longer than {MAX_LINE} bytes")))
+            }
+        }
+    }
+}
+
+/// What a line may hold; one that holds nothing of this, such as a heartbeat, is of no interest.
+#[derive(Deserialize)]
+pub(crate) struct Message<'a> {
+    #[serde(default)]
+    id: Option<Value>,
+    #[serde(default)]
+    pub(crate) method: Option<String>,
+    #[serde(default, borrow)]
+    pub(crate) params: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(default)]
+    error: Option<Fault>,
+}
+
+impl<'a> Message<'a> {
+    pub(crate) fn read(line: &'a str) -> Result<Self, Error> {
+        let line = if line.trim().is_empty() { "{}" } else { line };
+        serde_json::from_str(line).map_err(|error| Error::Protocol(error.to_string()))
+    }
+
+    /// The call that is answered with this, and the answer.
+    pub(crate) fn answer(self) -> Option<(u64, Result<&'a RawValue, Error>)> {
+        let id = self.id?.as_u64()?;
+        let answer = match (self.result, self.error) {
+            (_, Some(fault)) => Err(fault.into()),
+            (Some(result), None) => Ok(result),
+            (None, None) => Err(Error::Protocol("an answer has neither a result nor an error".into())),
+        };
+        Some((id, answer))
+    }
+}
+
+/// A request as one line.
+pub(crate) fn request(id: u64, method: Method, params: &impl Serialize) -> Result<String, Error> {
+    #[derive(Serialize)]
+    struct Request<'a, P> {
+        jsonrpc: &'a str,
+        id: u64,
+        method: &'a str,
+        params: &'a P,
+    }
+    let request = Request { jsonrpc: "2.0", id, method: method.name(), params };
+    let mut line = serde_json::to_string(&request).map_err(|error| Error::Protocol(error.to_string()))?;
+    line.push('\n');
+    Ok(line)
+}
+
+/// An answer as what it stands for.
+pub(crate) fn result<T: for<'de> Deserialize<'de>>(method: Method, answer: &RawValue) -> Result<T, Error> {
+    serde_json::from_str(answer.get()).map_err(|error| Error::Protocol(format!("{}: {error}", method.name())))
+}
+
+/// What every connection begins with.
+pub(crate) fn hello() -> InitializeParams {
+    let info = ClientInfo { name: Some("roost".into()), version: Some(env!("CARGO_PKG_VERSION").into()) };
+    InitializeParams {
+        protocol_version: Some(PROTOCOL_VERSION.into()),
+        client_info: Some(info),
+        ..InitializeParams::default()
+    }
+}

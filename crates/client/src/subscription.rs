@@ -1,0 +1,74 @@
+//! Events, batch by batch, over a connection of their own.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use roost_proto::rpc::{EventBatch, EventFormat, SubscribeParams, Typed, method};
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::OwnedWriteHalf;
+
+use crate::error::Error;
+use crate::line::{self, Incoming, Message};
+
+/// The notification that events come in.
+const BATCH: &str = "event/batch";
+
+/// Events as they are in the log, from a position on; the connection ends with it.
+pub struct Subscription {
+    incoming: Incoming,
+    /// Closing it would end the connection.
+    outgoing: OwnedWriteHalf,
+    cursor: String,
+    /// What came before the answer that it would come.
+    early: VecDeque<EventBatch>,
+}
+
+impl Subscription {
+    pub(crate) async fn open(path: &Path, params: SubscribeParams) -> Result<Self, Error> {
+        let (incoming, outgoing) = line::connect(path).await?;
+        let mut subscription = Self { incoming, outgoing, cursor: String::new(), early: VecDeque::new() };
+        subscription.call::<method::Initialize>(1, line::hello()).await?;
+        let params = SubscribeParams { format: Some(EventFormat::Normalized), ..params };
+        subscription.cursor = subscription.call::<method::EventsSubscribe>(2, params).await?.cursor;
+        Ok(subscription)
+    }
+
+    /// The next events, as stored; waits for them. Cancel safe.
+    pub async fn next(&mut self) -> Result<EventBatch, Error> {
+        let batch = loop {
+            if let Some(batch) = self.early.pop_front() {
+                break batch;
+            }
+            let line = self.incoming.next().await?;
+            self.early.extend(batch(&Message::read(&line)?)?);
+        };
+        self.cursor.clone_from(&batch.cursor);
+        Ok(batch)
+    }
+
+    /// The position after everything that [`Subscription::next`] gave, to go on from after a break.
+    pub fn cursor(&self) -> &str {
+        &self.cursor
+    }
+
+    /// One call at a time: nothing else is sent on this connection.
+    async fn call<M: Typed>(&mut self, id: u64, params: M::Params) -> Result<M::Result, Error> {
+        let request = line::request(id, M::METHOD, &params)?;
+        self.outgoing.write_all(request.as_bytes()).await.map_err(|_| Error::Gone)?;
+        loop {
+            let line = self.incoming.next().await?;
+            let message = Message::read(&line)?;
+            self.early.extend(batch(&message)?);
+            if let Some((_, answer)) = message.answer().filter(|(answered, _)| *answered == id) {
+                return line::result(M::METHOD, answer?);
+            }
+        }
+    }
+}
+
+/// The events of a message, if that is what it holds.
+fn batch(message: &Message<'_>) -> Result<Option<EventBatch>, Error> {
+    let params = message.params.filter(|_| message.method.as_deref() == Some(BATCH));
+    let read = params.map(|params| serde_json::from_str(params.get()));
+    read.transpose().map_err(|error| Error::Protocol(format!("{BATCH}: {error}")))
+}

@@ -1,0 +1,73 @@
+//! `roost devices`: who was paired, and their end.
+
+use std::io::{self, Write};
+
+use roost_proto::rpc::{Device, DeviceRevokeParams, NoParams, method};
+use roost_proto::time::Timestamp;
+
+use crate::ago::ago;
+use crate::cli::Context;
+use crate::door;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::style::Style;
+use crate::table;
+
+const EXAMPLES: &str = "\
+Examples:
+  roost devices                 who was paired
+  roost devices --json          one line of JSON each
+  roost devices revoke d_12ab   forget one: its tokens end and its connections close";
+
+/// List the paired devices, or forget one
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Print each device as one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Forget a device
+    Revoke {
+        /// Its id, as `roost devices` lists it
+        id: String,
+    },
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
+    let client = door::open(context).await?;
+    match args.action {
+        Some(Action::Revoke { id }) => {
+            client.call::<method::DeviceRevoke>(DeviceRevokeParams { device_id: id.clone() }).await?;
+            writeln!(io::stdout(), "{id} is forgotten; it has to be paired again.").map_err(Error::Output)?;
+        }
+        None => {
+            let devices = client.call::<method::DeviceList>(NoParams {}).await?.devices;
+            print(&mut io::stdout().lock(), &devices, args.json).map_err(Error::Output)?;
+        }
+    }
+    Ok(Exit::Completed)
+}
+
+fn print(out: &mut impl Write, devices: &[Device], json: bool) -> io::Result<()> {
+    if json {
+        return devices.iter().try_for_each(|device| writeln!(out, "{}", serde_json::to_string(device)?));
+    }
+    if devices.is_empty() {
+        return writeln!(out, "No device is paired; `roost pair` shows how.");
+    }
+    let now = Timestamp::now();
+    let rows = devices.iter().map(|device| {
+        let seen = device.last_seen.map_or_else(|| "-".into(), |seen| ago(seen, now));
+        let scope = format!("{:?}", device.scope).to_lowercase();
+        let connections = device.connections.to_string();
+        [device.device_id.clone(), device.name.clone(), scope, ago(device.paired_at, now), seen, connections]
+    });
+    let heads = ["DEVICE", "NAME", "SCOPE", "PAIRED", "SEEN", "CONNECTIONS"];
+    table::write(out, Style::of(&io::stdout()), heads, &rows.collect::<Vec<_>>())
+}

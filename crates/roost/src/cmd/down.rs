@@ -1,0 +1,89 @@
+//! `roost down`: the end of the daemon and of everything that it started.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use roost_process::{Process, records};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::cli::Context;
+use crate::compose::blocking;
+use crate::daemon_file::DaemonFile;
+use crate::door;
+use crate::error::Error;
+use crate::exit::Exit;
+
+/// How long the daemon may take to end after it was asked to, and again after each signal.
+const PATIENCE: Duration = Duration::from_secs(7);
+/// How long agents may outlive the daemon.
+const AGENTS: Duration = Duration::from_secs(10);
+/// How often it is looked whether the daemon has ended.
+const POLL: Duration = Duration::from_millis(10);
+
+const EXAMPLES: &str = "\
+Examples:
+  roost down    end the daemon and its agents; the record stays
+
+Returns when nothing of it is left.";
+
+/// End the daemon and everything that it started
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {}
+
+pub(crate) async fn run(context: &Context) -> Result<Exit, Error> {
+    let ended = match ask(context).await? {
+        Some((daemon, asked)) => {
+            end(daemon, asked).await?;
+            format!("The daemon (process {}) has ended, and its agents with it.", daemon.pid)
+        }
+        None => "No daemon runs here.".into(),
+    };
+    let run = context.state.run();
+    timeout(AGENTS, records::settled(&run)).await.map_err(|_| Error::Agents(run.clone()))?;
+    writeln!(io::stdout(), "{ended}").map_err(Error::Output)?;
+    Ok(Exit::Completed)
+}
+
+/// Whether the daemon knows that it is to end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// It was asked in words.
+    Yes,
+    /// It does not listen.
+    No,
+}
+
+/// Asks the daemon to end if it listens; `None` if there is none.
+async fn ask(context: &Context) -> Result<Option<(Process, Asked)>, Error> {
+    let file = context.state.daemon_file();
+    let known = blocking(move || Ok(DaemonFile::read(&file))).await?.map(|file| file.process);
+    // One that does not answer is ended in another way.
+    let Ok(Some((client, status))) = door::look(&context.state).await else {
+        return Ok(known.map(|daemon| (daemon, Asked::No)));
+    };
+    // Whether or not it understood, its end is waited for.
+    let _ = timeout(PATIENCE, door::dismiss(&client)).await;
+    Ok(known.or_else(|| Process::of(status.pid)).map(|daemon| (daemon, Asked::Yes)))
+}
+
+/// Waits for the daemon's end, and makes it come where it does not.
+async fn end(daemon: Process, asked: Asked) -> Result<(), Error> {
+    let pid = i32::try_from(daemon.pid).ok().and_then(Pid::from_raw);
+    let words = (asked == Asked::Yes).then_some(None);
+    for signal in words.into_iter().chain([Some(Signal::TERM), Some(Signal::KILL)]) {
+        if let (Some(pid), Some(signal)) = (pid, signal) {
+            // It may have ended just now.
+            let _ = kill_process(pid, signal);
+        }
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            if !daemon.is_alive() {
+                return Ok(());
+            }
+            sleep(POLL).await;
+        }
+    }
+    Err(Error::Undying(daemon.pid))
+}

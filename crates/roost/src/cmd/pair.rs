@@ -1,0 +1,82 @@
+//! `roost pair`: how to connect a device.
+
+use std::io::{self, Write};
+use std::process::{Command, Stdio};
+
+use roost_proto::rpc::{PairParams, Scope, method};
+
+use crate::cli::Context;
+use crate::door;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::pairing;
+use crate::style::Style;
+
+const EXAMPLES: &str = "\
+Examples:
+  roost pair                     a QR code for the app, and a code to type
+  roost pair --open              the same as a page in the browser
+  roost pair --scope observe     for a device that may only look
+  roost pair --json              {ws, http, session, repo, token, ...} as one line
+
+Each pairs one device.";
+
+/// Show how to connect a device
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// What the device may do
+    #[arg(long, value_name = "SCOPE", default_value = "operate")]
+    scope: AnyScope,
+    /// Open the page in the browser
+    #[arg(long, conflicts_with = "json")]
+    open: bool,
+    /// Print it as one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum AnyScope {
+    /// Look.
+    Observe,
+    /// Steer agents.
+    Operate,
+    /// Change the host.
+    Admin,
+}
+
+impl From<AnyScope> for Scope {
+    fn from(scope: AnyScope) -> Self {
+        match scope {
+            AnyScope::Observe => Self::Observe,
+            AnyScope::Operate => Self::Operate,
+            AnyScope::Admin => Self::Admin,
+        }
+    }
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
+    let (client, status) = door::look(&context.state).await?.ok_or(Error::NoDaemon)?;
+    if status.address.is_none() {
+        return Err(Error::NoPort);
+    }
+    let pair = client.call::<method::PairCreate>(PairParams { scope: Some(args.scope.into()) }).await?;
+    let text = match args.json {
+        true => serde_json::to_string(&pair).unwrap_or_default() + "\n",
+        false => pairing::shown(Style::of(&io::stdout()), &pair),
+    };
+    io::stdout().write_all(text.as_bytes()).map_err(Error::Output)?;
+    if args.open {
+        open(&pair.page)?;
+    }
+    Ok(Exit::Completed)
+}
+
+/// Opens a page in the browser; how it goes on is not our business.
+fn open(page: &str) -> Result<(), Error> {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(opener);
+    command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().map(drop).map_err(Error::Open)
+}

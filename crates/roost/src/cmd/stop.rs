@@ -1,0 +1,38 @@
+//! `roost stop`: the end of a session's task and process.
+
+use std::io::{self, Write};
+
+use roost_proto::rpc::{SessionStopParams, StopWhat, method};
+
+use crate::cli::Context;
+use crate::door;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::find;
+
+const EXAMPLES: &str = "\
+Examples:
+  roost stop 0199a1b2           end its task and its agent; `roost run --session` goes on with it
+  roost stop 0199a1b2 --task    end its task, keep its agent";
+
+/// Stop a session
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Its id, the beginning of it, or the agent's own id
+    session: String,
+    /// Only what it does now; the agent stays ready
+    #[arg(long)]
+    task: bool,
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
+    let client = door::running(context).await?;
+    let session_id = find::hosted(&client, &args.session).await?.session_id;
+    let what = if args.task { StopWhat::Task } else { StopWhat::Session };
+    let reason = Some("`roost stop`".into());
+    let params = SessionStopParams { session_id, what: Some(what), reason, agent_type: None };
+    let stopped = client.call::<method::SessionStop>(params).await?;
+    writeln!(io::stdout(), "{}.", stopped.message).map_err(Error::Output)?;
+    Ok(Exit::Completed)
+}

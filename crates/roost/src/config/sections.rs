@@ -1,0 +1,207 @@
+//! What can be configured. The comments here are what `docs/configuration.md` says about each key.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use roost_process::Isolation;
+use roost_proto::registry::RuntimeStatus;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::tls::Tls;
+
+/// Declares a section: each key with its default.
+macro_rules! section {
+    ($(#[$doc:meta])* $name:ident { $($(#[$key_doc:meta])* $key:ident: $ty:ty = $default:expr,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields)]
+        pub(crate) struct $name { $($(#[$key_doc])* pub(crate) $key: $ty,)* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($key: $default,)* }
+            }
+        }
+    };
+}
+
+/// Everything that can be configured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    /// The agent when none is named; else the first one that is installed.
+    pub(crate) default_runtime: Option<String>,
+    pub(crate) server: Server,
+    pub(crate) security: Security,
+    pub(crate) limits: Limits,
+    pub(crate) daemon: Daemon,
+    pub(crate) sessions: Sessions,
+    pub(crate) policy: Policy,
+    pub(crate) log: Log,
+    /// Agents by their ids; `demo` is there without being named.
+    pub(crate) runtimes: BTreeMap<String, Runtime>,
+}
+
+section! {
+    /// `[server]`: where the daemon listens.
+    Server {
+        /// The address to listen on; one beyond this machine needs `tls` or `allow_insecure`.
+        host: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
+        /// The port; 0 means any free one.
+        port: u16 = 8766,
+        /// The folder that clients find without asking for it; else the one where the daemon was started.
+        repo: Option<PathBuf> = None,
+        /// The URL under which clients reach the daemon, where that is not its address (a tunnel, a proxy).
+        external_url: Option<String> = None,
+        /// Encryption: `self-signed`, or the files of a certificate and its key as `CERT,KEY`.
+        #[schemars(with = "Option<String>")]
+        tls: Option<Tls> = None,
+        /// Listen beyond this machine without encryption: whoever can read the network then reads tokens.
+        allow_insecure: bool = false,
+    }
+}
+
+section! {
+    /// `[security]`: who may connect.
+    Security {
+        /// Clients that come over the network need a token.
+        require_auth: bool = true,
+        /// Somebody at this machine must agree to each new device.
+        require_pairing_approval: bool = false,
+        /// Seconds for which a pairing code can be used.
+        pairing_token_expiry_secs: u64 = 3600,
+        /// Web pages that may connect besides those of this machine: an origin, or `*.domain`.
+        allowed_origins: Vec<String> = Vec::new(),
+        /// Names under which this machine may be addressed, besides its own.
+        allowed_hosts: Vec<String> = Vec::new(),
+    }
+}
+
+section! {
+    /// `[limits]`: what one client may use up; 0 means any amount.
+    Limits {
+        /// Calls per minute that change something.
+        changes_per_minute: u32 = 100,
+        /// Calls per minute that may start an agent.
+        starts_per_minute: u32 = 10,
+        /// Calls per minute that only read.
+        reads_per_minute: u32 = 6000,
+        /// Open WebSockets of one token.
+        sockets_per_token: u32 = 32,
+        /// Bytes of an HTTP request's body.
+        max_body_bytes: usize = 1 << 20,
+        /// Bytes of a message over a WebSocket.
+        max_frame_bytes: usize = 12 << 20,
+    }
+}
+
+section! {
+    /// `[daemon]`: the process in the background.
+    Daemon {
+        /// Minutes without clients and agents after which a daemon that a command started ends; 0 means never.
+        idle_exit_minutes: u32 = 10,
+        /// Megabytes after which `daemon.log` is put aside and begun anew.
+        log_max_mb: u32 = 10,
+        /// How many of those that were put aside are kept.
+        log_files: u32 = 3,
+    }
+}
+
+section! {
+    /// `[sessions]`: how many agents, and for how long.
+    Sessions {
+        /// Most agents alive at once.
+        max: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31),
+        /// What happens to one too many.
+        when_full: WhenFull = WhenFull::Queue,
+        /// Minutes that an agent is kept without a task.
+        idle_timeout_minutes: u32 = 30,
+    }
+}
+
+/// What happens to a session too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum WhenFull {
+    /// It waits.
+    Queue,
+    /// It is refused.
+    Reject,
+}
+
+section! {
+    /// `[policy]`: what agents may do unasked.
+    Policy {
+        /// Clients other than the command line may use the mode `yolo`.
+        allow_yolo: bool = false,
+        /// What may run unasked and what may not run at all, whatever the mode; see below.
+        #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
+        rules: Vec<roost_policy::Rule> = Vec::new(),
+        /// Minutes that somebody may take to answer before the answer is no; 0 means for ever.
+        approval_timeout_minutes: u32 = 24 * 60,
+    }
+}
+
+impl Policy {
+    /// How long somebody may take to answer.
+    pub(crate) fn approval_timeout(&self) -> Option<Duration> {
+        minutes(self.approval_timeout_minutes)
+    }
+}
+
+impl Daemon {
+    /// How long a daemon that a command started stays without being needed.
+    pub(crate) fn idle_exit(&self) -> Option<Duration> {
+        minutes(self.idle_exit_minutes)
+    }
+}
+
+/// So many minutes; none means without end.
+fn minutes(minutes: u32) -> Option<Duration> {
+    (minutes > 0).then(|| Duration::from_mins(minutes.into()))
+}
+
+section! {
+    /// `[log]`: how the record is kept.
+    Log {
+        /// What an event that somebody has seen survives.
+        synchronous: Synchronous = Synchronous::Normal,
+        /// Days after which events are removed.
+        retention_days: u32 = 30,
+        /// Gigabytes beyond which the oldest events are removed.
+        retention_gb: u32 = 5,
+    }
+}
+
+/// What an event that somebody has seen survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Synchronous {
+    /// The end of the process.
+    Normal,
+    /// The loss of power too.
+    Full,
+}
+
+section! {
+    /// `[runtimes.<id>]`: an agent that speaks ACP on its stdin and stdout.
+    Runtime {
+        /// Its program: a path, or a name to be found in `PATH`.
+        command: Option<String> = None,
+        /// Its arguments.
+        args: Vec<String> = Vec::new(),
+        /// Variables on top of the allow-listed environment.
+        env: BTreeMap<String, String> = BTreeMap::new(),
+        /// Whether it may be used.
+        status: RuntimeStatus = RuntimeStatus::Active,
+        /// Its name for people; else its id.
+        display_name: Option<String> = None,
+        /// How far it is kept apart from your own home: `shared`, `namespaced` or `ephemeral`.
+        #[schemars(with = "Option<String>")]
+        isolation: Option<Isolation> = None,
+    }
+}

@@ -1,0 +1,154 @@
+use std::num::NonZeroUsize;
+
+use roost_process::Isolation;
+use roost_proto::registry::RuntimeStatus;
+
+use super::sections::{Daemon, Limits, Log, Policy, Runtime, Security, Server, Sessions};
+use super::*;
+
+fn variables(variables: &[(&str, &str)]) -> impl Iterator<Item = (OsString, OsString)> {
+    variables.iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>().into_iter()
+}
+
+fn with(text: &str, set: &[(&str, &str)]) -> Result<Config, Error> {
+    Config::parse(text).unwrap().with(text, variables(set))
+}
+
+#[test]
+fn nothing_configured_means_the_defaults() {
+    let config = Config::parse("").unwrap();
+    assert_eq!((config.sessions.max.get(), config.sessions.idle_timeout_minutes), (32, 30));
+    assert_eq!((config.server.host.to_string(), config.server.port), ("127.0.0.1".into(), 8766));
+    assert!(config.security.require_auth);
+    assert_eq!(config, Config::default());
+}
+
+/// A configuration in which every key has another value than by default.
+fn everything() -> Config {
+    let goose = Runtime {
+        command: Some("goose".into()),
+        args: vec!["acp".into()],
+        env: [("GOOSE_MODE".into(), "auto".into())].into(),
+        status: RuntimeStatus::Preview,
+        display_name: Some("Goose".into()),
+        isolation: Some(Isolation::Namespaced),
+    };
+    let demo = Runtime { status: RuntimeStatus::Disabled, ..Runtime::default() };
+    Config {
+        default_runtime: Some("goose".into()),
+        server: Server {
+            host: [0, 0, 0, 0].into(),
+            port: 0,
+            repo: Some("/src/app".into()),
+            external_url: Some("https://roost.example".into()),
+            tls: Some(Tls::Files { cert: "a.pem".into(), key: "b.pem".into() }),
+            allow_insecure: true,
+        },
+        security: Security {
+            require_auth: false,
+            require_pairing_approval: true,
+            pairing_token_expiry_secs: 60,
+            allowed_origins: vec!["https://a.example".into(), "*.b.example".into()],
+            allowed_hosts: vec!["roost.example".into()],
+        },
+        limits: Limits {
+            changes_per_minute: 1,
+            starts_per_minute: 2,
+            reads_per_minute: 3,
+            sockets_per_token: 4,
+            max_body_bytes: 5,
+            max_frame_bytes: 6,
+        },
+        daemon: Daemon { idle_exit_minutes: 1, log_max_mb: 2, log_files: 3 },
+        sessions: Sessions { max: NonZeroUsize::new(3).unwrap(), when_full: WhenFull::Reject, idle_timeout_minutes: 5 },
+        policy: Policy {
+            allow_yolo: true,
+            rules: vec![roost_policy::Rule::new(roost_policy::Effect::Deny)],
+            approval_timeout_minutes: 7,
+        },
+        log: Log { synchronous: Synchronous::Full, retention_days: 7, retention_gb: 1 },
+        runtimes: [("demo".into(), demo), ("goose".into(), goose)].into(),
+    }
+}
+
+#[test]
+fn every_key_is_understood_in_the_file() {
+    let text = toml::to_string(&everything()).unwrap();
+    assert_eq!(Config::parse(&text).unwrap(), everything(), "{text}");
+}
+
+#[test]
+fn every_key_is_understood_in_the_environment() {
+    let expected = toml::Table::try_from(everything()).unwrap();
+    let value = |key: &keys::Key| match &key.section {
+        Some(section) => expected[section][&key.name].clone(),
+        None => expected[&key.name].clone(),
+    };
+    let text = |value: toml::Value| match value {
+        toml::Value::String(text) => text,
+        value => serde_json::to_string(&value).unwrap(),
+    };
+    let set: Vec<_> = keys::keys().iter().map(|key| (key.variable(), text(value(key)))).collect();
+    let set: Vec<_> = set.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(with("", &set).unwrap(), everything());
+}
+
+#[test]
+fn the_environment_counts_before_the_file_and_leaves_the_rest_as_it_is() {
+    let file = "[server]\nport = 1\nhost = '::1'\n[security]\nallowed_hosts = ['a']";
+    let table = [
+        (&[][..], 1, &["a"][..]),
+        (&[("ROOST_SERVER_PORT", "2")], 2, &["a"]),
+        (&[("ROOST_SERVER_PORT", "")], 1, &["a"]),
+        (&[("ROOST_SECURITY_ALLOWED_HOSTS", "b, c")], 1, &["b", "c"]),
+        (&[("ROOST_SECURITY_ALLOWED_HOSTS", r#"["b,c"]"#)], 1, &["b,c"]),
+        (&[("ROOST_STATE", "/x"), ("ROOST_RUN", "run_1"), ("ROOST_LOG", "debug"), ("SERVER_PORT", "3")], 1, &["a"]),
+    ];
+    for (set, port, hosts) in table {
+        let config = with(file, set).unwrap();
+        assert_eq!(config.server.port, port, "{set:?}");
+        assert_eq!(config.security.allowed_hosts, hosts, "{set:?}");
+        assert_eq!(config.server.host.to_string(), "::1");
+    }
+}
+
+#[test]
+fn a_variable_that_is_wrong_is_named_with_what_was_meant() {
+    let table = [
+        ("ROOST_SERVER_PROT", "1", "did you mean ROOST_SERVER_PORT?"),
+        ("ROOST_SERVER_PORT", "many", "ROOST_SERVER_PORT: invalid type"),
+        ("ROOST_SERVER_PORT", "70000", "ROOST_SERVER_PORT: invalid value"),
+        ("ROOST_SESSIONS_WHEN_FULL", "queu", "unknown variant `queu`"),
+        ("ROOST_RUNTIMES_GOOSE_COMMAND", "goose", "ROOST_RUNTIMES_GOOSE_COMMAND sets nothing"),
+        ("ROOST_RUNTIMES", r#"{"goose":{}}"#, "needs a `command`"),
+        ("ROOST_SERVER_TLS", "maybe", "ROOST_SERVER_TLS: \"maybe\" is neither"),
+    ];
+    for (name, value, part) in table {
+        let error = with("", &[(name, value)]).unwrap_err().to_string();
+        assert!(error.contains(part), "{name}={value}: {error}");
+    }
+}
+
+#[test]
+fn an_error_names_what_is_wrong_and_what_was_meant() {
+    let table = [
+        ("defualt_runtime = \"demo\"", &["defualt_runtime", "did you mean `default_runtime`?"][..]),
+        ("[sesions]\nmax = 1", &["sesions", "did you mean `sessions`?"]),
+        ("[server]\nprot = 1", &["line 2", "prot", "did you mean `port`?"]),
+        ("[runtimes.x]\ncomand = \"x\"", &["line 2", "comand", "did you mean `command`?"]),
+        ("[sessions]\nwhen_full = \"queu\"", &["queu", "did you mean `queue`?"]),
+        ("[sessions]\nmax = 0", &["line 2", "nonzero"]),
+        ("[server]\nhost = \"here\"", &["line 2", "IP address"]),
+        ("[log]\nzzzzzzzzzzzzzzzzzzzz = 1", &["zzzz", "expected one of"]),
+        ("[runtimes.x]\n", &["[runtimes.x]", "command"]),
+        ("[runtimes.demo]\ncommand = \"x\"", &["demo", "another id"]),
+        ("[runtimes.\"a b\"]\ncommand = \"x\"", &["a b", "cannot name"]),
+        ("max =", &["line 1"]),
+    ];
+    for (text, parts) in table {
+        let error = Config::parse(text).unwrap_err();
+        for part in parts {
+            assert!(error.contains(part), "{text:?}: {part:?} is not in {error:?}");
+        }
+    }
+}

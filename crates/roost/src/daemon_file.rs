@@ -1,0 +1,42 @@
+//! `daemon.json`: what a running daemon says of itself to those who cannot ask it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use roost_process::Process;
+use serde::{Deserialize, Serialize};
+
+/// What is in the file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct DaemonFile {
+    /// The daemon.
+    #[serde(flatten)]
+    pub(crate) process: Process,
+    /// Where it listens; absent if only on the socket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) address: Option<String>,
+    /// The same as a URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) http: Option<String>,
+    /// The local socket.
+    pub(crate) socket: PathBuf,
+    /// A command started it, so it leaves by itself.
+    pub(crate) auto_started: bool,
+    /// Roost's version.
+    pub(crate) version: String,
+}
+
+impl DaemonFile {
+    /// What the file says, if it is there and its daemon still runs.
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        let file: Self = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        file.process.is_alive().then_some(file)
+    }
+
+    /// Writes the file so that a reader sees all of it or nothing.
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+        let unfinished = path.with_extension("new");
+        std::fs::write(&unfinished, serde_json::to_vec_pretty(self)?)?;
+        std::fs::rename(unfinished, path)
+    }
+}

@@ -1,0 +1,106 @@
+//! The daemon's log: one line of JSON for each thing noted, in files that do not grow for ever.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
+
+/// Opens the log for a daemon; what is still to be written when the guard goes is written then.
+pub(crate) fn open(path: &Path, max_mb: u32, kept: u32, takes_stderr: bool) -> io::Result<(NonBlocking, WorkerGuard)> {
+    let max = u64::from(max_mb.max(1)) * 1_000_000;
+    // A disk that is slow or full must not hold up what is logged about.
+    Ok(tracing_appender::non_blocking(Rotating::open(path, max, kept, takes_stderr)?))
+}
+
+/// A file that is put aside and begun anew when it has grown too big.
+struct Rotating {
+    path: PathBuf,
+    max: u64,
+    /// How many that were put aside are kept.
+    kept: u32,
+    /// What goes to stderr, such as a panic, belongs here too.
+    takes_stderr: bool,
+    file: File,
+    size: u64,
+}
+
+impl Rotating {
+    fn open(path: &Path, max: u64, kept: u32, takes_stderr: bool) -> io::Result<Self> {
+        let file = append(path)?;
+        let size = file.metadata()?.len();
+        Ok(Self { path: path.into(), max, kept, takes_stderr, file, size })
+    }
+
+    fn rotate(&mut self) -> io::Result<()> {
+        let aside = |number: u32| {
+            let mut name = self.path.clone().into_os_string();
+            name.push(format!(".{number}"));
+            PathBuf::from(name)
+        };
+        for number in (1..self.kept).rev() {
+            // The first files that are put aside have no older ones to push on.
+            let _ = fs::rename(aside(number), aside(number + 1));
+        }
+        match self.kept {
+            0 => fs::remove_file(&self.path)?,
+            _ => fs::rename(&self.path, aside(1))?,
+        }
+        self.file = append(&self.path)?;
+        self.size = 0;
+        if self.takes_stderr {
+            rustix::stdio::dup2_stderr(&self.file)?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Rotating {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if self.size > 0 && self.size + line.len() as u64 > self.max {
+            self.rotate()?;
+        }
+        let written = self.file.write(line)?;
+        self.size += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+fn append(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_is_put_aside_when_it_is_full_and_the_oldest_is_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("daemon.log");
+        let text = |name: &str| fs::read_to_string(folder.path().join(name)).ok();
+        let mut log = Rotating::open(&path, 10, 2, false).unwrap();
+        for line in ["first\n", "second\n", "third\n", "4\n", "fourth, which is longer\n"] {
+            log.write_all(line.as_bytes()).unwrap();
+        }
+        assert_eq!(text("daemon.log").as_deref(), Some("fourth, which is longer\n"));
+        assert_eq!(text("daemon.log.1").as_deref(), Some("third\n4\n"));
+        assert_eq!(text("daemon.log.2").as_deref(), Some("second\n"));
+        assert_eq!(text("daemon.log.3"), None);
+    }
+
+    #[test]
+    fn a_log_that_is_there_is_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("daemon.log");
+        for line in ["one\n", "two\n", "three\n"] {
+            Rotating::open(&path, 8, 0, false).unwrap().write_all(line.as_bytes()).unwrap();
+        }
+        assert_eq!(fs::read_to_string(path).unwrap(), "three\n");
+    }
+}

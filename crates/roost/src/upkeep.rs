@@ -1,0 +1,38 @@
+//! What a daemon does now and then: old events go, cold ones are compressed, and what nothing refers to any more.
+
+use std::time::Duration;
+
+use roost_engine::Engine;
+use roost_log::{Retention, SqliteLog};
+use roost_proto::time::Timestamp;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+/// Not at once: whoever starts a daemon waits for something else.
+const FIRST: Duration = Duration::from_mins(1);
+const EVERY: Duration = Duration::from_hours(1);
+/// Events that are younger may still be read often.
+const COLD: Duration = Duration::from_hours(1);
+
+/// Keeps the record in shape, for as long as this is polled.
+pub(crate) async fn keep(store: &SqliteLog, engine: &Engine, retention: Retention) {
+    let mut due = interval_at(Instant::now() + FIRST, EVERY);
+    due.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        due.tick().await;
+        if let Err(error) = once(store, engine, retention).await {
+            tracing::warn!(%error, "The record could not be kept in shape; it is tried again in an hour.");
+        }
+    }
+}
+
+async fn once(store: &SqliteLog, engine: &Engine, retention: Retention) -> Result<(), roost_engine::Error> {
+    let now = Timestamp::now();
+    let removed = store.retain(retention, now).await?;
+    if removed.blocks > 0 {
+        let artifacts = engine.collect_artifacts().await?;
+        tracing::info!(blocks = removed.blocks, artifacts, "Old events were removed.");
+    }
+    let cold = i64::try_from(COLD.as_millis()).unwrap_or(i64::MAX);
+    store.compact(Timestamp::from_millis(now.as_millis().saturating_sub(cold))).await?;
+    Ok(())
+}
