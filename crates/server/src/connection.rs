@@ -28,6 +28,9 @@ const OUT: usize = 64;
 /// Calls of one client that run at once; the next one is read when one has ended.
 const CALLS: usize = 64;
 
+/// Close code of a connection whose client said goodbye.
+const NORMAL: u16 = 1000;
+
 /// What a connection writes.
 pub(crate) enum Outgoing {
     /// A message.
@@ -53,6 +56,8 @@ pub(crate) struct Connection {
 #[derive(Default)]
 struct State {
     initialized: bool,
+    /// It said goodbye.
+    leaving: bool,
     /// Watched sessions with their workspaces.
     watches: BTreeMap<String, Option<String>>,
     /// The workspace and session on its screen.
@@ -91,17 +96,20 @@ impl Connection {
             Err(refused) | Ok(Incoming::One(Err(refused))) => self.reply(refused.encode()).await,
             Ok(Incoming::One(Ok(call))) => {
                 let Some(room) = self.room().await else { return };
+                let is_goodbye = is_goodbye(&call);
                 let running = self.run(host, call).await;
                 let this = self.clone();
                 host.tasks.spawn(async move {
                     if let Some(response) = running.await {
                         this.reply(bounded(response).encode()).await;
                     }
+                    this.leave(is_goodbye).await;
                     drop(room);
                 });
             }
             Ok(Incoming::Batch(members)) => {
                 let Some(room) = self.room().await else { return };
+                let is_goodbye = members.iter().flatten().any(is_goodbye);
                 let mut running = Vec::with_capacity(members.len());
                 for member in members {
                     running.push(match member {
@@ -115,6 +123,7 @@ impl Connection {
                     if let Some(batch) = together(responses.into_iter().flatten()) {
                         this.reply(batch).await;
                     }
+                    this.leave(is_goodbye).await;
                     drop(room);
                 });
             }
@@ -194,6 +203,13 @@ impl Connection {
         }
     }
 
+    /// Ends the connection of a client that said goodbye and has its answer.
+    async fn leave(&self, is_goodbye: bool) {
+        if is_goodbye && self.state().leaving {
+            self.say_goodbye(NORMAL, "goodbye").await;
+        }
+    }
+
     /// Ends the connection after what is already to be written.
     pub(crate) async fn say_goodbye(&self, code: u16, reason: &'static str) {
         // A client that is gone needs no goodbye.
@@ -214,6 +230,11 @@ impl Connection {
 
     pub(crate) fn initialize(&self) {
         self.state().initialized = true;
+    }
+
+    /// The client said goodbye; the connection ends when it has been answered.
+    pub(crate) fn part(&self) {
+        self.state().leaving = true;
     }
 
     pub(crate) fn watches(&self, session: &str) -> bool {
@@ -274,6 +295,10 @@ impl Connection {
         // Each change is one statement, so a panic elsewhere cannot have left it broken.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_goodbye(call: &Call) -> bool {
+    Method::from_name(&call.method) == Some(Method::Shutdown)
 }
 
 /// The session that a call is about.

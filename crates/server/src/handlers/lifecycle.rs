@@ -20,9 +20,6 @@ use crate::fault;
 use crate::feed::{Feed, Selection};
 use crate::host::Host;
 
-/// Close code of a connection whose client said goodbye.
-const NORMAL: u16 = 1000;
-
 pub(crate) async fn initialize(context: &Context<'_>, params: InitializeParams) -> Result<InitializeResult, Fault> {
     if let Some(version) = &params.protocol_version
         && !is_served(version)
@@ -96,15 +93,7 @@ pub(crate) async fn initialized(_: &Context<'_>, _: NoParams) -> Result<Empty, F
 pub(crate) async fn shutdown(context: &Context<'_>, _: NoParams) -> Result<Success, Fault> {
     if let Some(connection) = context.connection {
         connection.feeds().clear();
-        for (session, _) in connection.watched() {
-            connection.unwatch(&session);
-        }
-        let connection = connection.clone();
-        // Said after the answer, which is queued first.
-        context.host.tasks.spawn(async move {
-            tokio::task::yield_now().await;
-            connection.say_goodbye(NORMAL, "goodbye").await;
-        });
+        connection.part();
     }
     Ok(Success::DONE)
 }
