@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
 use futures::FutureExt;
-use roost_proto::rpc::{Call, Cost, Fault, FaultCode, Id, Incoming, Method, Outcome, Response};
+use roost_proto::rpc::{Call, Cost, Fault, FaultCode, Id, Incoming, MAX_BATCH, Method, Outcome, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -28,6 +28,8 @@ const OUT: usize = 64;
 /// Calls of one client that run at once; the next one is read when one has ended.
 const CALLS: usize = 64;
 
+/// Bytes that the error in place of an answer takes, roughly.
+const REFUSAL: usize = 256;
 /// Close code of a connection whose client said goodbye.
 const NORMAL: u16 = 1000;
 
@@ -331,7 +333,7 @@ pub(crate) fn together(responses: impl Iterator<Item = Response>) -> Option<Stri
     let mut batch = String::from("[");
     for response in responses {
         let mut text = response.encode();
-        if batch.len() + text.len() > MAX_FRAME {
+        if batch.len() + text.len() > MAX_FRAME - MAX_BATCH * REFUSAL {
             text = Response::error(response.id, too_large(text.len())).encode();
         }
         if batch.len() > 1 {
