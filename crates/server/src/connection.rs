@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::extract::ws::Utf8Bytes;
 use futures::FutureExt;
 use roost_proto::rpc::{Call, Cost, Fault, FaultCode, Id, Incoming, MAX_BATCH, Method, Outcome, Response};
+use roost_proto::time::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -220,10 +221,16 @@ impl Connection {
 
     /// Tells something that is true only now; a client that does not keep up misses it.
     pub(crate) fn tell(&self, event: &str, params: Value) {
-        let message = json!({ "jsonrpc": "2.0", "method": format!("event/{event}"), "params": params });
-        if self.out.try_send(Outgoing::Text(message.to_string().into())).is_err() {
+        if self.out.try_send(Outgoing::Text(ephemeral(event, params))).is_err() {
             metrics::counter!(crate::metrics::DROPS, "reason" => "ephemeral").increment(1);
         }
+    }
+
+    /// Tells that the daemon ends; waits for room, which somebody who writes must make.
+    pub(crate) async fn tell_the_end(&self, host: &Host) {
+        let params = json!({ "session_id": host.instance, "reason": "shutdown" });
+        // A client that is gone needs not know.
+        let _ = self.out.send(Outgoing::Text(ephemeral("session_end", params))).await;
     }
 
     pub(crate) fn is_initialized(&self) -> bool {
@@ -297,6 +304,12 @@ impl Connection {
         // Each change is one statement, so a panic elsewhere cannot have left it broken.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A notification that is not in the log; clients expect every one to tell its time.
+fn ephemeral(event: &str, mut params: Value) -> Utf8Bytes {
+    params["timestamp"] = json!(Timestamp::now());
+    json!({ "jsonrpc": "2.0", "method": format!("event/{event}"), "params": params }).to_string().into()
 }
 
 fn is_goodbye(call: &Call) -> bool {

@@ -7,7 +7,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt;
 use roost_proto::rpc::{Fault, FaultCode, Id, Response, Scope};
-use serde_json::json;
 use tokio::io::{AsyncWriteExt, BufWriter};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -39,12 +38,12 @@ pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
         () = host.closing.cancelled() => true,
     };
     if closing {
-        connection.tell("session_end", json!({ "session_id": host.instance, "reason": "shutdown" }));
-        let _ = timeout(GOODBYE, async {
+        let last_words = async {
+            connection.tell_the_end(&host).await;
             connection.say_goodbye(0, "").await;
-            writing.await;
-        })
-        .await;
+        };
+        // Written meanwhile, because there may be no room for them yet.
+        let _ = timeout(GOODBYE, async { tokio::join!(last_words, writing) }).await;
     }
     connection.close(&host);
 }

@@ -41,16 +41,14 @@ pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, cl
         () = host.closing.cancelled() => Some((close_code::AWAY, "server shutting down")),
     };
     if let Some((code, reason)) = farewell {
-        if code == close_code::AWAY {
-            let params = json!({ "session_id": host.instance, "reason": "shutdown", "timestamp": Timestamp::now() });
-            connection.tell("session_end", params);
-        }
-        // A client that reads nothing gets no goodbye.
-        let _ = timeout(GOODBYE, async {
+        let last_words = async {
+            if code == close_code::AWAY {
+                connection.tell_the_end(&host).await;
+            }
             connection.say_goodbye(code, reason).await;
-            writing.await;
-        })
-        .await;
+        };
+        // Written meanwhile, because there may be no room for them yet. A client that reads nothing gets no goodbye.
+        let _ = timeout(GOODBYE, async { tokio::join!(last_words, writing) }).await;
     }
     connection.close(&host);
 }

@@ -9,7 +9,6 @@ use roost_proto::rpc::{
     Empty, EventFormat, Fault, FaultCode, HealthResult, InitializeParams, InitializeResult, NoParams, PROTOCOL_VERSION,
     SERVER_NAME, ServerCapabilities, ServerInfo, StatusResult, Success,
 };
-use roost_proto::time::Timestamp;
 use serde_json::json;
 
 use super::{agent, shape};
@@ -63,7 +62,6 @@ async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<C
         "repo_path": default.as_ref().map(|entry| entry.path.as_str()).unwrap_or_default(),
         "repo_name": default.as_ref().map(|entry| entry.name.as_str()).unwrap_or_default(),
         "agent_version": host.version,
-        "timestamp": Timestamp::now(),
     });
     connection.tell("session_start", params);
     Ok(())
