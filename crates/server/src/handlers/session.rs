@@ -102,9 +102,7 @@ pub(super) async fn latest(
     agent_type: Option<&str>,
 ) -> Result<Option<SessionRecord>, Fault> {
     let mut sessions = super::history::of_entry(context.host, entry).await?;
-    if let Some(agent_type) = agent_type {
-        sessions.retain(|record| record.runtime.id() == agent_type);
-    }
+    sessions.retain(|record| routing::runs_on(record, agent_type));
     let current = sessions.iter().position(|record| Some(&record.session_id) == entry.current.as_ref());
     let chosen = current.or_else(|| sessions.iter().position(shape::is_live)).unwrap_or(0);
     Ok((chosen < sessions.len()).then(|| sessions.swap_remove(chosen)))

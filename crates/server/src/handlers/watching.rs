@@ -81,12 +81,9 @@ async fn first_watched(context: &Context<'_>, connection: &Connection, params: &
     watched.sort_by(|(a, of_a), (b, of_b)| (of_a, a).cmp(&(of_b, b)));
     for (session, workspace) in watched {
         let right_place = params.workspace_id.is_none() || params.workspace_id == workspace;
-        let right_runtime = match &params.agent_type {
-            Some(agent_type) => {
-                context.host.session(&session).await.is_ok_and(|record| record.runtime.id() == agent_type)
-            }
-            None => true,
-        };
+        let agent_type = params.agent_type.as_deref();
+        let record = context.host.session(&session).await;
+        let right_runtime = agent_type.is_none() || record.is_ok_and(|record| routing::runs_on(&record, agent_type));
         if right_place && right_runtime {
             return Some(session);
         }
