@@ -34,7 +34,7 @@ pub(super) async fn runtime(context: &Context<'_>, agent_type: Option<&str>) -> 
 }
 
 /// Refuses a runtime that is not registered.
-pub(super) fn known(context: &Context<'_>, agent_type: Option<&str>) -> Result<(), Fault> {
+pub(crate) fn known(context: &Context<'_>, agent_type: Option<&str>) -> Result<(), Fault> {
     let Some(asked) = agent_type else { return Ok(()) };
     let mut ids = context.host.engine.runtimes().ids();
     ids.sort_unstable();
