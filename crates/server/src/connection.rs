@@ -272,6 +272,13 @@ impl Connection {
         std::mem::replace(&mut self.state().focus, focus)
     }
 
+    /// The sessions that it watches or looks at.
+    pub(crate) fn viewed(&self) -> BTreeSet<String> {
+        let state = self.state();
+        let focused = state.focus.iter().map(|(_, session)| session);
+        state.watches.keys().chain(focused).cloned().collect()
+    }
+
     pub(crate) fn views(&self, session: &str) -> bool {
         let state = self.state();
         state.watches.contains_key(session) || state.focus.as_ref().is_some_and(|(_, focused)| focused == session)

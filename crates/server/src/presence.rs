@@ -31,14 +31,14 @@ impl Presence {
         self.count.send_replace(all.len());
     }
 
-    /// Takes a connection off the list and tells those who looked at the same session.
+    /// Takes a connection off the list and tells those who looked at the same sessions.
     pub(crate) fn leave(&self, connection: &Connection) {
         {
             let mut all = self.lock();
             all.remove(&connection.caller.client_id);
             self.count.send_replace(all.len());
         }
-        if let Some((_, session)) = connection.focus() {
+        for session in connection.viewed() {
             self.left(connection, &session);
         }
     }
