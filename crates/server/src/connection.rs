@@ -146,7 +146,11 @@ impl Connection {
         let method = Method::from_name(&call.method);
         let cost = method.map_or(Cost::Read, Method::cost);
         let turn = match (cost, session_of(&call)) {
-            (Cost::Change | Cost::Start, Some(session)) => Some(self.turn(session).await),
+            (Cost::Change | Cost::Start, Some(id)) => {
+                // One line for a session, whichever of its names it is called by.
+                let session = host.session(&id).await.map_or(id, |record| record.session_id.to_string());
+                Some(self.turn(session).await)
+            }
             _ => None,
         };
         let (this, host) = (self.clone(), host.clone());
