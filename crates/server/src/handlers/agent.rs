@@ -16,8 +16,7 @@ use crate::workspaces::Entry;
 
 /// The workspace that is meant when none is named: the one the daemon was started in, else the first.
 pub(super) fn default_workspace(host: &Host) -> Option<Entry> {
-    let repo = host.settings.repo.as_deref().and_then(|repo| host.workspaces.containing(repo));
-    repo.or_else(|| host.workspaces.all().first().cloned())
+    host.workspaces.default_for(host.settings.repo.as_deref())
 }
 
 /// The agent's session: the latest of the default workspace.
