@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use crate::caller::Caller;
 use crate::connection::Connection;
-use crate::handlers::{agent, events, history, host as daemon, lifecycle, permission, session, watching, workspace};
 use crate::handlers::known;
+use crate::handlers::{agent, events, history, host as daemon, lifecycle, permission, session, watching, workspace};
 use crate::host::Host;
 
 /// Bytes of a result at most: a frame of 1 MiB, less what surrounds it.
