@@ -228,21 +228,60 @@ fn without_a_daemon_there_is_no_status_and_nothing_to_answer_or_stop() {
     assert!(!place.state().exists());
 }
 
+/// The same with what differs from run to run replaced.
+fn steady(text: &str, place: &Place) -> String {
+    let file = daemon_file(place);
+    let (pid, address) = (file["pid"].to_string(), file["address"].as_str().unwrap());
+    let folder = place.state().display().to_string();
+    let uptime = |part: &str| format!("\"uptime_seconds\":{part}");
+    let text = text
+        .replace(address, "ADDRESS")
+        .replace(&pid, "PID")
+        .replace(&folder, "STATE")
+        .replace(env!("CARGO_PKG_VERSION"), "VERSION");
+    (0..60).fold(text, |text, second| text.replace(&uptime(&format!("{second},")), &uptime("N,")))
+}
+
 #[test]
-fn status_tells_how_the_daemon_is() {
+fn status_and_doctor_tell_programs_how_the_daemon_is() {
     let place = Place::new();
     place.run(&["up"]).ended(0);
-    let status: Value = serde_json::from_str(&place.run(&["status", "--json"]).ended(0).stdout).unwrap();
-    assert_eq!(
-        (&status["running"], &status["log"], &status["auto_started"]),
-        (&true.into(), &"ok".into(), &false.into())
-    );
-    assert_eq!((&status["address"], &status["pid"]), (&daemon_file(&place)["address"], &daemon_file(&place)["pid"]));
+    insta::assert_snapshot!("status", steady(&place.run(&["status", "--json"]).ended(0).stdout, &place));
+    let findings = place.run(&["doctor", "--json"]).ended(0).stdout;
+    let about = [
+        "\"configuration\"",
+        "\"system\"",
+        "\"state directory\"",
+        "\"socket\"",
+        "\"daemon\"",
+        "\"port\"",
+        "\"holder\"",
+    ];
+    let mine = findings.lines().filter(|line| about.iter().any(|what| line.contains(what)));
+    insta::assert_snapshot!("doctor", steady(&mine.collect::<Vec<_>>().join("\n"), &place));
+}
+
+#[test]
+fn status_and_devices_tell_people_how_the_daemon_is() {
+    let place = Place::new();
+    place.run(&["up"]).ended(0);
     let shown = place.run(&["status"]).ended(0).stdout;
-    assert!(shown.contains("0 are paired") && shown.contains(status["address"].as_str().unwrap()), "{shown}");
+    let address = daemon_file(&place)["address"].as_str().unwrap().to_owned();
+    assert!(shown.contains("0 are paired") && shown.contains(&address), "{shown}");
     assert!(place.run(&["devices"]).ended(0).stdout.contains("No device is paired"));
     assert_eq!(place.run(&["devices", "--json"]).ended(0).stdout, "");
     assert!(place.run(&["devices", "revoke", "nobody"]).ended(2).stderr.contains("nobody"));
+}
+
+#[test]
+fn a_state_directory_with_a_long_name_has_its_socket_elsewhere() {
+    let place = Place::new();
+    let state = place.work().join("x".repeat(120));
+    let state = state.to_str().unwrap();
+    place.run(&["--state", state, "run", "hello"]).ended(0);
+    assert!(place.run(&["--state", state, "status"]).ended(0).stdout.contains("its socket only"));
+    place.run(&["--state", state, "down"]).ended(0);
+    assert_eq!(place.processes(), Vec::<String>::new());
 }
 
 #[test]
