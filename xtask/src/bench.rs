@@ -2,6 +2,7 @@
 
 mod durable;
 mod sandbox_agent;
+mod wrk;
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +14,11 @@ use crate::{Result, step};
 pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
     let cache = Cache::from_env(root)?;
     let durable = durable::build(root, &cache)?;
-    let sandbox_agent = if wants(args, "stream") { Some(sandbox_agent::install(&cache)?) } else { None };
+    let compares = wants(args, "stream") || wants(args, "door");
+    let sandbox_agent = if compares { Some(sandbox_agent::install(&cache)?) } else { None };
+    if wants(args, "door") {
+        wrk::install()?;
+    }
     step::run(
         "build roost",
         Command::new("cargo")

@@ -3,18 +3,21 @@
 mod bench;
 mod cache;
 mod contract;
+mod npm;
 mod step;
 mod test;
 mod tidy;
+mod typescript;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask test [--full]              format, lints, tidy, all tests; --full adds what takes long
+cargo xtask test [--full]              format, lints, tidy, the TypeScript client, all tests; --full adds what takes long
+cargo xtask typescript                 the TypeScript client alone: compiled and tested
 cargo xtask tidy                       the rules of the house that no compiler checks
 cargo xtask bench [NAME...] [--json FILE]
-                                       side-by-side measurements: stream, first, log, memory (default: all)
+                                       side-by-side measurements: stream, first, log, memory, policy, door (default: all)
 
 Builds and downloads are kept under ~/.cache/roost (XDG_CACHE_HOME and CARGO_TARGET_DIR are honoured).";
 
@@ -32,6 +35,7 @@ fn main() -> ExitCode {
         }
         ["test"] => test::run(&root, test::Extent::Usual),
         ["test", "--full"] => test::run(&root, test::Extent::Full),
+        ["typescript"] => cache::Cache::from_env(&root).and_then(|cache| typescript::test(&root, &cache)),
         ["tidy"] => tidy::run(&root),
         ["bench", wanted @ ..] => bench::run(&root, wanted),
         unknown => {

@@ -8,7 +8,7 @@ use roost_proto::ids::SessionId;
 
 use crate::Outcome;
 use crate::agent::BareAgent;
-use crate::figure::{Table, Target, median};
+use crate::figure::{Table, Target, median, millis};
 use crate::stage::Stage;
 
 const WARM: usize = 200;
@@ -88,8 +88,4 @@ async fn turn(stage: &Stage, session: &SessionId, follower: &mut Follower) -> Ou
 async fn follow(stage: &Stage, session: &SessionId) -> Outcome<Follower> {
     let stream = StreamId::from(session);
     Ok(stage.log.follow(Filter::stream(stream.clone()), Start::AfterSeq(stream, 0)).await?)
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }

@@ -1,12 +1,16 @@
 //! `log`: append and follow without anything around it, and whether it slows down as it grows.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock};
-use roost_proto::event::{NewEvent, RuntimeRef, Trace};
+use roost_proto::event::{EventBody, NewEvent, RuntimeRef, Trace};
 use roost_proto::ids::SessionId;
-use roost_proto::payload::{ModelOutputDeltaKind, ModelOutputDeltaPayload};
+use roost_proto::mode::Mode;
+use roost_proto::payload::{
+    ModelOutputDeltaKind, ModelOutputDeltaPayload, SessionClosedPayload, SessionCreatedPayload,
+};
 use roost_proto::runtime::RuntimeName;
 use roost_proto::time::Timestamp;
 use tempfile::TempDir;
@@ -58,6 +62,27 @@ async fn at(stored: u64) -> Outcome<f64> {
     Ok(median(windows))
 }
 
+/// Fills the log of this state directory with events of sessions that are over.
+pub(crate) fn fill(state: &Path, sessions: usize, events: u64) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let lock = StateLock::acquire(state, "roost-bench")?;
+        let store = SqliteLog::open(&lock, LogOptions::default())?;
+        let log: Arc<dyn Log> = Arc::new(store.clone());
+        let names: Vec<_> = (0..sessions).map(|_| SessionId::new()).collect();
+        for session in &names {
+            log.append(&session.into(), vec![event(session, Timestamp::now(), created())]).await?;
+        }
+        append(&log, &names, events).await?;
+        for session in &names {
+            let closed = SessionClosedPayload { reason: "bench".into() };
+            log.append(&session.into(), vec![event(session, Timestamp::now(), closed)]).await?;
+        }
+        store.close().await;
+        Ok(())
+    })
+}
+
 fn open() -> Outcome<(TempDir, StateLock, Arc<dyn Log>)> {
     let folder = tempfile::tempdir()?;
     let lock = StateLock::acquire(folder.path(), "roost-bench")?;
@@ -89,8 +114,27 @@ fn delta(session: &SessionId, time: Timestamp) -> NewEvent {
         tool_call_id: None,
         language: None,
     };
+    event(session, time, delta)
+}
+
+fn created() -> SessionCreatedPayload {
+    SessionCreatedPayload {
+        contract_version: "1".into(),
+        runtime: RuntimeName::Demo,
+        cwd: "/".into(),
+        credential_namespace: "default".into(),
+        title: None,
+        model: None,
+        permission_mode: Mode::Ask.into(),
+        mode: Mode::Ask,
+        workspace_id: None,
+        runtime_config: None,
+    }
+}
+
+fn event(session: &SessionId, time: Timestamp, body: impl Into<EventBody>) -> NewEvent {
     let (trace, runtime) = (Trace::session(session.clone()), RuntimeRef::new(RuntimeName::Demo));
-    NewEvent { time, trace, runtime, body: delta.into() }
+    NewEvent { time, trace, runtime, body: body.into() }
 }
 
 fn count(log: Arc<dyn Log>, events: u64) -> tokio::task::JoinHandle<Outcome> {

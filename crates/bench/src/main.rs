@@ -5,10 +5,12 @@
 
 mod agent;
 mod decision;
+mod door;
 mod durable;
 mod figure;
 mod first;
 mod follow;
+mod http;
 mod log;
 mod memory;
 mod policy;
@@ -25,7 +27,7 @@ use figure::Table;
 /// The result of a bench; whatever goes wrong ends the run with its message.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-const USAGE: &str = "usage: roost-bench [stream] [first] [log] [memory] [policy] [--json FILE]";
+const USAGE: &str = "usage: roost-bench [stream] [first] [log] [memory] [policy] [door] [--json FILE]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -56,7 +58,7 @@ fn run(args: Vec<String>) -> Outcome<bool> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--json" => json = args.next().ok_or(USAGE)?.into(),
-            "stream" | "first" | "log" | "memory" | "policy" => names.push(arg),
+            "stream" | "first" | "log" | "memory" | "policy" | "door" => names.push(arg),
             _ => return Err(format!("unknown argument \"{arg}\"; {USAGE}").into()),
         }
     }
@@ -75,10 +77,11 @@ fn run(args: Vec<String>) -> Outcome<bool> {
 
 type Bench = fn(&mut Table) -> Outcome;
 
-const BENCHES: [(&str, Bench); 5] = [
+const BENCHES: [(&str, Bench); 6] = [
     ("stream", stream::run),
     ("first", first::run),
     ("log", log::run),
     ("memory", memory::run),
     ("policy", policy::run),
+    ("door", door::run),
 ];

@@ -31,14 +31,21 @@ fn resident(sessions: u64) -> Outcome<f64> {
         .spawn()?;
     let mut ready = String::new();
     BufReader::new(host.stdout.take().ok_or("no stdout")?).read_line(&mut ready)?;
-    let status = std::fs::read_to_string(format!("/proc/{}/status", host.id()))?;
+    let resident = megabytes(host.id(), "VmRSS");
     // Closing its stdin ends the host.
     drop(host.stdin.take());
     host.wait()?;
     if ready.trim() != "ready" {
         return Err("the host of idle sessions failed".into());
     }
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+    resident
+}
+
+/// What the kernel says about a process's memory, such as `VmRSS`.
+pub(crate) fn megabytes(process: u32, field: &str) -> Outcome<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+    let line = line.ok_or_else(|| format!("no {field} of process {process}"))?;
     let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse()?;
     Ok(kilobytes / 1024.0)
 }

@@ -1,6 +1,6 @@
 //! `policy`: what it costs to be asked.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use roost_engine::{Approver, Decision, Prompt, Response, ResponseTo};
 use roost_log::{Filter, Follower, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
@@ -15,7 +15,7 @@ use roost_proto::tool::ToolCallIdentity;
 use serde_json::json;
 
 use crate::agent::BareAgent;
-use crate::figure::{Table, Target, median};
+use crate::figure::{Table, Target, median, millis};
 use crate::stage::Stage;
 use crate::{Outcome, decision};
 
@@ -128,8 +128,4 @@ fn asked(session: &SessionId) -> NewEvent {
     };
     let (trace, runtime) = (Trace::session(session.clone()), RuntimeRef::new(RuntimeName::Demo));
     NewEvent { time: Timestamp::now(), trace, runtime, body: asked.into() }
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }

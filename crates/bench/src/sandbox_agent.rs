@@ -2,15 +2,16 @@
 
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use memchr::memmem;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use crate::{Outcome, stage};
+use crate::{Outcome, http, stage};
 
 /// What reached a client.
 pub(crate) struct Delivered {
@@ -22,9 +23,11 @@ const CHUNK: &[u8] = b"agent_message_chunk";
 /// Silence on the stream after the turn's end, after which nothing more comes.
 const SILENCE: Duration = Duration::from_millis(700);
 
-struct Server {
+/// The peer at work.
+pub(crate) struct Server {
     child: Child,
-    port: u16,
+    pub(crate) address: SocketAddr,
+    _home: TempDir,
 }
 
 impl Drop for Server {
@@ -36,29 +39,7 @@ impl Drop for Server {
 
 /// Prompts the agent through the peer and counts what its event stream delivers.
 pub(crate) fn flood(prompt: &str) -> Outcome<Delivered> {
-    let home = tempfile::tempdir()?;
-    let binary = stage::from_env("ROOST_BENCH_SANDBOX_AGENT")?;
-    let launchers = home.path().join(".local/share/sandbox-agent/bin/agent_processes");
-    fs::create_dir_all(&launchers)?;
-    // The peer's name for an agent without an account; its launcher is the demo agent.
-    let launcher = launchers.join("mock-acp");
-    fs::write(&launcher, format!("#!/bin/sh\nexec '{}' demo-agent\n", stage::roost()?.display()))?;
-    fs::set_permissions(&launcher, Permissions::from_mode(0o755))?;
-
-    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let child = Command::new(&binary)
-        .args(["server", "--no-token", "--no-telemetry", "--host", "127.0.0.1", "--port", &port.to_string()])
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", home.path())
-        .env("SANDBOX_AGENT_BIN", &binary)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
-    let server = Server { child, port };
-    server.wait_until_up()?;
-
+    let server = Server::start()?;
     let path = "/v1/acp/bench";
     let hello = json!({ "protocolVersion": 1, "clientCapabilities": {} });
     server.call(&format!("{path}?agent=mock"), 1, "initialize", hello)?;
@@ -66,7 +47,7 @@ pub(crate) fn flood(prompt: &str) -> Outcome<Delivered> {
     let session = made["result"]["sessionId"].as_str().ok_or_else(|| format!("no session: {made}"))?;
     let params = json!({ "sessionId": session, "prompt": [{ "type": "text", "text": prompt }] });
 
-    let mut events = TcpStream::connect(("127.0.0.1", port))?;
+    let mut events = TcpStream::connect(server.address)?;
     write!(events, "GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n")?;
     events.set_read_timeout(Some(Duration::from_millis(50)))?;
     let start = Instant::now();
@@ -95,9 +76,37 @@ pub(crate) fn flood(prompt: &str) -> Outcome<Delivered> {
 }
 
 impl Server {
+    /// Starts the peer in a home of its own.
+    pub(crate) fn start() -> Outcome<Self> {
+        let home = tempfile::tempdir()?;
+        let binary = stage::from_env("ROOST_BENCH_SANDBOX_AGENT")?;
+        let launchers = home.path().join(".local/share/sandbox-agent/bin/agent_processes");
+        fs::create_dir_all(&launchers)?;
+        // The peer's name for an agent without an account; its launcher is the demo agent.
+        let launcher = launchers.join("mock-acp");
+        fs::write(&launcher, format!("#!/bin/sh\nexec '{}' demo-agent\n", stage::roost()?.display()))?;
+        fs::set_permissions(&launcher, Permissions::from_mode(0o755))?;
+
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let child = Command::new(&binary)
+            .args(["server", "--no-token", "--no-telemetry", "--host", "127.0.0.1", "--port"])
+            .arg(address.port().to_string())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", home.path())
+            .env("SANDBOX_AGENT_BIN", &binary)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let server = Self { child, address, _home: home };
+        server.wait_until_up()?;
+        Ok(server)
+    }
+
     fn wait_until_up(&self) -> Outcome {
         let deadline = Instant::now() + Duration::from_secs(10);
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+        while TcpStream::connect(self.address).is_err() {
             if Instant::now() > deadline {
                 return Err("sandbox-agent did not start within 10 s".into());
             }
@@ -107,19 +116,6 @@ impl Server {
     }
 
     fn call(&self, path: &str, id: u64, method: &str, params: Value) -> Outcome<Value> {
-        let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string();
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
-        write!(
-            stream,
-            "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        )?;
-        let mut response = String::new();
-        stream.read_to_string(&mut response)?;
-        let json = response.find("\r\n\r\n").and_then(|head| {
-            let body = &response[head..];
-            serde_json::from_str(&body[body.find('{')?..=body.rfind('}')?]).ok()
-        });
-        Ok(json.ok_or_else(|| format!("sandbox-agent answered {method} with: {response}"))?)
+        http::post(self.address, path, None, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
     }
 }

@@ -162,7 +162,9 @@ impl Ledger {
             Fact::Notice(notice) => events.push(notice.into()),
             // State, mode and queue are the engine's; a runtime that could set them could allow itself everything.
             Fact::Session(update) => {
-                events.push(SessionUpdatedPayload { status: None, mode: None, queue: None, ..update }.into());
+                let SessionUpdatedPayload { title, model, runtime_session_id, reason, .. } = update;
+                let own = SessionUpdatedPayload { title, model, runtime_session_id, reason, ..Default::default() };
+                events.push(own.into());
             }
             Fact::ToolRequested(request) => self.request(request, events),
             Fact::ToolAsks(call) => return self.ask(call, false, events),

@@ -1,8 +1,9 @@
 //! Small rows, big artifacts: what is too big for an event goes to the store, and the event keeps a reference and the
 //! beginning.
 
-use roost_proto::content::{ArtifactRef, AssistantContentBlock};
+use roost_proto::content::{ArtifactRef, AssistantContentBlock, TranscriptContentBlock};
 use roost_proto::event::EventBody;
+use roost_proto::session::title;
 use serde_json::{Value, json};
 
 use crate::artifacts::{ArtifactError, Artifacts};
@@ -22,6 +23,7 @@ pub(crate) fn may_be_big(body: &EventBody) -> bool {
             | EventBody::ToolCallRequested(_)
             | EventBody::ApprovalRequested(_)
             | EventBody::ModelOutputCompleted(_)
+            | EventBody::TaskStarted(_)
     )
 }
 
@@ -35,6 +37,13 @@ pub(crate) async fn spill(artifacts: &Artifacts, mut body: EventBody) -> EventBo
             let mut stored = Ok(());
             for block in &mut output.content {
                 stored = stored.and(text(artifacts, block).await);
+            }
+            stored
+        }
+        EventBody::TaskStarted(started) => {
+            let mut stored = Ok(());
+            for block in started.messages.iter_mut().flat_map(|message| &mut message.content) {
+                stored = stored.and(prompt(artifacts, block).await);
             }
             stored
         }
@@ -104,6 +113,19 @@ async fn text(artifacts: &Artifacts, block: &mut AssistantContentBlock) -> Resul
     Ok(())
 }
 
+async fn prompt(artifacts: &Artifacts, block: &mut TranscriptContentBlock) -> Result<(), ArtifactError> {
+    let TranscriptContentBlock::Text { text } = block else { return Ok(()) };
+    if text.len() <= INLINE {
+        return Ok(());
+    }
+    // Its first line is what people know it by.
+    let title = title(text).unwrap_or_else(|| "prompt.txt".into());
+    let ArtifactRef { artifact_id, content_type, .. } =
+        artifacts.put(text.clone().into_bytes(), "text/plain", "prompt.txt").await?;
+    *block = TranscriptContentBlock::ArtifactRef { artifact_id, name: Some(title), content_type };
+    Ok(())
+}
+
 /// An input that people can still read: long texts and lists are cut.
 fn cut(value: &Value) -> Value {
     let cut = match value {
@@ -149,8 +171,12 @@ fn size(value: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use roost_proto::content::TranscriptMessage;
+    use roost_proto::mode::{Mode, PermissionMode};
+    use roost_proto::payload::{ModelOutputCompletedPayload, TaskStartedPayload};
+    use roost_proto::runtime::InteractionMode;
+
     use super::*;
-    use roost_proto::payload::ModelOutputCompletedPayload;
 
     fn store() -> (tempfile::TempDir, Artifacts) {
         let folder = tempfile::tempdir().unwrap();
@@ -198,6 +224,25 @@ mod tests {
             assert!(cut.iter().all(|piece| piece.len() <= INLINE));
             assert!(cut.len() <= text.len().div_ceil(INLINE - 1));
         }
+    }
+
+    #[tokio::test]
+    async fn a_big_prompt_is_stored_apart_and_known_by_its_first_line() {
+        let (_dir, artifacts) = store();
+        let text = format!("Fix this\n{}", "x".repeat(INLINE));
+        let started = TaskStartedPayload {
+            messages: vec![TranscriptMessage::user(text.clone())],
+            permission_mode: PermissionMode::Ask,
+            mode: Mode::Ask,
+            interaction_mode: InteractionMode::Interactive,
+            prompt_id: None,
+        };
+        let EventBody::TaskStarted(spilled) = spill(&artifacts, started.into()).await else { panic!() };
+        let TranscriptContentBlock::ArtifactRef { artifact_id, name, .. } = &spilled.messages[0].content[0] else {
+            panic!("it is still in its event")
+        };
+        assert_eq!(name.as_deref(), Some("Fix this"));
+        assert_eq!(artifacts.get(artifact_id).await.unwrap(), text.as_bytes());
     }
 
     #[tokio::test]

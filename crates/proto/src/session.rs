@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::cdev::message::is_message;
-use crate::content::TranscriptMessage;
+use crate::content::{TranscriptContentBlock, TranscriptMessage};
 use crate::event::{EventBody, NormalizedEvent};
 use crate::ids::{PromptId, RuntimeSessionId, SessionId, TaskId, WorkspaceId};
 use crate::mode::Mode;
@@ -241,7 +241,7 @@ impl SessionRecord {
                     started_at: event.time,
                 });
                 if self.title.is_none() {
-                    self.title = started.messages.first().and_then(|message| title(&message.text()));
+                    self.title = started.messages.first().and_then(title_of);
                 }
             }
             EventBody::SessionUpdated(update) => {
@@ -267,7 +267,19 @@ impl SessionRecord {
     }
 }
 
-fn title(prompt: &str) -> Option<String> {
+/// The title that a message gives; one that was too big for its event is known by its first line.
+fn title_of(message: &TranscriptMessage) -> Option<String> {
+    let named = || {
+        message.content.iter().find_map(|block| match block {
+            TranscriptContentBlock::ArtifactRef { name, .. } => name.clone(),
+            _ => None,
+        })
+    };
+    title(&message.text()).or_else(named)
+}
+
+/// The first line of a prompt that says something, cut to what a list can show.
+pub fn title(prompt: &str) -> Option<String> {
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(TITLE_CHARS).collect())
 }

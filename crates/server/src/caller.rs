@@ -60,7 +60,8 @@ impl Caller {
         if self.scope >= method.scope() {
             return Ok(());
         }
-        let why = format_args!("{} needs the scope {:?}; this token has {:?}", method.name(), method.scope(), self.scope);
+        let why =
+            format_args!("{} needs the scope {:?}; this token has {:?}", method.name(), method.scope(), self.scope);
         Err(Fault::new(FaultCode::Forbidden, why).with("scope", self.scope).with("needs", method.scope()))
     }
 

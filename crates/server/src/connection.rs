@@ -33,10 +33,7 @@ pub(crate) enum Outgoing {
     /// A message.
     Text(Utf8Bytes),
     /// Goodbye.
-    Close {
-        code: u16,
-        reason: &'static str,
-    },
+    Close { code: u16, reason: &'static str },
 }
 
 /// One connection.
@@ -109,7 +106,7 @@ impl Connection {
                 for member in members {
                     running.push(match member {
                         Ok(call) => self.run(host, call).await.boxed(),
-                        Err(refused) => async { Some(refused) }.boxed(),
+                        Err(refused) => async { Some(*refused) }.boxed(),
                     });
                 }
                 let this = self.clone();

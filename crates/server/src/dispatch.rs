@@ -13,6 +13,9 @@ use crate::host::Host;
 /// Bytes of a result at most: a frame of 1 MiB, less what surrounds it.
 pub(crate) const MAX_FRAME: usize = (1 << 20) - (4 << 10);
 
+/// Bytes of the items of a page, after which it takes no more.
+pub(crate) const PAGE_BYTES: usize = 768 << 10;
+
 /// What a handler knows of the call besides its parameters.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
@@ -26,7 +29,10 @@ impl<'a> Context<'a> {
     /// The connection, for methods that make no sense without one.
     pub(crate) fn connected(&self) -> Result<&'a Arc<Connection>, Fault> {
         self.connection.ok_or_else(|| {
-            Fault::new(FaultCode::InvalidRequest, "this method follows events, so it needs a WebSocket, not a single request")
+            Fault::new(
+                FaultCode::InvalidRequest,
+                "this method follows events, so it needs a WebSocket, not a single request",
+            )
         })
     }
 }
@@ -37,8 +43,9 @@ pub(crate) async fn dispatch(
     name: &str,
     params: Option<&RawValue>,
 ) -> Result<Box<RawValue>, Fault> {
-    let method = Method::from_name(name)
-        .ok_or_else(|| Fault::new(FaultCode::MethodNotFound, format_args!("Method not found: {name}")).with("method", name))?;
+    let method = Method::from_name(name).ok_or_else(|| {
+        Fault::new(FaultCode::MethodNotFound, format_args!("Method not found: {name}")).with("method", name)
+    })?;
     context.caller.may(method)?;
     context.host.rates.count(context.caller, method.cost())?;
     if method != Method::Initialize && context.connection.is_some_and(|connection| !connection.is_initialized()) {

@@ -24,7 +24,9 @@ pub(crate) fn engine(error: EngineError) -> Fault {
         // A client that answers too late is told with the code under which it looks for that.
         EngineError::NotPending(_) => FaultCode::InternalError,
         EngineError::AlreadyAnswered { by, .. } => {
-            return Fault::new(FaultCode::InternalError, &error).with("answered_by", by).with("already_responded", true);
+            return Fault::new(FaultCode::InternalError, &error)
+                .with("answered_by", by)
+                .with("already_responded", true);
         }
         EngineError::AttemptMismatch(_) | EngineError::InputHashMismatch(_) => FaultCode::SessionInvalid,
         EngineError::OnlyOnce(_) | EngineError::OnlyHere(_) => FaultCode::InvalidParams,

@@ -4,6 +4,7 @@ mod cdev;
 mod normalized;
 mod place;
 
+use roost_log::Cursor;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -19,13 +20,11 @@ pub(crate) enum Command {
         session: String,
         workspace: Option<String>,
         after: Option<Place>,
-        /// Answered when it is watched and nothing will be missed.
-        done: oneshot::Sender<Result<(), Fault>>,
+        /// Answered when it is watched and nothing will be missed, with the place that the feed has come to.
+        done: oneshot::Sender<Result<Cursor, Fault>>,
     },
     /// Send again what waits for an answer in this session.
-    Remind {
-        session: String,
-    },
+    Remind { session: String },
 }
 
 /// A running feed; ends when dropped.

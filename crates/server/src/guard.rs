@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::Json;
-use roost_proto::rpc::{Fault, FaultCode, Scope};
+use roost_proto::rpc::{FaultCode, Scope};
 use serde_json::json;
 
 use crate::auth::Client;
@@ -44,7 +44,7 @@ pub(crate) async fn guard(State(host): State<Arc<Host>>, mut request: Request, n
             request.extensions_mut().insert(admitted);
             next.run(request).await
         }
-        Err(refusal) => return refusal,
+        Err(refusal) => return *refusal,
     };
     let headers = response.headers_mut();
     if let Some(origin) = origin {
@@ -59,22 +59,26 @@ pub(crate) async fn guard(State(host): State<Arc<Host>>, mut request: Request, n
     response
 }
 
-fn admit(host: &Host, request: &Request<Body>) -> Result<Admitted, Response> {
+fn admit(host: &Host, request: &Request<Body>) -> Result<Admitted, Box<Response>> {
     let headers = request.headers();
     let named = host_of(headers, request.uri());
     if !named.as_deref().is_some_and(|name| is_our_name(&host.settings, name)) {
-        return Err(refuse(StatusCode::FORBIDDEN, "this host name is not served here; add it to security.allowed_hosts"));
+        return Err(refuse(
+            StatusCode::FORBIDDEN,
+            "this host name is not served here; add it to security.allowed_hosts",
+        ));
     }
     if let Some(origin) = headers.get(header::ORIGIN)
         && !origin.to_str().is_ok_and(|origin| is_our_origin(&host.settings, origin, named.as_deref()))
     {
-        return Err((StatusCode::FORBIDDEN, "Origin not allowed").into_response());
+        return Err(Box::new((StatusCode::FORBIDDEN, "Origin not allowed").into_response()));
     }
     if let Some(version) = headers.get(VERSION)
         && !version.to_str().is_ok_and(|version| ["1", "2"].contains(&version.split('.').next().unwrap_or_default()))
     {
-        let fault = Fault::new(FaultCode::UnsupportedVersion, "this version of the protocol is not served; 1.x and 2.x are");
-        return Err((StatusCode::BAD_REQUEST, Json(json!({ "error": fault.message, "supported": ["1.x", "2.x"] }))).into_response());
+        let why = "this version of the protocol is not served; 1.x and 2.x are";
+        let body = json!({ "error": why, "code": FaultCode::UnsupportedVersion.word(), "supported": ["1.x", "2.x"] });
+        return Err(Box::new((StatusCode::BAD_REQUEST, Json(body)).into_response()));
     }
     if has_token(request.uri()) {
         return Err(refuse(StatusCode::BAD_REQUEST, "tokens in the address are refused; send Authorization: Bearer"));
@@ -90,15 +94,16 @@ fn admit(host: &Host, request: &Request<Body>) -> Result<Admitted, Response> {
     }
     let unauthorized = || {
         let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
-        (StatusCode::UNAUTHORIZED, challenge, "Unauthorized").into_response()
+        Box::new((StatusCode::UNAUTHORIZED, challenge, "Unauthorized").into_response())
     };
-    let client = bearer(headers).and_then(|token| host.auth.devices.authenticate(token).ok()).ok_or_else(unauthorized)?;
+    let client =
+        bearer(headers).and_then(|token| host.auth.devices.authenticate(token).ok()).ok_or_else(unauthorized)?;
     let device = Device { id: client.device_id.to_string(), name: client.name.clone() };
     Ok(Admitted { caller: Caller::new(Door::Http, client.scope, Some(device)), client: Some(client) })
 }
 
-fn refuse(status: StatusCode, why: &str) -> Response {
-    (status, Json(json!({ "error": why }))).into_response()
+fn refuse(status: StatusCode, why: &str) -> Box<Response> {
+    Box::new((status, Json(json!({ "error": why }))).into_response())
 }
 
 fn is_open(path: &str) -> bool {
@@ -117,7 +122,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 fn has_token(uri: &Uri) -> bool {
     let names = ["token", "access_token", "refresh_token", "pairing_token"];
-    uri.query().is_some_and(|query| query.split('&').any(|pair| names.contains(&pair.split('=').next().unwrap_or_default())))
+    uri.query()
+        .is_some_and(|query| query.split('&').any(|pair| names.contains(&pair.split('=').next().unwrap_or_default())))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -127,13 +133,17 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn has_no_body(headers: &HeaderMap) -> bool {
     let length = headers.get(header::CONTENT_LENGTH).map(HeaderValue::as_bytes);
-    length.is_none_or(|length| length == b"0") && !headers.contains_key(header::TRANSFER_ENCODING)
+    length.is_none_or(|length| length == b"0")
+        && !headers.contains_key(header::TRANSFER_ENCODING)
         && !headers.contains_key(header::CONTENT_TYPE)
 }
 
 /// The name under which the machine is addressed, without its port.
 fn host_of(headers: &HeaderMap, uri: &Uri) -> Option<String> {
-    let named = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or_else(|| uri.authority().map(|authority| authority.as_str()))?;
+    let named = headers
+        .get(header::HOST)
+        .and_then(|value| value.to_str().ok())
+        .or_else(|| uri.authority().map(|authority| authority.as_str()))?;
     Some(without_port(named).to_lowercase())
 }
 
@@ -237,7 +247,9 @@ mod tests {
 
     #[test]
     fn a_token_in_the_address_is_seen() {
-        for (uri, seen) in [("/ws?token=x", true), ("/ws?a=1&access_token=x", true), ("/ws?tokens=x", false), ("/ws", false)] {
+        for (uri, seen) in
+            [("/ws?token=x", true), ("/ws?a=1&access_token=x", true), ("/ws?tokens=x", false), ("/ws", false)]
+        {
             assert_eq!(has_token(&uri.parse().unwrap()), seen, "{uri}");
         }
     }

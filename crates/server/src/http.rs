@@ -107,7 +107,7 @@ async fn call(State(host): State<Arc<Host>>, Extension(admitted): Extension<Admi
             let running = members.into_iter().map(|member| async {
                 match member {
                     Ok(one) => run(&host, &caller, one).await,
-                    Err(refused) => Some(refused),
+                    Err(refused) => Some(*refused),
                 }
             });
             match together(futures::future::join_all(running).await.into_iter().flatten()) {

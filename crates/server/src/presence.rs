@@ -53,9 +53,8 @@ impl Presence {
 
     /// Open connections of one device.
     pub(crate) fn of_device(&self, device: &str) -> usize {
-        let is_its = |connection: &Arc<Connection>| {
-            connection.caller.device.as_ref().is_some_and(|other| other.id == device)
-        };
+        let is_its =
+            |connection: &Arc<Connection>| connection.caller.device.as_ref().is_some_and(|other| other.id == device);
         self.all().iter().filter(|connection| is_its(connection)).count()
     }
 

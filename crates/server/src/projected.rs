@@ -48,25 +48,38 @@ pub(crate) struct Projected {
 
 type Key = (Cursor, Naming);
 
+/// What the latest events tell; the oldest is forgotten first.
+#[derive(Default)]
+struct Recent {
+    known: HashMap<Key, Arc<Projected>>,
+    order: VecDeque<Key>,
+}
+
+impl Recent {
+    fn keep(&mut self, key: Key, projected: Arc<Projected>) {
+        if self.known.insert(key, projected).is_none() {
+            self.order.push_back(key);
+        }
+        if self.order.len() > KEPT
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+    }
+}
+
 /// What recent events tell, and what of their sessions never changes.
 #[derive(Default)]
 pub(crate) struct Projections {
-    recent: Mutex<(HashMap<KeyBits, Arc<Projected>>, VecDeque<KeyBits>)>,
+    recent: Mutex<Recent>,
     constants: Mutex<HashMap<SessionId, Arc<Constant>>>,
-}
-
-/// A key that can be hashed.
-type KeyBits = (Cursor, bool);
-
-fn bits((cursor, naming): Key) -> KeyBits {
-    (cursor, naming == Naming::Neutral)
 }
 
 impl Projections {
     /// What this event tells, encoded.
     pub(crate) async fn of(&self, host: &Host, entry: Entry<'_>, naming: Naming) -> roost_log::Result<Arc<Projected>> {
-        let key = bits((entry.cursor(), naming));
-        if let Some(known) = self.recent().0.get(&key) {
+        let key = (entry.cursor(), naming);
+        if let Some(known) = self.recent().known.get(&key) {
             return Ok(known.clone());
         }
         let event = whole(host.engine.artifacts(), entry.event()?).await;
@@ -81,16 +94,9 @@ impl Projections {
             let cursor = if k == last { cursor.clone() } else { format!("{cursor}~{}", k + 1) };
             Note { event: note.event, audience: note.audience, text: notify::encode(note, &cursor, naming).into() }
         };
-        let projected = Arc::new(Projected { session, constant, notes: notes.iter().enumerate().map(encode).collect() });
-        let mut recent = self.recent();
-        if recent.0.insert(key, projected.clone()).is_none() {
-            recent.1.push_back(key);
-        }
-        if recent.1.len() > KEPT
-            && let Some(oldest) = recent.1.pop_front()
-        {
-            recent.0.remove(&oldest);
-        }
+        let projected =
+            Arc::new(Projected { session, constant, notes: notes.iter().enumerate().map(encode).collect() });
+        self.recent().keep(key, projected.clone());
         Ok(projected)
     }
 
@@ -114,7 +120,7 @@ impl Projections {
         Ok(constant)
     }
 
-    fn recent(&self) -> MutexGuard<'_, (HashMap<KeyBits, Arc<Projected>>, VecDeque<KeyBits>)> {
+    fn recent(&self) -> MutexGuard<'_, Recent> {
         // A cache: whatever state a panic leaves it in, it only costs making an entry again.
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -62,15 +62,23 @@ fn ran(params: &Map<String, Value>, mut result: Value) -> Value {
 }
 
 fn read(method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
-    get(move |State(host): State<Arc<Host>>, Extension(admitted): Extension<Admitted>, query: Query<Vec<(String, String)>>| {
-        serve(host, admitted, method, from_query(query.0), shape)
-    })
+    get(
+        move |State(host): State<Arc<Host>>,
+              Extension(admitted): Extension<Admitted>,
+              query: Query<Vec<(String, String)>>| {
+            serve(host, admitted, method, from_query(query.0), shape)
+        },
+    )
 }
 
 fn remove(method: Method) -> MethodRouter<Arc<Host>> {
-    delete(move |State(host): State<Arc<Host>>, Extension(admitted): Extension<Admitted>, query: Query<Vec<(String, String)>>| {
-        serve(host, admitted, method, from_query(query.0), deleted)
-    })
+    delete(
+        move |State(host): State<Arc<Host>>,
+              Extension(admitted): Extension<Admitted>,
+              query: Query<Vec<(String, String)>>| {
+            serve(host, admitted, method, from_query(query.0), deleted)
+        },
+    )
 }
 
 fn deleted(params: &Map<String, Value>, mut result: Value) -> Value {
@@ -107,10 +115,18 @@ fn from_query(pairs: Vec<(String, String)>) -> Map<String, Value> {
         .collect()
 }
 
-async fn serve(host: Arc<Host>, admitted: Admitted, method: Method, params: Map<String, Value>, shape: Shape) -> Response {
+async fn serve(
+    host: Arc<Host>,
+    admitted: Admitted,
+    method: Method,
+    params: Map<String, Value>,
+    shape: Shape,
+) -> Response {
     let raw = RawValue::from_string(Value::Object(params.clone()).to_string()).ok();
     let call = Call { id: Some(Id::NULL), method: method.name().into(), params: raw };
-    let Some(response) = run(&host, &admitted.caller, call).await else { return StatusCode::NO_CONTENT.into_response() };
+    let Some(response) = run(&host, &admitted.caller, call).await else {
+        return StatusCode::NO_CONTENT.into_response();
+    };
     match response.outcome {
         Outcome::Error(fault) => refuse(&fault),
         Outcome::Result(result) => {

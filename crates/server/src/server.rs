@@ -24,7 +24,7 @@ use crate::host::{Host, Parts};
 use crate::settings::Settings;
 use crate::tls::{self, Identity};
 use crate::workspaces::{NewWorkspace, Workspaces};
-use crate::{http, local, metrics};
+use crate::{handlers, http, local, metrics};
 
 /// Bytes of a connection's HTTP buffer.
 const HTTP_BUFFER: usize = 16 << 10;
@@ -90,6 +90,7 @@ impl Server {
             host.tasks.spawn(accept_tcp(host.clone(), listener, identity.map(Arc::new)));
         }
         host.tasks.spawn(leave_when_idle(host.clone()));
+        host.tasks.spawn(begin_sessions(host.clone()));
         Ok(Self { host, address })
     }
 
@@ -198,7 +199,13 @@ async fn accept_tcp(host: Arc<Host>, listener: TcpListener, identity: Option<Arc
     }
 }
 
-async fn greet(host: Arc<Host>, router: Router, stream: TcpStream, peer: ConnectInfo<SocketAddr>, identity: Option<Arc<Identity>>) {
+async fn greet(
+    host: Arc<Host>,
+    router: Router,
+    stream: TcpStream,
+    peer: ConnectInfo<SocketAddr>,
+    identity: Option<Arc<Identity>>,
+) {
     // Small messages are to be seen at once.
     if stream.set_nodelay(true).is_err() {
         return;
@@ -213,7 +220,12 @@ async fn greet(host: Arc<Host>, router: Router, stream: TcpStream, peer: Connect
     }
 }
 
-async fn serve(host: &Host, router: Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, peer: ConnectInfo<SocketAddr>) {
+async fn serve(
+    host: &Host,
+    router: Router,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: ConnectInfo<SocketAddr>,
+) {
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
         router.clone().oneshot(request.map(axum::body::Body::new))
@@ -231,6 +243,15 @@ async fn serve(host: &Host, router: Router, stream: impl AsyncRead + AsyncWrite 
         () = host.closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
+        }
+    }
+}
+
+/// Gives each workspace that starts by itself a session to attach to, if it has none.
+async fn begin_sessions(host: Arc<Host>) {
+    for entry in host.workspaces.all().iter().filter(|entry| entry.auto_start) {
+        if let Err(fault) = handlers::begin(&host, entry).await {
+            tracing::warn!(workspace = entry.name, error = fault.message, "A workspace could not start by itself.");
         }
     }
 }

@@ -30,14 +30,12 @@ pub(crate) fn identity(tls: &Tls, state: &Path, address: std::net::IpAddr) -> io
         Tls::Files { cert, key } => (cert.clone(), key.clone()),
         Tls::SelfSigned => own(state, address)?,
     };
-    let chain: Vec<_> = CertificateDer::pem_file_iter(&cert)
-        .and_then(Iterator::collect)
-        .map_err(|error| bad(&cert, &error))?;
+    let chain: Vec<_> =
+        CertificateDer::pem_file_iter(&cert).and_then(Iterator::collect).map_err(|error| bad(&cert, &error))?;
     let private = PrivateKeyDer::from_pem_file(&key).map_err(|error| bad(&key, &error))?;
     let first = chain.first().ok_or_else(|| bad(&cert, &"it holds no certificate"))?;
-    let fingerprint = matches!(tls, Tls::SelfSigned).then(|| {
-        Sha256::digest(first).iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(":")
-    });
+    let fingerprint = matches!(tls, Tls::SelfSigned)
+        .then(|| Sha256::digest(first).iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(":"));
     let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

@@ -1,29 +1,69 @@
-//! Answers that were too big for their event, put back into it for clients that show them.
+//! Texts that were too big for their event, put back into it for clients that show them.
 
 use std::borrow::Cow;
 
 use roost_engine::Artifacts;
-use roost_proto::content::AssistantContentBlock;
+use roost_proto::content::{AssistantContentBlock, TranscriptContentBlock};
 use roost_proto::event::{EventBody, NormalizedEvent};
+use roost_proto::ids::ArtifactId;
+use roost_proto::payload::TaskStartedPayload;
 
 /// The kind of an artifact that is a text.
 const TEXT: &str = "text/plain";
 
 /// The event with its texts in it. One whose artifact is gone keeps the reference.
 pub(crate) async fn whole<'a>(artifacts: &Artifacts, event: &'a NormalizedEvent) -> Cow<'a, NormalizedEvent> {
-    let EventBody::ModelOutputCompleted(output) = &event.body else { return Cow::Borrowed(event) };
-    let is_apart = |block: &AssistantContentBlock| {
-        matches!(block, AssistantContentBlock::ArtifactRef { content_type: Some(kind), .. } if kind == TEXT)
-    };
-    if !output.content.iter().any(is_apart) {
-        return Cow::Borrowed(event);
+    let mut event = Cow::Borrowed(event);
+    match &event.body {
+        EventBody::ModelOutputCompleted(output) if output.content.iter().any(|block| answer(block).is_some()) => {}
+        EventBody::TaskStarted(started) if texts(started).any(|block| said(block).is_some()) => {}
+        _ => return event,
     }
-    let mut output = output.clone();
-    for block in output.content.iter_mut().filter(|block| is_apart(block)) {
-        let AssistantContentBlock::ArtifactRef { artifact_id, .. } = &*block else { continue };
-        if let Ok(bytes) = artifacts.get(artifact_id).await {
-            *block = AssistantContentBlock::Text { text: String::from_utf8_lossy(&bytes).into_owned() };
+    match &mut event.to_mut().body {
+        EventBody::ModelOutputCompleted(output) => {
+            for block in &mut output.content {
+                if let Some(text) = fetch(artifacts, answer(block)).await {
+                    *block = AssistantContentBlock::Text { text };
+                }
+            }
         }
+        EventBody::TaskStarted(started) => {
+            for block in started.messages.iter_mut().flat_map(|message| &mut message.content) {
+                if let Some(text) = fetch(artifacts, said(block)).await {
+                    *block = TranscriptContentBlock::Text { text };
+                }
+            }
+        }
+        _ => {}
     }
-    Cow::Owned(NormalizedEvent { body: output.into(), ..event.clone() })
+    event
+}
+
+fn texts(started: &TaskStartedPayload) -> impl Iterator<Item = &TranscriptContentBlock> {
+    started.messages.iter().flat_map(|message| &message.content)
+}
+
+/// The text that stands elsewhere, of an agent.
+fn answer(block: &AssistantContentBlock) -> Option<&ArtifactId> {
+    match block {
+        AssistantContentBlock::ArtifactRef { artifact_id, content_type: Some(kind), .. } if kind == TEXT => {
+            Some(artifact_id)
+        }
+        _ => None,
+    }
+}
+
+/// The text that stands elsewhere, of a person.
+fn said(block: &TranscriptContentBlock) -> Option<&ArtifactId> {
+    match block {
+        TranscriptContentBlock::ArtifactRef { artifact_id, content_type: Some(kind), .. } if kind == TEXT => {
+            Some(artifact_id)
+        }
+        _ => None,
+    }
+}
+
+async fn fetch(artifacts: &Artifacts, id: Option<&ArtifactId>) -> Option<String> {
+    let bytes = artifacts.get(id?).await.ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }

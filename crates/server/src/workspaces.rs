@@ -94,7 +94,9 @@ impl Workspaces {
         let _changing = self.changing.lock().await;
         let all = self.all();
         if all.len() >= MAX {
-            return Err(Fault::params(format_args!("there are {MAX} workspaces, which is the limit; remove one first")));
+            return Err(Fault::params(format_args!(
+                "there are {MAX} workspaces, which is the limit; remove one first"
+            )));
         }
         for other in all.iter() {
             if other.path == path {
@@ -102,7 +104,8 @@ impl Workspaces {
                 return Err(Fault::new(FaultCode::InternalError, why).with("workspace_id", &other.id));
             }
             if Path::new(&path).starts_with(&other.path) || Path::new(&other.path).starts_with(&path) {
-                let why = format_args!("{path} and the workspace \"{}\" ({}) lie in one another", other.name, other.path);
+                let why =
+                    format_args!("{path} and the workspace \"{}\" ({}) lie in one another", other.name, other.path);
                 return Err(Fault::new(FaultCode::InternalError, why).with("workspace_id", &other.id));
             }
         }
@@ -124,7 +127,12 @@ impl Workspaces {
     }
 
     /// Changes what is said of a workspace.
-    pub(crate) async fn update(&self, id: &str, name: Option<String>, auto_start: Option<bool>) -> Result<Entry, Fault> {
+    pub(crate) async fn update(
+        &self,
+        id: &str,
+        name: Option<String>,
+        auto_start: Option<bool>,
+    ) -> Result<Entry, Fault> {
         let name = name.map(checked_name).transpose()?;
         let _changing = self.changing.lock().await;
         let mut entry = self.get(id)?;
@@ -133,8 +141,7 @@ impl Workspaces {
         {
             return Err(Fault::params(format_args!("another workspace is called \"{name}\"; take another name")));
         }
-        let updated =
-            WorkspaceUpdatedPayload { workspace_id: entry.id.clone(), name: name.clone(), auto_start };
+        let updated = WorkspaceUpdatedPayload { workspace_id: entry.id.clone(), name: name.clone(), auto_start };
         entry.name = name.unwrap_or(entry.name);
         entry.auto_start = auto_start.unwrap_or(entry.auto_start);
         self.store(&entry, Some(updated.into())).await?;

@@ -90,19 +90,26 @@ async fn write(mut sink: SplitSink<WebSocket, Message>, mut outgoing: mpsc::Rece
             _ = heartbeat.tick() => Message::text(beat(host)),
             _ = ping.tick() => Message::Ping(bytes::Bytes::new()),
         };
-        let is_last = matches!(message, Message::Close(_));
-        let write = async {
-            sink.feed(message).await?;
-            // What has gathered goes with it; the rest of the time each message goes at once.
-            while let Ok(next) = outgoing.try_recv() {
-                sink.feed(frame(next)).await?;
+        let mut next = Some(message);
+        // What has gathered goes with it; the rest of the time each message goes at once.
+        while let Some(message) = next {
+            let is_last = matches!(message, Message::Close(_));
+            if !in_time(sink.feed(message)).await || is_last {
+                // The goodbye goes out if it can.
+                let _ = in_time(sink.flush()).await;
+                return;
             }
-            sink.flush().await
-        };
-        if !matches!(timeout(WRITE_WAIT, write).await, Ok(Ok(()))) || is_last {
+            next = outgoing.try_recv().ok().map(frame);
+        }
+        if !in_time(sink.flush()).await {
             return;
         }
     }
+}
+
+/// Whether something was written before the client's time was up.
+async fn in_time(write: impl Future<Output = Result<(), axum::Error>>) -> bool {
+    matches!(timeout(WRITE_WAIT, write).await, Ok(Ok(())))
 }
 
 fn frame(outgoing: Outgoing) -> Message {

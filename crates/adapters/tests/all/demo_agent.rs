@@ -38,6 +38,7 @@ async fn every_well_behaved_keyword_ends_its_turn_and_leaves_the_session_usable(
                 ("bigline 100000", "x\n"),
                 ("flood 300 20", "x\n"),
                 ("flood 2 0", ""),
+                ("drip 3 1000", " ns\n"),
             ] {
                 let (reply, updates) = host.turn(prompt).await;
                 // What the tour wrote would change what later tools see.
@@ -51,6 +52,21 @@ async fn every_well_behaved_keyword_ends_its_turn_and_leaves_the_session_usable(
         })
         .await;
     }
+}
+
+#[tokio::test]
+async fn a_drip_numbers_its_pieces_and_tells_when_each_was_sent() {
+    host(ALLOWS, async |mut host| {
+        let (_, updates) = host.turn("drip 3 1000 apart").await;
+        let text = said(&updates);
+        let words: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+        let numbers: Vec<_> = words.iter().map(|words| (words[0], words[1], words[4])).collect();
+        assert_eq!(numbers, [("drip", "0", "ns"), ("drip", "1", "ns"), ("drip", "2", "ns")]);
+        assert!(words.is_sorted_by_key(|words| words[3].parse::<u64>().unwrap()), "{text}");
+        let thoughts = updates.iter().filter(|update| matches!(update, SessionUpdate::AgentThoughtChunk(_))).count();
+        assert_eq!(thoughts, 3, "one after each piece, to end its message");
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -177,6 +177,7 @@ async fn what_the_runtime_says_about_its_session_changes_only_what_is_its_own() 
         runtime_session_id: Some("another".into()),
         queue: Some(Vec::new()),
         reason: None,
+        hidden: Some(true),
     };
     agent.say(Fact::Session(update)).await;
     agent.say(delta("hi")).await;
@@ -184,7 +185,7 @@ async fn what_the_runtime_says_about_its_session_changes_only_what_is_its_own() 
     let record = host.record(&session).await;
     assert_eq!((record.status, record.mode, record.queue.len()), (SessionStatus::Active, Mode::Ask, 1));
     assert_eq!((record.title.as_deref(), record.model.as_deref()), (Some("a title"), Some("a model")));
-    assert_eq!(record.runtime_session_id, Some("another".into()));
+    assert_eq!((record.runtime_session_id, record.hidden), (Some("another".into()), false));
     assert_eq!(said.runtime.runtime_session_id, Some("another".into()));
     assert_eq!(said.trace.task_id, Some(task));
     host.stop().await;

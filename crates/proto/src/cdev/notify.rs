@@ -42,7 +42,7 @@ pub enum Audience {
 }
 
 /// How the agent's events are called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Naming {
     /// `claude_message`, as the first clients know it, whichever agent it is.
     #[default]
@@ -140,8 +140,10 @@ pub fn pending(waiting: &Pending, about: &About<'_>) -> Vec<Notification> {
 
 /// A workspace is gone. It is no session's event; it has no `session_id`, with which a client would misread it.
 fn workspace_removed(id: &str, name: &str, path: &str, time: Timestamp) -> Notification {
-    let params = json!({ "id": id, "name": name, "path": path, "workspace_id": id, "timestamp": time });
-    Notification { event: "workspace_removed", params: object(params), audience: Audience::Everyone }
+    let mut params = object(json!({ "id": id, "name": name, "path": path, "workspace_id": id }));
+    Room::new(PAYLOAD).fields(&mut params);
+    params.insert("timestamp".into(), time.to_string().into());
+    Notification { event: "workspace_removed", params, audience: Audience::Everyone }
 }
 
 /// The notification as one line of JSON-RPC. What is not durable has an empty cursor, which is left out.

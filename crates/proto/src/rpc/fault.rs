@@ -128,7 +128,10 @@ impl Fault {
     /// The kind of error, if it is one of ours.
     pub fn kind(&self) -> Option<FaultCode> {
         let word = self.data.get("code").and_then(Value::as_str);
-        FaultCode::ALL.iter().copied().find(|code| word.is_none_or(|word| word == code.word()) && code.number() == self.code)
+        FaultCode::ALL
+            .iter()
+            .copied()
+            .find(|code| word.is_none_or(|word| word == code.word()) && code.number() == self.code)
     }
 }
 

@@ -217,6 +217,9 @@ wire! {
         /// Which.
         #[serde(skip_serializing_if = "Option::is_none")]
         session_id: Option<String>,
+        /// What comes comes after this cursor.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cursor: Option<String>,
     }
 }
 

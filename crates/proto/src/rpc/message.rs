@@ -56,18 +56,19 @@ pub struct Call {
 #[derive(Debug)]
 pub enum Incoming {
     /// One message: a call, or the answer to what is none.
-    One(Result<Call, Response>),
+    One(Result<Call, Box<Response>>),
     /// Several; what is answered is answered together.
-    Batch(Vec<Result<Call, Response>>),
+    Batch(Vec<Result<Call, Box<Response>>>),
 }
 
 impl Incoming {
     /// Reads a frame; one that cannot be read at all is answered with the error.
-    pub fn read(frame: &[u8]) -> Result<Self, Response> {
-        let parse = |error: serde_json::Error| Response::error(Id::NULL, Fault::new(FaultCode::ParseError, error));
+    pub fn read(frame: &[u8]) -> Result<Self, Box<Response>> {
+        let refuse = |code, why: &dyn fmt::Display| Box::new(Response::error(Id::NULL, Fault::new(code, why)));
+        let parse = |error: serde_json::Error| refuse(FaultCode::ParseError, &error);
         if depth(frame) > MAX_DEPTH {
             let why = format_args!("arrays and objects may lie {MAX_DEPTH} deep in each other, not deeper");
-            return Err(Response::error(Id::NULL, Fault::new(FaultCode::ParseError, why)));
+            return Err(refuse(FaultCode::ParseError, &why));
         }
         let first = frame.iter().find(|byte| !byte.is_ascii_whitespace());
         if first != Some(&b'[') {
@@ -75,17 +76,19 @@ impl Incoming {
             return Ok(Self::One(Call::read(raw)));
         }
         let members: Vec<&RawValue> = serde_json::from_slice(frame).map_err(parse)?;
-        let refuse = |why: String| Err(Response::error(Id::NULL, Fault::new(FaultCode::InvalidRequest, why)));
+        let refuse = |why: &dyn fmt::Display| Err(refuse(FaultCode::InvalidRequest, why));
         match members.len() {
-            0 => refuse("the batch is empty; send at least one request".into()),
-            many if many > MAX_BATCH => refuse(format!("the batch has {many} requests; send at most {MAX_BATCH}")),
+            0 => refuse(&"the batch is empty; send at least one request"),
+            many if many > MAX_BATCH => {
+                refuse(&format_args!("the batch has {many} requests; send at most {MAX_BATCH}"))
+            }
             _ => Ok(Self::Batch(members.into_iter().map(Call::read).collect())),
         }
     }
 }
 
 impl Call {
-    fn read(raw: &RawValue) -> Result<Self, Response> {
+    fn read(raw: &RawValue) -> Result<Self, Box<Response>> {
         #[derive(Deserialize)]
         struct Wire<'a> {
             #[serde(default)]
@@ -97,7 +100,7 @@ impl Call {
             #[serde(borrow, default)]
             params: Option<&'a RawValue>,
         }
-        let refuse = |id: Id, why: &str| Err(Response::error(id, Fault::new(FaultCode::InvalidRequest, why)));
+        let refuse = |id: Id, why: &str| Err(Box::new(Response::error(id, Fault::new(FaultCode::InvalidRequest, why))));
         let Ok(wire) = serde_json::from_str::<Wire<'_>>(raw.get()) else {
             return refuse(Id::NULL, "a request is an object with `jsonrpc`, `method` and, if answered, `id`");
         };
@@ -199,7 +202,11 @@ mod tests {
 
     #[test]
     fn what_is_no_request_is_refused_with_the_id_where_it_has_one() {
-        let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":{}1{}}}", "[".repeat(9000), "]".repeat(9000));
+        let deep = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":{}1{}}}",
+            "[".repeat(9000),
+            "]".repeat(9000)
+        );
         let table = [
             ("", -32700, "null"),
             ("{", -32700, "null"),

@@ -54,6 +54,7 @@ pub mod openrpc;
 mod permission;
 mod session;
 mod table;
+pub mod typescript;
 mod workspace;
 
 pub use agent::*;

@@ -106,7 +106,7 @@ notification_table! {
     StreamReadComplete = "stream_read_complete" (StreamReadComplete);
     /// A session was made.
     SessionStart = "session_start" (SessionStart);
-    /// A session ended.
+    /// A session ended, or the daemon goes down.
     SessionEnd = "session_end" (SessionEnd);
     /// A session was stopped.
     SessionStopped = "session_stopped" (SessionStopped);
@@ -122,6 +122,8 @@ notification_table! {
     SessionWatchStarted = "session_watch_started" (SessionWatchStarted);
     /// This client watches a session no more.
     SessionWatchStopped = "session_watch_stopped" (SessionWatchStopped);
+    /// Retention removed events of a session before they could be sent.
+    Truncated = "truncated" (Truncated);
     /// A workspace was removed.
     WorkspaceRemoved = "workspace_removed" (WorkspaceRemoved);
     /// A task failed.

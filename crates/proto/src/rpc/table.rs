@@ -1,5 +1,7 @@
 //! The table itself.
 
+use std::borrow::Cow;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +91,11 @@ macro_rules! method_table {
             /// What a call costs.
             pub fn cost(self) -> Cost {
                 match self { $(Self::$variant => Cost::$cost),* }
+            }
+
+            /// The name of its parameters' type.
+            pub fn params_name(self) -> Cow<'static, str> {
+                match self { $(Self::$variant => <$params>::schema_name()),* }
             }
 
             /// The schema of its parameters.

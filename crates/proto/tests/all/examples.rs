@@ -218,6 +218,7 @@ fn additions() -> Vec<EventBody> {
                 held: true,
             }]),
             reason: Some("restart".into()),
+            hidden: Some(true),
         }
         .into(),
         SessionClosedPayload { reason: "expired".into() }.into(),

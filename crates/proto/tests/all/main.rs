@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod cdev;
+mod docs;
 mod events;
 mod examples;
 mod notifications;
@@ -15,3 +16,4 @@ mod session_record;
 mod session_status;
 mod support;
 mod transcript;
+mod typescript;

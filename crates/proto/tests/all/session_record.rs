@@ -80,6 +80,8 @@ fn a_record_follows_its_session_from_created_over_started_to_completed() {
         queue: Vec::new(),
         workspace_id: None,
         runtime_config: None,
+        messages: 0,
+        hidden: false,
     };
     assert_eq!(record_of([]), new);
 
@@ -90,6 +92,7 @@ fn a_record_follows_its_session_from_created_over_started_to_completed() {
         updated_at: time(2),
         open_task: Some(OpenTask { task_id: "task_1".into(), first_seq: 2, started_at: time(2) }),
         tasks: 1,
+        messages: 1,
         ..new
     };
     assert_eq!(record_of([started("hello")]), running);
@@ -143,6 +146,7 @@ fn an_update_changes_what_it_names() {
         runtime_session_id: Some("thread-7".into()),
         queue: Some(vec![queued("prompt_1", false)]),
         reason: None,
+        hidden: Some(true),
     });
     let expected = SessionRecord {
         status: SessionStatus::Ending,
@@ -151,6 +155,7 @@ fn an_update_changes_what_it_names() {
         mode: Mode::Plan,
         runtime_session_id: Some("thread-7".into()),
         queue: vec![queued("prompt_1", false)],
+        hidden: true,
         updated_at: time(3),
         ..record_of([started("hello")])
     };

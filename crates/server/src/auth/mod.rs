@@ -88,11 +88,6 @@ impl Auth {
             fingerprint: self.place.fingerprint.clone(),
         })
     }
-
-    /// Where others reach this daemon; `None` if only the local socket is served.
-    pub fn http_url(&self) -> Option<String> {
-        self.place.urls(None).map(|urls| urls.http)
-    }
 }
 
 /// The time this long after another.

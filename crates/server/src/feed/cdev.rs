@@ -145,7 +145,7 @@ impl Work {
         };
         self.connection.watch(&session, workspace);
         // Whoever asked may be gone; the feed finds that out by itself.
-        let _ = done.send(Ok(()));
+        let _ = done.send(Ok(at));
         if let Some((mut follower, after)) = missed {
             while let Ok(Some(batch)) = follower.ready().await {
                 self.send_all(&batch, Some((after, at))).await?;

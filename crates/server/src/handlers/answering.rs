@@ -29,7 +29,10 @@ pub(super) async fn find(context: &Context<'_>, id: &str, session: Option<&str>)
     match found.len() {
         0 => Err(gone()),
         1 => found.pop().ok_or_else(gone),
-        _ => Err(Fault::params(format_args!("{id} waits in several sessions; name the session_id")).with("tool_use_id", id)),
+        _ => {
+            Err(Fault::params(format_args!("{id} waits in several sessions; name the session_id"))
+                .with("tool_use_id", id))
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use roost_proto::rpc::{
 };
 use serde_json::value::RawValue;
 
-use crate::dispatch::{Context, MAX_FRAME};
+use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::feed::{Feed, Place, Selection, Wanted, truncated};
 
@@ -28,10 +28,7 @@ const MAX_PIECE: u32 = 512 << 10;
 /// Characters of a reader's name at most.
 const MAX_NAME: usize = 100;
 
-pub(crate) async fn subscribe(
-    context: &Context<'_>,
-    params: SubscribeParams,
-) -> Result<EventsSubscribeResult, Fault> {
+pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) -> Result<EventsSubscribeResult, Fault> {
     let connection = context.connected()?;
     let format = params.format.unwrap_or_default();
     let mut after = params.after.as_deref().map(str::parse::<Place>).transpose()?;
@@ -98,7 +95,8 @@ pub(crate) async fn unsubscribe(context: &Context<'_>, params: UnsubscribeParams
 pub(crate) async fn ack(context: &Context<'_>, params: AckParams) -> Result<AckResult, Fault> {
     let place: Place = params.cursor.parse()?;
     let id = reader(context, &params.name)?;
-    let body = serde_json::to_string(&place.to_string()).map_err(|error| Fault::new(FaultCode::InternalError, error))?;
+    let body =
+        serde_json::to_string(&place.to_string()).map_err(|error| Fault::new(FaultCode::InternalError, error))?;
     let change = RowChange { kind: RowKind::Cursor, id, body: Some(body) };
     context.host.log.keep(vec![change], Vec::new()).await.map_err(fault::log)?;
     Ok(AckResult { name: params.name, cursor: params.cursor })
@@ -131,7 +129,7 @@ pub(crate) async fn read(context: &Context<'_>, params: LogReadParams) -> Result
     for entry in &page.batch {
         size += entry.json().len() + 1;
         // One event that is too big for a frame by itself is told, not passed over.
-        if size > MAX_FRAME && !events.is_empty() {
+        if size > PAGE_BYTES && !events.is_empty() {
             break;
         }
         let raw = RawValue::from_string(entry.json().to_owned());

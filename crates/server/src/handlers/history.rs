@@ -14,7 +14,7 @@ use roost_proto::session::SessionRecord;
 use serde::Serialize;
 
 use super::{routing, shape};
-use crate::dispatch::{Context, MAX_FRAME};
+use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::host::Host;
 use crate::whole::whole;
@@ -37,7 +37,7 @@ pub(super) async fn of_entry(host: &Host, entry: &Entry) -> Result<Vec<SessionRe
 }
 
 /// Every session that was not taken off the lists, the latest first.
-async fn listed(host: &Host) -> Result<Vec<SessionRecord>, Fault> {
+pub(super) async fn listed(host: &Host) -> Result<Vec<SessionRecord>, Fault> {
     let mut sessions = host.log.sessions(usize::MAX).await.map_err(fault::log)?;
     sessions.retain(|record| !record.hidden);
     Ok(sessions)
@@ -149,7 +149,7 @@ fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
     let (mut fitting, mut size) = (Vec::new(), 4096);
     for item in items {
         size += serde_json::to_string(&item).map_or(0, |text| text.len() + 1);
-        if size > MAX_FRAME && !fitting.is_empty() {
+        if size > PAGE_BYTES && !fitting.is_empty() {
             break;
         }
         fitting.push(item);
@@ -165,7 +165,9 @@ async fn read(host: &Host, record: &SessionRecord, without: &[Type]) -> Result<V
     let mut start = Start::AfterSeq(stream.clone(), 0);
     let mut follower = loop {
         match host.log.follow(filter.clone(), start).await {
-            Err(roost_log::Error::Truncated { resume_at, .. }) => start = Start::AfterSeq(stream.clone(), resume_at - 1),
+            Err(roost_log::Error::Truncated { resume_at, .. }) => {
+                start = Start::AfterSeq(stream.clone(), resume_at - 1)
+            }
             follower => break follower.map_err(fault::log)?,
         }
     };

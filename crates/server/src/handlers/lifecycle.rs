@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use roost_log::{Health, Start};
 use roost_proto::cdev::notify::Naming;
-use roost_proto::time::Timestamp;
+use roost_proto::rpc::notification::EventName;
 use roost_proto::rpc::{
     Empty, EventFormat, Fault, FaultCode, HealthResult, InitializeParams, InitializeResult, NoParams, PROTOCOL_VERSION,
     SERVER_NAME, ServerCapabilities, ServerInfo, StatusResult, Success,
 };
+use roost_proto::time::Timestamp;
 use serde_json::json;
 
 use super::{agent, shape};
@@ -18,30 +19,6 @@ use crate::dispatch::Context;
 use crate::fault;
 use crate::feed::{Feed, Selection};
 use crate::host::Host;
-
-/// The events that a client may be sent without asking.
-const NOTIFICATIONS: [&str; 20] = [
-    "claude_log",
-    "claude_message",
-    "claude_status",
-    "claude_permission",
-    "claude_waiting",
-    "claude_session_info",
-    "pty_permission",
-    "pty_permission_resolved",
-    "pty_state",
-    "stream_read_complete",
-    "session_start",
-    "session_end",
-    "session_stopped",
-    "session_id_resolved",
-    "session_id_failed",
-    "session_joined",
-    "session_left",
-    "workspace_removed",
-    "heartbeat",
-    "error",
-];
 
 /// Close code of a connection whose client said goodbye.
 const NORMAL: u16 = 1000;
@@ -106,7 +83,7 @@ async fn capabilities(host: &Host) -> ServerCapabilities {
         git: all(&git, false),
         file: all(&["get", "list"], false),
         repository: all(&["index", "search", "list", "tree", "stats", "rebuild"], false),
-        notifications: NOTIFICATIONS.map(Into::into).into(),
+        notifications: EventName::ALL.iter().map(|event| event.name().to_owned()).collect(),
         supported_agents: registry.runtimes.iter().map(|runtime| runtime.id.clone()).collect(),
         runtime_registry: registry,
     }
@@ -139,7 +116,9 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<StatusR
     let pending = host.log.pending(None).await.map_err(fault::log)?.len() as u64;
     let running = host.log.open_tasks().await.map_err(fault::log)?.len() as u64;
     let state = match &agent {
-        Some(record) => shape::state(record, !host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?.is_empty()),
+        Some(record) => {
+            shape::state(record, !host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?.is_empty())
+        }
         None => "idle",
     };
     let is_git_repo = match &default {

@@ -12,3 +12,5 @@ pub(crate) mod session;
 mod shape;
 pub(crate) mod watching;
 pub(crate) mod workspace;
+
+pub(crate) use session::begin;

@@ -56,7 +56,7 @@ pub(crate) async fn pending(context: &Context<'_>, params: PendingParams) -> Res
         };
         // Those that do not fit are counted; they come up when older ones are answered.
         size += input.to_string().len() * 2 + 1024;
-        if size > crate::dispatch::MAX_FRAME {
+        if size > crate::dispatch::PAGE_BYTES {
             break;
         }
         requests.push(PendingRequest {

@@ -24,7 +24,9 @@ pub(super) async fn runtime(context: &Context<'_>, agent_type: Option<&str>) -> 
     match entry {
         Some(entry) if entry.status == RuntimeStatus::Disabled => refuse("disabled", "it is disabled here".into()),
         Some(entry) => match entry.availability {
-            Some(look) if !look.installed => refuse("unavailable", look.reason.unwrap_or_else(|| "it is missing".into())),
+            Some(look) if !look.installed => {
+                refuse("unavailable", look.reason.unwrap_or_else(|| "it is missing".into()))
+            }
             _ => Ok(id),
         },
         None => Err(Fault::new(FaultCode::AgentNotConfigured, "no runtime is registered")),
@@ -48,11 +50,7 @@ fn normal(agent_type: &str) -> String {
 }
 
 /// The session that a call is about; the runtime it names, if any, must be the session's own.
-pub(super) async fn session(
-    context: &Context<'_>,
-    id: &str,
-    agent_type: Option<&str>,
-) -> Result<SessionRecord, Fault> {
+pub(super) async fn session(context: &Context<'_>, id: &str, agent_type: Option<&str>) -> Result<SessionRecord, Fault> {
     known(context, agent_type)?;
     let record = context.host.session(id).await?;
     match agent_type {
@@ -107,17 +105,15 @@ pub(super) fn place(
         (None, Some(cwd)) if context.caller.scope >= Scope::Admin => {
             Ok((cwd.into(), workspaces.containing(cwd.as_ref())))
         }
-        (None, Some(_)) => Err(Fault::params("cwd is for the local door only; name a workspace_id").with("field", "cwd")),
+        (None, Some(_)) => {
+            Err(Fault::params("cwd is for the local door only; name a workspace_id").with("field", "cwd"))
+        }
         (None, None) => Err(Fault::missing("workspace_id")),
     }
 }
 
 /// The mode that a call asks for, if the server's policy lets this client have it.
-pub(super) fn mode(
-    context: &Context<'_>,
-    mode: Option<AnyMode>,
-    yolo: Option<bool>,
-) -> Result<Option<Mode>, Fault> {
+pub(super) fn mode(context: &Context<'_>, mode: Option<AnyMode>, yolo: Option<bool>) -> Result<Option<Mode>, Fault> {
     let mode = if yolo == Some(true) { Some(Mode::Yolo) } else { mode.map(|mode| mode.0) };
     if mode == Some(Mode::Yolo) && context.caller.door != Door::Local && !context.host.settings.allow_yolo {
         let why = "the mode yolo is not allowed from afar; set policy.allow_yolo in roost.toml to allow it";

@@ -18,6 +18,7 @@ use super::{answering, routing, shape};
 use crate::dispatch::Context;
 use crate::fault;
 use crate::feed::Command;
+use crate::host::Host;
 use crate::workspaces::Entry;
 
 /// Whose logins a session uses unless told otherwise.
@@ -163,6 +164,23 @@ pub(super) async fn create(
     context.host.session(id.as_str()).await
 }
 
+/// Makes a session in a workspace that has none.
+pub(crate) async fn begin(host: &Host, entry: &Entry) -> Result<(), Fault> {
+    if !super::history::of_entry(host, entry).await?.is_empty() {
+        return Ok(());
+    }
+    let new = NewSession {
+        runtime: None,
+        cwd: entry.path.clone().into(),
+        mode: Mode::default(),
+        credential_namespace: NAMESPACE.into(),
+        workspace_id: Some(entry.id.clone()),
+        input: CreateSessionInput::default(),
+    };
+    host.engine.create_session(new).await.map_err(fault::engine)?;
+    Ok(())
+}
+
 /// Says something to a session; whoever watches may be asked, unless the sender says that nobody is there.
 pub(super) async fn prompt(
     context: &Context<'_>,
@@ -209,8 +227,23 @@ pub(crate) async fn input(context: &Context<'_>, params: SessionInputParams) -> 
 
 /// The keys of a terminal; those that mean nothing to an agent are taken and do nothing.
 const KEYS: [&str; 17] = [
-    "enter", "return", "escape", "esc", "up", "down", "left", "right", "tab", "backspace", "delete", "home", "end",
-    "pageup", "pagedown", "space", "ctrl-c",
+    "enter",
+    "return",
+    "escape",
+    "esc",
+    "up",
+    "down",
+    "left",
+    "right",
+    "tab",
+    "backspace",
+    "delete",
+    "home",
+    "end",
+    "pageup",
+    "pagedown",
+    "space",
+    "ctrl-c",
 ];
 
 /// Types a key or a text; returns the key if it was one. What waits is answered, else text is a prompt and escape stops.
@@ -223,10 +256,12 @@ pub(super) async fn type_into(
     let key = KEYS.contains(&word.as_str()).then(|| word.clone());
     let waiting = answering::oldest(context, &record.session_id, |_| true).await?;
     match (key.as_deref(), waiting) {
-        (Some("escape" | "esc" | "ctrl-c"), None) => match context.host.engine.stop(record.session_id.as_str(), "escape").await {
-            Ok(_) | Err(roost_engine::Error::NothingToStop(_)) => {}
-            Err(error) => return Err(fault::engine(error)),
-        },
+        (Some("escape" | "esc" | "ctrl-c"), None) => {
+            match context.host.engine.stop(record.session_id.as_str(), "escape").await {
+                Ok(_) | Err(roost_engine::Error::NothingToStop(_)) => {}
+                Err(error) => return Err(fault::engine(error)),
+            }
+        }
         (Some("escape" | "esc" | "ctrl-c"), Some(pending)) => {
             let to = answering::in_words(&pending, &Value::String(String::new()), true)?;
             answering::give(context, &pending, to, None).await?;

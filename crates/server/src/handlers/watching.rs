@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use roost_proto::rpc::{Fault, FaultCode, FocusResult, UnwatchParams, WatchParams, WatchResult, WorkspaceSessionParams};
+use roost_proto::rpc::{
+    Fault, FaultCode, FocusResult, UnwatchParams, WatchParams, WatchResult, WorkspaceSessionParams,
+};
 use roost_proto::session::SessionRecord;
 use serde_json::json;
 use tokio::sync::oneshot;
@@ -14,34 +16,39 @@ use crate::feed::{Command, Place};
 
 pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<WatchResult, Fault> {
     let connection = context.connected()?;
-    let record = routing::session_in(
-        context,
-        params.workspace_id.as_deref(),
-        &params.session_id,
-        params.agent_type.as_deref(),
-    )
-    .await?;
+    let record =
+        routing::session_in(context, params.workspace_id.as_deref(), &params.session_id, params.agent_type.as_deref())
+            .await?;
     let after = params.after.as_deref().map(str::parse::<Place>).transpose()?;
     let session = record.session_id.to_string();
     let workspace = params.workspace_id.or_else(|| shape::workspace_of(context.host, &record));
     let commands = connection.feeds().commands();
-    match commands {
+    let cursor = match commands {
         // The feed itself takes the watch, so that nothing falls between what was missed and what comes.
         Some(commands) => {
             let (done, watched) = oneshot::channel();
             let command = Command::Watch { session: session.clone(), workspace: workspace.clone(), after, done };
             let gone = |_| Fault::new(FaultCode::InternalError, "the connection is closing");
             commands.send(command).await.map_err(|_| gone(()))?;
-            watched.await.map_err(|_| gone(()))??;
+            Some(watched.await.map_err(|_| gone(()))??.to_string())
         }
         // Whoever follows the log's own form reads the session there; the watch only makes it a viewer.
-        None => connection.watch(&session, workspace.clone()),
-    }
+        None => {
+            connection.watch(&session, workspace.clone());
+            None
+        }
+    };
     if let Some(workspace) = &workspace {
         look_at(context, connection, workspace, &record);
     }
     connection.tell("session_watch_started", json!({ "session_id": session, "watching": true }));
-    Ok(WatchResult { status: "watching".into(), watching: true, workspace_id: workspace, session_id: Some(session) })
+    Ok(WatchResult {
+        status: "watching".into(),
+        watching: true,
+        workspace_id: workspace,
+        session_id: Some(session),
+        cursor,
+    })
 }
 
 pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Result<WatchResult, Fault> {
@@ -49,7 +56,9 @@ pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Res
     let connection = context.connected()?;
     let session = match &params.session_id {
         // A session that is gone from the log can still be watched no more.
-        Some(id) => Some(context.host.session(id).await.map_or_else(|_| id.clone(), |record| record.session_id.to_string())),
+        Some(id) => {
+            Some(context.host.session(id).await.map_or_else(|_| id.clone(), |record| record.session_id.to_string()))
+        }
         None => first_watched(context, connection, &params).await,
     };
     let unwatched = session.filter(|session| connection.unwatch(session));
@@ -62,6 +71,7 @@ pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Res
         watching: false,
         workspace_id: params.workspace_id,
         session_id: unwatched.or(params.session_id),
+        cursor: None,
     })
 }
 

@@ -1,13 +1,14 @@
 //! Workspaces, without git yet.
 
 use roost_proto::rpc::{
-    ActivateResult, Done, Fault, FaultCode, NoParams, SubscribeAllResult, SubscribeResult, SubscriptionsResult,
-    Workspace, WorkspaceAddParams, WorkspaceListParams, WorkspaceListResult, WorkspaceParams, WorkspaceSessionParams,
-    WorkspaceStatusResult, WorkspaceUpdateParams,
+    ActivateResult, Done, Fault, FaultCode, HistoryItem, NoParams, SubscribeAllResult, SubscribeResult,
+    SubscriptionsResult, Workspace, WorkspaceAddParams, WorkspaceListParams, WorkspaceListResult, WorkspaceParams,
+    WorkspaceSessionParams, WorkspaceStatusResult, WorkspaceUpdateParams,
 };
+use roost_proto::session::SessionRecord;
 
 use super::{history, routing, shape};
-use crate::dispatch::{Context, MAX_FRAME};
+use crate::dispatch::{Context, PAGE_BYTES};
 use crate::workspaces::{Entry, NewWorkspace};
 
 /// Past sessions of a workspace that are listed with it.
@@ -17,47 +18,48 @@ const ITEM: usize = 2 << 10;
 
 pub(crate) async fn list(context: &Context<'_>, _: WorkspaceListParams) -> Result<WorkspaceListResult, Fault> {
     let all = context.host.workspaces.all();
-    let each = (MAX_FRAME / ITEM / all.len().max(1)).clamp(1, SESSIONS);
+    let each = (PAGE_BYTES / ITEM / all.len().max(1)).clamp(1, SESSIONS);
+    let sessions = history::listed(context.host).await?;
     let mut workspaces = Vec::with_capacity(all.len());
     for entry in all.iter() {
-        workspaces.push(shaped(context, entry, each).await?);
+        let records = sessions.iter().filter(|record| routing::belongs(record, entry)).cloned().collect();
+        workspaces.push(shape_all(context, entry, records, each).await);
     }
     Ok(WorkspaceListResult { workspaces })
 }
 
 pub(crate) async fn get(context: &Context<'_>, params: WorkspaceParams) -> Result<Workspace, Fault> {
-    shaped(context, &context.host.workspaces.get(&params.workspace_id)?, SESSIONS).await
+    shaped(context, &context.host.workspaces.get(&params.workspace_id)?).await
 }
 
-async fn shaped(context: &Context<'_>, entry: &Entry, sessions: usize) -> Result<Workspace, Fault> {
-    let records = history::of_entry(context.host, entry).await?;
+async fn shaped(context: &Context<'_>, entry: &Entry) -> Result<Workspace, Fault> {
+    Ok(shape_all(context, entry, history::of_entry(context.host, entry).await?, SESSIONS).await)
+}
+
+/// A workspace with its sessions, of which so many are listed.
+async fn shape_all(context: &Context<'_>, entry: &Entry, records: Vec<SessionRecord>, most: usize) -> Workspace {
     let live = records.iter().filter(|record| shape::is_live(record)).count() as u64;
     let current = records.iter().find(|record| Some(&record.session_id) == entry.current.as_ref());
     let active = current.or_else(|| records.iter().find(|record| shape::is_live(record)));
     let is_git_repo = shape::is_git(&entry.path).await;
-    Ok(Workspace {
+    Workspace {
         id: entry.id.to_string(),
         name: entry.name.clone(),
         path: entry.path.clone(),
         exists: tokio::fs::metadata(&entry.path).await.is_ok_and(|metadata| metadata.is_dir()),
         auto_start: entry.auto_start,
         created_at: entry.created_at,
-        sessions: items(context, entry, &records, sessions),
+        sessions: items(context, entry, &records, most),
         active_session_count: live,
         has_active_session: live > 0,
         active_session_id: active.map(|record| record.session_id.to_string()).unwrap_or_default(),
         active_agent_type: active.map(|record| record.runtime.id().into()),
         is_git_repo,
         git_state: if is_git_repo { "git_init" } else { "no_git" }.into(),
-    })
+    }
 }
 
-fn items(
-    context: &Context<'_>,
-    entry: &Entry,
-    records: &[roost_proto::session::SessionRecord],
-    most: usize,
-) -> Vec<roost_proto::rpc::HistoryItem> {
+fn items(context: &Context<'_>, entry: &Entry, records: &[SessionRecord], most: usize) -> Vec<HistoryItem> {
     records.iter().take(most).map(|record| shape::item(context.host, record, entry.id.as_str())).collect()
 }
 
@@ -69,7 +71,7 @@ pub(crate) async fn add(context: &Context<'_>, params: WorkspaceAddParams) -> Re
         create_if_missing: params.create_if_missing.unwrap_or_default(),
     };
     let entry = context.host.workspaces.add(new).await?;
-    shaped(context, &entry, SESSIONS).await
+    shaped(context, &entry).await
 }
 
 pub(crate) async fn remove(context: &Context<'_>, params: WorkspaceParams) -> Result<Done, Fault> {
@@ -86,15 +88,14 @@ pub(crate) async fn remove(context: &Context<'_>, params: WorkspaceParams) -> Re
 
 pub(crate) async fn update(context: &Context<'_>, params: WorkspaceUpdateParams) -> Result<Workspace, Fault> {
     let entry = context.host.workspaces.update(&params.workspace_id, params.name, params.auto_start).await?;
-    shaped(context, &entry, SESSIONS).await
+    shaped(context, &entry).await
 }
 
 pub(crate) async fn status(context: &Context<'_>, params: WorkspaceParams) -> Result<WorkspaceStatusResult, Fault> {
     let entry = context.host.workspaces.get(&params.workspace_id)?;
     let records = history::of_entry(context.host, &entry).await?;
     let live = records.iter().filter(|record| shape::is_live(record)).count() as u64;
-    let watched =
-        records.iter().find(|record| !context.host.presence.viewers(record.session_id.as_str()).is_empty());
+    let watched = records.iter().find(|record| !context.host.presence.viewers(record.session_id.as_str()).is_empty());
     let is_git_repo = shape::is_git(&entry.path).await;
     Ok(WorkspaceStatusResult {
         sessions: items(context, &entry, &records, SESSIONS),
@@ -143,10 +144,7 @@ pub(crate) async fn subscribe_all(context: &Context<'_>, _: NoParams) -> Result<
     Ok(SubscribeAllResult { success: true, is_filtering: false })
 }
 
-pub(crate) async fn activate(
-    context: &Context<'_>,
-    params: WorkspaceSessionParams,
-) -> Result<ActivateResult, Fault> {
+pub(crate) async fn activate(context: &Context<'_>, params: WorkspaceSessionParams) -> Result<ActivateResult, Fault> {
     let workspace = Some(params.workspace_id.as_str());
     let record = routing::session_in(context, workspace, &params.session_id, params.agent_type.as_deref()).await?;
     context.host.workspaces.activate(&params.workspace_id, &record.session_id).await?;

@@ -24,6 +24,7 @@ pub(super) enum Keyword {
     Tools,
     Slow { time: Duration },
     Flood { chunks: u64, size: usize },
+    Drip { pieces: u64, rate: f64, apart: bool },
     BigLine { bytes: usize },
     Resume,
     Fail,
@@ -35,7 +36,7 @@ pub(super) enum Keyword {
 }
 
 /// Name, argument hint and description of every keyword, as clients list them.
-const KEYWORDS: [(&str, &str, &str); 19] = [
+const KEYWORDS: [(&str, &str, &str); 20] = [
     ("tour", "", "a short tour that proposes to create a file"),
     ("hello", "", "one short answer"),
     ("edit", "[NAME]", "write a file after approval"),
@@ -47,6 +48,7 @@ const KEYWORDS: [(&str, &str, &str); 19] = [
     ("tools", "", "run a read-only tool without asking"),
     ("slow", "[SECONDS]", "stream slowly"),
     ("flood", "[N] [SIZE]", "send N chunks of SIZE bytes at full speed"),
+    ("drip", "[N] [RATE] [apart]", "send N pieces, RATE in a second, that tell when; apart: each a message"),
     ("bigline", "[BYTES]", "send one chunk of BYTES bytes in one line"),
     ("resume", "", "tell what this session remembers"),
     ("fail", "", "answer with an error"),
@@ -74,6 +76,12 @@ impl Keyword {
                 time: Duration::try_from_secs_f64(number(&mut words, 1.0)).unwrap_or(Duration::from_secs(1)),
             },
             "flood" => Self::Flood { chunks: number(&mut words, 1000), size: number(&mut words, 40).min(MAX_BYTES) },
+            "drip" => Self::Drip {
+                pieces: number(&mut words, 100),
+                // Slower than once in a day is an odd argument too.
+                rate: Some(number(&mut words, 10.0)).filter(|rate| (1e-5..=1e6).contains(rate)).unwrap_or(10.0),
+                apart: words.next() == Some("apart"),
+            },
             "bigline" => Self::BigLine { bytes: number(&mut words, 1 << 20).min(MAX_BYTES) },
             "resume" => Self::Resume,
             "fail" => Self::Fail,
@@ -115,6 +123,7 @@ mod tests {
     fn a_prompt_is_read_by_its_first_word() {
         let slow = |seconds| Keyword::Slow { time: Duration::from_secs_f64(seconds) };
         let flood = |chunks, size| Keyword::Flood { chunks, size };
+        let drip = |pieces, rate, apart| Keyword::Drip { pieces, rate, apart };
         let edit = |name: &str| Keyword::Edit { name: name.into() };
         for (text, keyword) in [
             ("", Keyword::Tour),
@@ -132,6 +141,10 @@ mod tests {
             ("flood", flood(1000, 40)),
             ("flood 7", flood(7, 40)),
             ("flood 7 9", flood(7, 9)),
+            ("drip", drip(100, 10.0, false)),
+            ("drip 7 2.5 apart", drip(7, 2.5, true)),
+            ("drip 7 0", drip(7, 10.0, false)),
+            ("drip 7 NaN", drip(7, 10.0, false)),
         ] {
             assert_eq!(Keyword::parse(text), keyword, "{text:?}");
         }

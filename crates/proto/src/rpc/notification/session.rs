@@ -20,12 +20,22 @@ session_event! {
     }
 }
 
-session_event! {
-    /// A session ended.
+params! {
+    /// A session ended; or the daemon goes down, whose own id stands there then and nothing beside it.
     SessionEnd {
-        /// Why.
+        /// The session.
+        session_id: String,
+        /// Why; `shutdown` if it is the daemon.
         reason: String,
         ;
+        /// The session's workspace.
+        workspace_id: String,
+        /// The session's runtime.
+        agent_type: String,
+        /// When.
+        timestamp: Timestamp,
+        /// The place after it.
+        cursor: String,
     }
 }
 
@@ -88,13 +98,7 @@ params! {
         other_viewers: Vec<String>,
         /// How many look.
         viewer_count: u64,
-        /// When.
-        timestamp: Timestamp,
         ;
-        /// The session's workspace.
-        workspace_id: String,
-        /// The session's runtime.
-        agent_type: String,
     }
 }
 
@@ -107,33 +111,42 @@ params! {
         remaining_viewers: Vec<String>,
         /// How many look.
         viewer_count: u64,
-        /// When.
-        timestamp: Timestamp,
         ;
-        /// The session's workspace.
-        workspace_id: String,
-        /// The session's runtime.
-        agent_type: String,
     }
 }
 
-session_event! {
+params! {
     /// This client watches a session.
     SessionWatchStarted {
+        /// Which.
+        session_id: String,
         /// Always true.
         watching: bool,
         ;
     }
 }
 
-session_event! {
+params! {
     /// This client watches a session no more.
     SessionWatchStopped {
+        /// Which.
+        session_id: String,
         /// Always false.
         watching: bool,
         ;
         /// Why.
         reason: String,
+    }
+}
+
+params! {
+    /// Retention removed events of a session before they could be sent; those from `resume_at` on come.
+    Truncated {
+        /// Which session.
+        session_id: String,
+        /// The `seq` of its first event that is still there.
+        resume_at: u64,
+        ;
     }
 }
 

@@ -1,8 +1,7 @@
 //! What each event tells, and to whom.
 
 use roost_proto::approval::PendingChange;
-use roost_proto::cdev::notify::{About, Audience, Naming, Notification, encode, pending, project, workspace_removed};
-use roost_proto::time::Timestamp;
+use roost_proto::cdev::notify::{About, Audience, Naming, Notification, encode, pending, project};
 use serde_json::{Map, Value, json};
 
 use super::{ABOUT, event, started, told};
@@ -55,6 +54,7 @@ fn each_type_of_event_tells_this() {
         ("runtime.notice", &["claude_log"]),
         ("approval.requested", &["pty_permission", "claude_permission", "claude_status", "pty_state"]),
         ("approval.resolved", &["pty_permission_resolved", "claude_status", "pty_state"]),
+        ("workspace.removed", &["workspace_removed"]),
     ];
     let examples = examples();
     let told: Vec<_> = examples.iter().map(|event| (event.body.name(), names(&project(event, &ABOUT)))).collect();
@@ -68,6 +68,7 @@ fn messages_go_to_watchers_permissions_to_who_looks_and_the_rest_to_the_workspac
         let expected = match note.event {
             "claude_message" => Audience::Watchers,
             "pty_permission" | "pty_permission_resolved" => Audience::Focused,
+            "workspace_removed" => Audience::Everyone,
             _ => Audience::Workspace,
         };
         assert_eq!(note.audience, expected, "{}", note.event);
@@ -319,11 +320,12 @@ fn usage_is_logged_when_it_says_what_was_used() {
 
 #[test]
 fn a_workspace_that_is_gone_is_told_to_everyone_without_a_session() {
-    let note = workspace_removed("ws-1", "engine", "/home/ada/engine", Timestamp::from_millis(0));
+    let gone = json!({ "workspace_id": "ws-1", "name": "engine", "path": "/home/ada/engine" });
+    let [note] = told("workspace.removed", gone).try_into().unwrap();
     let line = encode(&note, "", Naming::Claude);
     assert_eq!(note.audience, Audience::Everyone);
     let expected = r#"{"jsonrpc":"2.0","method":"event/workspace_removed","params":{"id":"ws-1","name":"engine","#
         .to_owned()
-        + r#""path":"/home/ada/engine","workspace_id":"ws-1","timestamp":"1970-01-01T00:00:00.000Z"}}"#;
+        + r#""path":"/home/ada/engine","workspace_id":"ws-1","timestamp":"2025-11-15T09:10:48.007Z"}}"#;
     assert_eq!(line, expected);
 }

@@ -29,6 +29,7 @@ fn taken_for(params: &Map<String, Value>) -> &'static str {
         (has("temporary_id") && has("real_id"), "session_id_resolved"),
         (has("temporary_id"), "session_id_failed"),
         (has("session_id"), "claude_session_info"),
+        (has("path"), "file_changed"),
     ];
     order.iter().find_map(|(matches, name)| matches.then_some(*name)).unwrap_or("unknown")
 }
@@ -39,6 +40,8 @@ fn every_event_is_taken_for_what_it_is() {
         let expected = match note.event {
             // Known, and without harm: each has a `pty_state` beside it.
             "claude_status" if ["idle", "error"].contains(&note.params["state"].as_str().unwrap()) => "pty_state",
+            // Known: nothing that names the folder could be taken for what it is.
+            "workspace_removed" => "file_changed",
             "session_start" | "session_end" | "session_stopped" | "error" => "claude_session_info",
             name => name,
         };

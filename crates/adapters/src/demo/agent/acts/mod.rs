@@ -1,5 +1,6 @@
 //! What the agent does for each keyword.
 
+mod drip;
 mod faults;
 mod flood;
 mod talk;
@@ -23,6 +24,7 @@ pub(super) async fn play(turn: &Turn, keyword: &Keyword) -> Result<(), Interrupt
         Keyword::Tools => tools::unasked(turn).await,
         Keyword::Slow { time } => talk::slow(turn, *time).await,
         Keyword::Flood { chunks, size } => flood::flood(turn, *chunks, *size).await,
+        Keyword::Drip { pieces, rate, apart } => drip::drip(turn, *pieces, *rate, *apart).await,
         Keyword::BigLine { bytes } => flood::big_line(turn, *bytes).await,
         Keyword::Resume => talk::resume(turn).await,
         Keyword::Fail => faults::fail(turn).await,

@@ -1,0 +1,3415 @@
+// Generated from the method table in crates/proto/src/rpc. Do not edit: change the table, then run
+// ROOST_BLESS=1 cargo test -p roost-proto
+
+/** The version of the protocol that this module speaks. */
+export const PROTOCOL_VERSION = "1.0";
+
+/** Every error by its word in `error.data.code`, with its number in `error.code`. */
+export const ERRORS = {
+  /** It is not JSON. */
+  PARSE_ERROR: -32700,
+  /** It is not a request. */
+  INVALID_COMMAND: -32600,
+  /** There is no such method. */
+  METHOD_NOT_FOUND: -32601,
+  /** The parameters are wrong. */
+  INVALID_PAYLOAD: -32602,
+  /** Something failed on our side. */
+  INTERNAL_ERROR: -32603,
+  /** The agent is busy. */
+  CLAUDE_ALREADY_RUNNING: -32001,
+  /** Nothing runs that could be stopped. */
+  CLAUDE_NOT_RUNNING: -32002,
+  /** The agent refused or failed. */
+  AGENT_ERROR: -32003,
+  /** There is nothing that an agent could work on. */
+  AGENT_NOT_CONFIGURED: -32004,
+  /** No session has this id. */
+  SESSION_NOT_FOUND: -32010,
+  /** The session cannot do that now. */
+  SESSION_INVALID: -32011,
+  /** Too many calls; wait for `retry_after` seconds. */
+  RATE_LIMITED: -32050,
+  /** The token does not allow it. */
+  FORBIDDEN: -32051,
+  /** `initialize` comes first. */
+  NOT_INITIALIZED: -32052,
+  /** Events after this position were removed; go on at `resume_at`. */
+  CURSOR_TRUNCATED: -32053,
+  /** No workspace has this id. */
+  WORKSPACE_NOT_FOUND: -32054,
+  /** The answer would be too big for a frame. */
+  TOO_LARGE: -32055,
+  /** As much runs as may. */
+  BUSY: -32056,
+  /** Roost is going down. */
+  SHUTTING_DOWN: -32057,
+  /** Nothing can be recorded. */
+  DISK_FULL: -32058,
+  /** The protocol's version is not served here. */
+  UNSUPPORTED_VERSION: -32059,
+} as const;
+
+/** Every method: what is sent and what comes back. */
+export interface Methods {
+  /** Says hello: versions, capabilities and the runtime registry. The first call of a connection. */
+  "initialize": { params: InitializeParams; result: InitializeResult };
+  /** Confirms that the client is ready. */
+  "initialized": { params: NoParams; result: Empty };
+  /** Says goodbye: watches and subscriptions of this connection end, then the connection. The daemon goes on. */
+  "shutdown": { params: NoParams; result: Success };
+  /** How the daemon and its default agent are. */
+  "status/get": { params: NoParams; result: StatusResult };
+  /** Whether the daemon is well. */
+  "status/health": { params: NoParams; result: HealthResult };
+  /** Starts an agent with a prompt; an error if the workspace's agent is busy. */
+  "agent/run": { params: AgentRunParams; result: AgentRunResult };
+  /** Stops the agent's task. */
+  "agent/stop": { params: AgentParams; result: StatusWord };
+  /** Answers what the agent asked. */
+  "agent/respond": { params: AgentRespondParams; result: AgentRespondResult };
+  /** How the agent is. */
+  "agent/status": { params: AgentParams; result: AgentStatusResult };
+  /** Types something to the agent. */
+  "agent/input": { params: AgentInputParams; result: StatusWord };
+  /** Attaches to a session, or makes one. Nothing runs until it is prompted. */
+  "session/start": { params: SessionStartParams; result: SessionStartResult };
+  /** Sends a prompt; a busy session queues it. */
+  "session/send": { params: SessionSendParams; result: SessionSendResult };
+  /** Stops a session or its task. */
+  "session/stop": { params: SessionStopParams; result: SessionStopResult };
+  /** Types text or a key to a session. */
+  "session/input": { params: SessionInputParams; result: SessionInputResult };
+  /** Answers what a session asked. */
+  "session/respond": { params: SessionRespondParams; result: StatusWord };
+  /** How a session is. */
+  "session/state": { params: SessionParams; result: SessionState };
+  /** The sessions with a process or a task. */
+  "session/active": { params: ActiveParams; result: ActiveResult };
+  /** How a session is; the name of older clients. */
+  "session/info": { params: SessionParams; result: SessionState };
+  /** Lists sessions, the latest first. */
+  "session/list": { params: SessionListParams; result: SessionListResult };
+  /** One session of the list. */
+  "session/get": { params: SessionParams; result: SessionInfo };
+  /** Lists a workspace's sessions; the name of older clients. */
+  "session/history": { params: HistoryParams; result: HistoryResult };
+  /** Reads a session's messages, page by page. */
+  "session/messages": { params: MessagesParams; result: MessagesResult };
+  /** Reads a session as elements to draw, page by page. */
+  "session/elements": { params: ElementsParams; result: ElementsResult };
+  /** Watches a session: its messages come as events, and what waits is sent again. */
+  "session/watch": { params: WatchParams; result: WatchResult };
+  /** Watches a session no more. */
+  "session/unwatch": { params: UnwatchParams; result: WatchResult };
+  /** Takes sessions off the lists; what happened stays in the log until retention removes it. */
+  "session/delete": { params: DeleteParams; result: DeleteResult };
+  /** Lists a workspace's sessions, the latest first. */
+  "workspace/session/history": { params: HistoryParams; result: HistoryResult };
+  /** Reads the messages of a workspace's session. */
+  "workspace/session/messages": { params: MessagesParams; result: MessagesResult };
+  /** Watches a workspace's session. */
+  "workspace/session/watch": { params: WatchParams; result: WatchResult };
+  /** Watches a workspace's session no more. */
+  "workspace/session/unwatch": { params: UnwatchParams; result: WatchResult };
+  /** Makes a session the workspace's current one. */
+  "workspace/session/activate": { params: WorkspaceSessionParams; result: ActivateResult };
+  /** Takes a workspace's session off the lists. */
+  "workspace/session/delete": { params: DeleteParams; result: DeleteResult };
+  /** Says which session this client looks at. */
+  "client/session/focus": { params: WorkspaceSessionParams; result: FocusResult };
+  /** Lists the workspaces. */
+  "workspace/list": { params: WorkspaceListParams; result: WorkspaceListResult };
+  /** One workspace. */
+  "workspace/get": { params: WorkspaceParams; result: Workspace };
+  /** Adds a folder as a workspace. */
+  "workspace/add": { params: WorkspaceAddParams; result: Workspace };
+  /** Removes a workspace; its folder and sessions stay. */
+  "workspace/remove": { params: WorkspaceParams; result: Done };
+  /** Changes a workspace's name or whether it starts by itself. */
+  "workspace/update": { params: WorkspaceUpdateParams; result: Workspace };
+  /** How a workspace is. */
+  "workspace/status": { params: WorkspaceParams; result: WorkspaceStatusResult };
+  /** Follows a workspace's events; the first one makes others silent. */
+  "workspace/subscribe": { params: WorkspaceParams; result: SubscribeResult };
+  /** Follows a workspace's events no more. */
+  "workspace/unsubscribe": { params: WorkspaceParams; result: SubscribeResult };
+  /** The workspaces whose events this client follows. */
+  "workspace/subscriptions": { params: NoParams; result: SubscriptionsResult };
+  /** Follows the events of every workspace. */
+  "workspace/subscribeAll": { params: NoParams; result: SubscribeAllResult };
+  /** Allows or denies a tool call that waits. */
+  "permission/respond": { params: PermissionRespondParams; result: Success };
+  /** What waits for an answer, the oldest first. */
+  "permission/pending": { params: PendingParams; result: PendingResult };
+  /** How much is remembered and how much waits. */
+  "permission/stats": { params: NoParams; result: PermissionStats };
+  /** Follows the log from a cursor, in the form of the cdev protocol or as it is. */
+  "events/subscribe": { params: SubscribeParams; result: EventsSubscribeResult };
+  /** Follows the log no more. */
+  "events/unsubscribe": { params: UnsubscribeParams; result: Success };
+  /** Keeps a named reader's place, so that it can go on there after a restart of either side. */
+  "events/ack": { params: AckParams; result: AckResult };
+  /** Reads a session's events, page by page. */
+  "log/read": { params: LogReadParams; result: LogReadResult };
+  /** Reads a piece of what was too big for an event. */
+  "artifact/read": { params: ArtifactParams; result: ArtifactResult };
+  /** Lists the paired devices. */
+  "device/list": { params: NoParams; result: DeviceListResult };
+  /** Forgets a device: its tokens end and its connections close. */
+  "device/revoke": { params: DeviceRevokeParams; result: Success };
+  /** Makes what a new device needs to be paired. */
+  "pair/create": { params: PairParams; result: PairResult };
+  /** The daemon as the local door sees it. */
+  "daemon/status": { params: NoParams; result: DaemonStatus };
+  /** Ends the daemon: agents are stopped, clients told. */
+  "daemon/stop": { params: NoParams; result: Success };
+}
+
+/** Every event by its name without the prefix `event/`; `agent_…` are those of `neutral_names`. */
+export interface Events {
+  /** Events as they are in the log; the only one of the format `normalized`. */
+  batch: EventBatch;
+  /** A line of the agent's output. */
+  claude_log: ClaudeLog;
+  /** A line of the agent's output. */
+  agent_log: ClaudeLog;
+  /** Something was said or done; for those who watch the session. */
+  claude_message: ClaudeMessage;
+  /** Something was said or done; for those who watch the session. */
+  agent_message: ClaudeMessage;
+  /** What the agent does now. */
+  claude_status: ClaudeStatus;
+  /** What the agent does now. */
+  agent_status: ClaudeStatus;
+  /** The agent asks a question. */
+  claude_waiting: ClaudeWaiting;
+  /** The agent asks a question. */
+  agent_waiting: ClaudeWaiting;
+  /** A tool call waits for an answer, in the words of older clients. */
+  claude_permission: ClaudePermission;
+  /** A tool call waits for an answer, in the words of older clients. */
+  agent_permission: ClaudePermission;
+  /** The session's model is known or another. */
+  claude_session_info: ClaudeSessionInfo;
+  /** The session's model is known or another. */
+  agent_session_info: ClaudeSessionInfo;
+  /** A tool call waits for an answer. */
+  pty_permission: PtyPermission;
+  /** What waited for an answer waits no more. */
+  pty_permission_resolved: PtyPermissionResolved;
+  /** What a terminal would show. */
+  pty_state: PtyState;
+  /** All of a turn has been sent. */
+  stream_read_complete: StreamReadComplete;
+  /** A session was made. */
+  session_start: SessionStart;
+  /** A session ended, or the daemon goes down. */
+  session_end: SessionEnd;
+  /** A session was stopped. */
+  session_stopped: SessionStopped;
+  /** The runtime knows the session; its id here stays as it is. */
+  session_id_resolved: SessionIdResolved;
+  /** The runtime could not begin the session. */
+  session_id_failed: SessionIdFailed;
+  /** Another client looks at the session. */
+  session_joined: SessionJoined;
+  /** Another client looks at the session no more. */
+  session_left: SessionLeft;
+  /** This client watches a session. */
+  session_watch_started: SessionWatchStarted;
+  /** This client watches a session no more. */
+  session_watch_stopped: SessionWatchStopped;
+  /** Retention removed events of a session before they could be sent. */
+  truncated: Truncated;
+  /** A workspace was removed. */
+  workspace_removed: WorkspaceRemoved;
+  /** A task failed. */
+  error: TaskFault;
+  /** The connection lives; sent every 30 seconds. */
+  heartbeat: Heartbeat;
+}
+
+/** How far a reader has come. */
+export interface AckParams {
+  /** The reader's name. */
+  name: string;
+  /** The cursor that came with the last event. */
+  cursor: string;
+}
+
+/** The reader's place is kept. */
+export interface AckResult {
+  /** The reader's name. */
+  name: string;
+  /** Its place. */
+  cursor: string;
+}
+
+/** The session is the workspace's current one. */
+export interface ActivateResult {
+  /** Always true. */
+  success: boolean;
+  /** The workspace. */
+  workspace_id: string;
+  /** The session. */
+  session_id: string;
+  /** For people. */
+  message: string;
+}
+
+/** Where to look. */
+export interface ActiveParams {
+  /** Only there. */
+  workspace_id?: string;
+}
+
+/** Sessions with a process or a task. */
+export interface ActiveResult {
+  /** Them. */
+  sessions: SessionState[];
+}
+
+/** Something typed to the agent. */
+export interface AgentInputParams {
+  /** Text, or the name of a key. */
+  input: string;
+  /** The session. */
+  session_id?: string;
+  /** Which runtime. */
+  agent_type?: string;
+}
+
+/** Which agent; the one of the latest `agent/run` if nothing is said. */
+export interface AgentParams {
+  /** Its session. */
+  session_id?: string;
+  /** Its runtime. */
+  agent_type?: string;
+}
+
+/** An answer to what the agent asked. */
+export interface AgentRespondParams {
+  /** What is answered. */
+  tool_use_id: string;
+  /** The answer. */
+  response?: string;
+  /** It is a no. */
+  is_error?: boolean;
+  /** The session, where the id alone is not enough. */
+  session_id?: string;
+  /** Which runtime. */
+  agent_type?: string;
+}
+
+/** The answer was taken. */
+export interface AgentRespondResult {
+  /** `sent`. */
+  status: string;
+  /** What was answered. */
+  tool_use_id: string;
+}
+
+/** A prompt for the agent. */
+export interface AgentRunParams {
+  /** What to do. */
+  prompt: string;
+  /** A new session, or the one named. */
+  mode?: RunMode;
+  /** The session to go on with. */
+  session_id?: string;
+  /** How much it may do unasked. */
+  permission_mode?: AnyMode;
+  /** It may do everything unasked. */
+  yolo_mode?: boolean;
+  /** Where; the default workspace if absent. */
+  workspace_id?: string;
+  /** Which runtime. */
+  agent_type?: string;
+}
+
+/** The agent works. */
+export interface AgentRunResult {
+  /** `started`. */
+  status: string;
+  /** Its session. */
+  session_id: string;
+  /** Its task. */
+  task_id: string;
+  /** As asked. */
+  mode: RunMode;
+  /** Its runtime. */
+  agent_type: string;
+}
+
+/** What the agent does. */
+export type AgentState =
+  /** It works. */
+  | "running"
+  /** It waits for an answer. */
+  | "waiting"
+  /** It is done. */
+  | "idle"
+  /** It was stopped. */
+  | "stopped"
+  /** It failed. */
+  | "error";
+
+/** How the agent is. */
+export interface AgentStatusResult {
+  /** `idle`, `running` or `waiting`. */
+  state: string;
+  /** Its session. */
+  session_id?: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** What it waits for. */
+  waiting_for?: string;
+}
+
+/** Who answered, and from where. */
+export interface Answerer {
+  /** The client. */
+  client_id?: ClientId;
+  /** The person. */
+  user_id?: UserId;
+  /** The door they came through, such as `terminal`. */
+  from?: string;
+}
+
+export type AnyMode = "plan" | "ask" | "accept_edits" | "auto" | "yolo" | "default" | "interactive" | "acceptEdits" | "accept-edits" | "bypassPermissions" | "bypass-permissions" | "danger" | "danger-full-access";
+
+/** How an approval came to its end. */
+export type ApprovalEnd =
+  /** Somebody answered. */
+  | "answered"
+  /** Nobody answered in time. */
+  | "expired"
+  /** The task was stopped. */
+  | "stopped"
+  /** The task ended, the runtime with it or not. */
+  | "task_ended"
+  /** The runtime no longer asks. */
+  | "withdrawn"
+  /** Roost ended first. */
+  | "host_restarted";
+
+/** `approval.requested`: everything that a person needs in order to decide, in one event. */
+export interface ApprovalRequestedPayload {
+  /** Stable within Roost. */
+  tool_call_id: ToolCallId;
+  /** The runtime's own id. */
+  runtime_tool_call_id?: string;
+  /** From 1; counts replays and retries. */
+  attempt: number;
+  /** `sha256:<hex>` of the canonical input. */
+  input_hash: string;
+  /** The tool. */
+  name: string;
+  /** A line for people. */
+  title?: string;
+  /** What it does. */
+  kind?: ToolKind;
+  /** Its input; cut where it is big. */
+  input: unknown;
+  /** The whole of a big input. */
+  input_ref?: ArtifactRef;
+  /** The rule that asks. */
+  rule?: string;
+  /** The calls that an answer for longer than once would cover; absent where none may. */
+  offer?: CallPattern;
+  /** When nobody's answer counts any more. */
+  expires_at?: Timestamp;
+}
+
+/** `approval.resolved`: nobody needs to decide any more. */
+export interface ApprovalResolvedPayload {
+  /** Stable within Roost. */
+  tool_call_id: ToolCallId;
+  /** The runtime's own id. */
+  runtime_tool_call_id?: string;
+  /** From 1; counts replays and retries. */
+  attempt: number;
+  /** `sha256:<hex>` of the canonical input. */
+  input_hash: string;
+  /** What was decided. */
+  decision: PolicyDecision;
+  /** How it came to that. */
+  end: ApprovalEnd;
+  /** For how long it counts. */
+  scope: ApprovalScope;
+  /** Why, as the runtime is told. */
+  reason?: string;
+  /** Who answered. */
+  answered_by?: Answerer;
+  /** The input that it runs with, where a person changed it. */
+  edited_input?: unknown;
+  /** What is remembered of it. */
+  remembered?: RememberedRule;
+}
+
+/** For how long an answer counts. */
+export type ApprovalScope =
+  /** For this call. */
+  | "once"
+  /** For calls like it in this session. */
+  | "session"
+  /** For calls like it in this workspace. */
+  | "workspace"
+  /** For calls like it everywhere. */
+  | "always";
+
+/** A stored artifact. */
+export type ArtifactId = string;
+
+/** A piece of something too big for an event. */
+export interface ArtifactParams {
+  /** Which artifact. */
+  artifact_id: string;
+  /** From this byte on. */
+  offset?: number;
+  /** Bytes at most; 256 KiB if absent. */
+  length?: number;
+}
+
+/** A reference to a stored artifact. */
+export interface ArtifactRef {
+  /** Which artifact. */
+  artifact_id: ArtifactId;
+  /** Its media type. */
+  content_type?: string;
+  /** Its size. */
+  size_bytes?: number;
+  /** `sha256:<hex>` of its bytes. */
+  content_hash?: string;
+  /** A file name for people. */
+  name?: string;
+}
+
+/** A piece of an artifact. */
+export interface ArtifactResult {
+  /** Which artifact. */
+  artifact_id: string;
+  /** `utf-8` or `base64`. */
+  encoding: string;
+  /** The piece. */
+  content: string;
+  /** Where it begins. */
+  offset: number;
+  /** How big the artifact is. */
+  size: number;
+}
+
+/** What is answered. */
+export type AskKind =
+  /** A tool call. */
+  | "permission"
+  /** A question. */
+  | "question";
+
+/** One block of an agent's finished answer. */
+export type AssistantContentBlock =
+  /** Plain text. */
+  | { type: "text"; text: string }
+  /** Source code. */
+  | { type: "code"; code: string; language?: string }
+  /** Something too big or too binary to show inline. */
+  | { type: "artifact_ref"; artifact_id: ArtifactId; name?: string; content_type?: string };
+
+/** How a runtime's user logs in. */
+export type AuthModel =
+  /** OAuth with the credential on local disk. */
+  | "oauth_local"
+  /** An API key. */
+  | "api_key"
+  /** Either. */
+  | "both"
+  /** The runtime does not say. */
+  | "unknown";
+
+/** One block of a message. */
+export type Block =
+  /** Text; code is fenced, artifacts are named. */
+  | { type: "text"; text: string }
+  /** The agent calls a tool, or asks a question. */
+  | { type: "tool_use"; id: string; name: string; input: Record<string, unknown> }
+  /** What became of it. */
+  | { type: "tool_result"; tool_use_id: string; content: string; is_error: boolean };
+
+/** Calls that are alike; what is absent does not matter. */
+export interface CallPattern {
+  /** The runtime's id. */
+  runtime?: string;
+  /** The tool. */
+  tool?: string;
+  /** What the call touches. */
+  touches?: Touches;
+}
+
+/** How far a tool call is. */
+export type CallStatus =
+  /** It runs, or waits for leave to. */
+  | "running"
+  /** It is done. */
+  | "completed"
+  /** It failed or was denied. */
+  | "error"
+  /** The task ended first. */
+  | "interrupted";
+
+/** What cancelling promises. */
+export type CancellationModel =
+  /** It is tried. */
+  | "best_effort"
+  /** It happens. */
+  | "guaranteed"
+  /** The runtime does not say. */
+  | "unknown";
+
+/** A line of the agent's output, as Claude would write it. */
+export interface ClaudeLog {
+  /** The line. */
+  line: string;
+  /** Where it comes from. */
+  stream: LogStream;
+  /** What it says. */
+  parsed?: ParsedLine;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** Something was said or done. */
+export interface ClaudeMessage {
+  /** Who speaks. */
+  type: Speaker;
+  /** The same. */
+  role: Speaker;
+  /** Its blocks; none where it only ends the turn. */
+  content: MessageBlock[];
+  /** It sums up a context that was too long. */
+  is_context_compaction: boolean;
+  /** The same as in the history; unique. */
+  uuid: string;
+  /** The model that said it. */
+  model?: string;
+  /** Why the turn ends with it, where it does. */
+  stop_reason?: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** A tool call waits for an answer; answer it with `permission/respond`. */
+export interface ClaudePermission {
+  /** Which call. */
+  tool_use_id: string;
+  /** The tool. */
+  tool_name: string;
+  /** Its input as JSON text. */
+  input: string;
+  /** What it asks for, for people. */
+  description: string;
+  /** The tool. */
+  tool: string;
+  /** Which call. */
+  request_id: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** The session's model. */
+export interface ClaudeSessionInfo {
+  /** It. */
+  model?: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** What the agent does now. */
+export interface ClaudeStatus {
+  /** It. */
+  state: AgentState;
+  /** The prompt's beginning, where it begins. */
+  prompt?: string;
+  /** Since when. */
+  started_at?: Timestamp;
+  /** Why it failed. */
+  error?: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** The agent asks a question; answer it with `session/respond`. */
+export interface ClaudeWaiting {
+  /** Which question. */
+  tool_use_id: string;
+  /** `AskUserQuestion`. */
+  tool_name: string;
+  /** All of it as JSON text. */
+  input: string;
+  /** What is asked. */
+  question: string;
+  /** The choices of its first field; none means free text. */
+  options: WaitingOption[];
+  /** Which question. */
+  request_id: string;
+  /** What is asked. */
+  description: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** A connected client. */
+export type ClientId = string;
+
+/** A client's name and version. */
+export interface ClientInfo {
+  /** Its name. */
+  name?: string;
+  /** Its version. */
+  version?: string;
+}
+
+/** How full the runtime's context is. */
+export interface ContextFill {
+  /** Tokens used. */
+  used: number;
+  /** Tokens that fit. */
+  size: number;
+}
+
+/** How a context was made to fit. */
+export type ContextStrategy =
+  /** It fitted. */
+  | "none"
+  /** The oldest messages were left out. */
+  | "truncate_oldest";
+
+/** What of the transcript reached the runtime. */
+export interface ContextWindow {
+  /** How it was made to fit. */
+  strategy: ContextStrategy;
+  /** The limit. */
+  max_chars?: number;
+  /** The messages left out. */
+  omitted_indices?: number[];
+  /** Even the last message was too big. */
+  overflow?: boolean;
+}
+
+/** The daemon as the local door sees it. */
+export interface DaemonStatus {
+  /** Its process. */
+  pid: number;
+  /** Roost's version. */
+  version: string;
+  /** Where it listens; absent if only on the local socket. */
+  address?: string;
+  /** How long it runs. */
+  uptime_seconds: number;
+  /** Clients that are connected now, this one included. */
+  clients: number;
+  /** Sessions with a running task. */
+  running_tasks: number;
+  /** What waits for an answer. */
+  pending: number;
+  /** Devices that are paired. */
+  devices: number;
+  /** It was started by a client and leaves by itself. */
+  auto_started: boolean;
+  /** Whether events can be stored. */
+  log: string;
+}
+
+/** A session to forget; all of a runtime, or all, if none is named. */
+export interface DeleteParams {
+  /** Which. */
+  session_id?: string;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** Its runtime. */
+  agent_type?: string;
+}
+
+/** Sessions that are no longer listed. */
+export interface DeleteResult {
+  /** `deleted`. */
+  status: string;
+  /** How many. */
+  deleted: number;
+  /** Which, if one was named. */
+  session_id?: string;
+  /** Its workspace. */
+  workspace_id?: string;
+}
+
+/** A device that was paired. */
+export interface Device {
+  /** Its id. */
+  device_id: string;
+  /** Its name. */
+  name: string;
+  /** What it may do. */
+  scope: Scope;
+  /** Since when. */
+  paired_at: Timestamp;
+  /** When it was last heard of. */
+  last_seen?: Timestamp;
+  /** Where it was paired from. */
+  remote_addr?: string;
+  /** When it must have been heard of again. */
+  expires_at: Timestamp;
+  /** Its open connections. */
+  connections: number;
+}
+
+/** A device that was paired with this host. */
+export type DeviceId = string;
+
+/** All devices. */
+export interface DeviceListResult {
+  /** Them. */
+  devices: Device[];
+}
+
+/** `device.paired`: a device may now use this host. */
+export interface DevicePairedPayload {
+  /** Which device. */
+  device_id: DeviceId;
+  /** Its name for people. */
+  name: string;
+  /** What it may do. */
+  scope: Scope;
+}
+
+/** A device to forget. */
+export interface DeviceRevokeParams {
+  /** Which. */
+  device_id: string;
+}
+
+/** `device.revoked`: a device may no longer use this host. */
+export interface DeviceRevokedPayload {
+  /** Which device. */
+  device_id: DeviceId;
+  /** Why. */
+  reason: string;
+}
+
+/** What a tool call changes in a file. */
+export interface DiffElement {
+  /** Which call. */
+  tool_call_id: string;
+  /** The file. */
+  file_path: string;
+  /** How much. */
+  summary: DiffSummary;
+  /** What. */
+  hunks: DiffHunk[];
+}
+
+/** Lines of a file that change together. */
+export interface DiffHunk {
+  /** `@@ -old +new @@`. */
+  header: string;
+  /** The first old line. */
+  old_start: number;
+  /** How many old lines. */
+  old_count: number;
+  /** The first new line. */
+  new_start: number;
+  /** How many new lines. */
+  new_count: number;
+  /** The lines. */
+  lines: DiffLine[];
+}
+
+/** A line of a diff. */
+export interface DiffLine {
+  /** What happens to it. */
+  type: LineChange;
+  /** Its number before. */
+  old_line?: number;
+  /** Its number after. */
+  new_line?: number;
+  /** The line without its end. */
+  content: string;
+}
+
+/** How much a diff changes. */
+export interface DiffSummary {
+  /** Lines added. */
+  added: number;
+  /** Lines removed. */
+  removed: number;
+  /** Both for people, such as `+3 -1`. */
+  display: string;
+}
+
+/** It is done, in words. */
+export interface Done {
+  /** Always true. */
+  success: boolean;
+  /** For people. */
+  message: string;
+}
+
+/** One element of a screen. */
+export type Element = {
+  /** Derived from the event's `seq`, so it never changes. */
+  id: string;
+  /** When. */
+  timestamp: Timestamp;
+} & (
+  /** What the user said. */
+  | { type: "user_input"; content: { text: string } }
+  /** What the agent said. */
+  | { type: "assistant_text"; content: { text: string; model?: string } }
+  /** A tool call, or a question to the user. */
+  | { type: "tool_call"; content: ToolCallElement }
+  /** What became of it. */
+  | { type: "tool_result"; content: ToolResultElement }
+  /** What it changes in a file. */
+  | { type: "diff"; content: DiffElement }
+  /** What the agent thought. */
+  | { type: "thinking"; content: { text: string; collapsed: boolean } }
+  /** The task ended before it was done. */
+  | { type: "interrupted"; content: { tool_call_id: string; message: string } }
+);
+
+/** Where a page of elements stands. */
+export interface ElementsPage {
+  /** How many there are in all. */
+  total: number;
+  /** How many are here. */
+  returned: number;
+  /** There are older ones. */
+  has_more_before: boolean;
+  /** There are newer ones. */
+  has_more_after: boolean;
+  /** The first one here. */
+  oldest_id?: string;
+  /** The last one here. */
+  newest_id?: string;
+}
+
+/** A page of elements. */
+export interface ElementsParams {
+  /** Of which session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type?: string;
+  /** How many at most: 50 if absent, 100 at most. */
+  limit?: number;
+  /** Those before this element. */
+  before?: string;
+  /** Those after this element. */
+  after?: string;
+}
+
+/** A page of elements. */
+export interface ElementsResult {
+  /** Of which session. */
+  session_id: string;
+  /** Them. */
+  elements: Element[];
+  /** Where the page stands. */
+  pagination: ElementsPage;
+}
+
+/** Nothing. */
+export type Empty = Record<string, never>;
+
+/** `event/batch`: events as they are in the log. */
+export interface EventBatch {
+  /** Them. */
+  events: NormalizedEvent[];
+  /** The place after them. */
+  cursor: string;
+}
+
+/** The form that events come in. */
+export type EventFormat =
+  /** The notifications of the cdev protocol. */
+  | "cdev"
+  /** The log's events as they are, in batches. */
+  | "normalized";
+
+/** Events come from here on. */
+export interface EventsSubscribeResult {
+  /** The form. */
+  format: EventFormat;
+  /** They come after this cursor. */
+  cursor: string;
+}
+
+/** The kinds of failure; the first seven are seed 001's design, the rest say what a host can know on top. */
+export type FailureCode =
+  /** The context does not fit even when cut. */
+  | "CONTEXT_TOO_LARGE"
+  /** The runtime answered with an error. */
+  | "RUNTIME_ERROR"
+  /** A tool failed in a way that ended the task. */
+  | "TOOL_ERROR"
+  /** The runtime is not logged in. */
+  | "AUTH_ERROR"
+  /** The task was cut off by a stop that nobody recorded. */
+  | "CANCELLED"
+  /** The runtime said something that cannot be recorded. */
+  | "INVALID_EVENT"
+  /** Roost itself failed. */
+  | "INTERNAL"
+  /** The runtime could not be started. */
+  | "SPAWN_FAILED"
+  /** The runtime's process ended in the middle of the task. */
+  | "RUNTIME_EXITED"
+  /** The daemon ended in the middle of the task. */
+  | "HOST_RESTARTED"
+  /** The disk is full; events could not be kept. */
+  | "STORAGE_FULL"
+  /** The runtime ran a tool that it had no leave to run. */
+  | "POLICY_VIOLATION";
+
+/** Who else looks at the session. */
+export interface FocusResult {
+  /** The workspace. */
+  workspace_id: string;
+  /** The session. */
+  session_id: string;
+  /** The others. */
+  other_viewers: string[];
+  /** How many look, this client included. */
+  viewer_count: number;
+  /** Always true. */
+  success: boolean;
+}
+
+/** The daemon is there. */
+export interface HealthResult {
+  /** `ok`, or `stalled` while nothing can be recorded. */
+  status: string;
+  /** It can do its work. */
+  healthy: boolean;
+  /** How long the daemon runs. */
+  uptime_seconds: number;
+}
+
+/** The connection lives. */
+export interface Heartbeat {
+  /** The daemon's clock. */
+  server_time: Timestamp;
+  /** Counts up. */
+  sequence: number;
+  /** `idle`, `running` or `waiting`. */
+  claude_status: string;
+  /** How long the daemon runs. */
+  uptime_seconds: number;
+  /** When it was sent. */
+  timestamp?: Timestamp;
+}
+
+/** One session of a workspace. */
+export interface HistoryItem {
+  /** Its id. */
+  session_id: string;
+  /** Its workspace. */
+  workspace_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** A name for people. */
+  summary: string;
+  /** Messages so far. */
+  message_count: number;
+  /** When it last changed. */
+  last_updated: Timestamp;
+  /** Its folder. */
+  project_path: string;
+  /** `running` or `historical`. */
+  status: string;
+  /** When it began. */
+  started_at: Timestamp;
+  /** When it last changed. */
+  last_active: Timestamp;
+  /** Who looks at it. */
+  viewers: string[];
+}
+
+/** The sessions of a workspace. */
+export interface HistoryParams {
+  /** Which. */
+  workspace_id: string;
+  /** How many at most; 50 if absent. */
+  limit?: number;
+  /** How many to pass over. */
+  offset?: number;
+  /** Of this runtime. */
+  agent_type?: string;
+}
+
+/** The sessions of a workspace, the latest first. */
+export interface HistoryResult {
+  /** Them. */
+  sessions: HistoryItem[];
+  /** How many there are in all. */
+  total: number;
+}
+
+/** What a client says of itself; both spellings of each field are understood. */
+export interface InitializeParams {
+  /** The version it speaks: `1.x`. */
+  protocol_version?: string;
+  /** Its name. */
+  client_info?: ClientInfo;
+  /** What it can do. */
+  capabilities?: unknown;
+  /** Its working directory. */
+  root_path?: string;
+}
+
+/** What the server is and can do. */
+export interface InitializeResult {
+  /** The version that will be spoken. */
+  protocolVersion: string;
+  /** Who answers. */
+  serverInfo: ServerInfo;
+  /** The same, for clients that look for it in snake case. */
+  server_info: ServerInfo;
+  /** What there is. */
+  capabilities: ServerCapabilities;
+  /** This connection's id. */
+  clientId: string;
+}
+
+/** Whether somebody can be asked while a task runs. */
+export type InteractionMode =
+  /** A person may answer. */
+  | "interactive"
+  /** Nobody answers; nothing may wait for a terminal. */
+  | "non_interactive";
+
+/** One block of a line. */
+export interface LineBlock {
+  /** `text`, `tool_use` or `tool_result`. */
+  type: string;
+  /** The text. */
+  text?: string;
+  /** The tool. */
+  tool_name?: string;
+  /** Which call. */
+  tool_id?: string;
+  /** The tool's input as JSON text. */
+  tool_input?: string;
+}
+
+/** What happens to a line. */
+export type LineChange =
+  /** It stays. */
+  | "context"
+  /** It is new. */
+  | "added"
+  /** It goes. */
+  | "removed";
+
+/** A page of a session's events. */
+export interface LogReadParams {
+  /** Which session. */
+  session_id: string;
+  /** After this event; 0 if absent. */
+  after_seq?: number;
+  /** How many at most; 1000 if absent. */
+  limit?: number;
+}
+
+/** A page of a session's events. */
+export interface LogReadResult {
+  /** Them, as they are stored. */
+  events: NormalizedEvent[];
+  /** The last one here; ask again after it. */
+  last_seq: number;
+  /** There are more. */
+  has_more: boolean;
+}
+
+/** Where a line comes from. */
+export type LogStream =
+  /** The agent's output. */
+  | "stdout"
+  /** Beside it. */
+  | "stderr";
+
+/** A runtime's part in MCP. */
+export type McpSupport =
+  /** None. */
+  | "none"
+  /** It calls servers. */
+  | "client_only"
+  /** It is a server. */
+  | "server_only"
+  /** Both. */
+  | "both";
+
+/** An MCP transport. */
+export type McpTransport =
+  /** A child process. */
+  | "stdio"
+  /** Server-sent events. */
+  | "sse"
+  /** Streamable HTTP. */
+  | "http";
+
+/** A message of a session's history. */
+export interface Message {
+  /** The `seq` of its event. */
+  id: number;
+  /** Which session. */
+  session_id: SessionId;
+  /** Who speaks. */
+  type: Speaker;
+  /** The same in the history and in the live event. */
+  uuid: string;
+  /** When. */
+  timestamp: Timestamp;
+  /** What was said. */
+  message: Said;
+  /** It sums up a context that was too long; Roost's log has none such. */
+  is_context_compaction: boolean;
+  /** It is not for people; Roost's log has none such. */
+  is_meta: boolean;
+}
+
+/** One block of a message. */
+export type MessageBlock =
+  /** Text. */
+  | { type: "text"; text: string }
+  /** The agent calls a tool, or asks a question. */
+  | { type: "tool_use"; tool_name: string; tool_id: string; tool_input: Record<string, unknown> }
+  /** What became of it. */
+  | { type: "tool_result"; tool_use_id: string; content: string; is_error: boolean };
+
+/** A page of messages. */
+export interface MessagesParams {
+  /** Of which session. */
+  session_id: string;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** Its runtime. */
+  agent_type?: string;
+  /** How many at most: 50 if absent, 500 at most. */
+  limit?: number;
+  /** How many to pass over. */
+  offset?: number;
+  /** The order that limit and offset count in. */
+  order?: Order;
+}
+
+/** A page of messages; shorter than asked for where a frame would grow too big. */
+export interface MessagesResult {
+  /** Of which session. */
+  session_id: string;
+  /** Them. */
+  messages: Message[];
+  /** How many there are in all. */
+  total: number;
+  /** How many were asked for. */
+  limit: number;
+  /** How many were passed over. */
+  offset: number;
+  /** There are more after these. */
+  has_more: boolean;
+  /** How long it took. */
+  query_time_ms: number;
+}
+
+/** How much a session may do unasked. */
+export type Mode =
+  /** Reads are allowed; write, network and dangerous calls are denied. */
+  | "plan"
+  /** Reads are allowed; the rest asks. */
+  | "ask"
+  /** Edits inside the workspace are allowed; the rest asks. */
+  | "accept_edits"
+  /** Write and network are allowed; dangerous calls ask. */
+  | "auto"
+  /** Everything is allowed. */
+  | "yolo";
+
+/** `model.input`: the canonical input that went to the runtime. */
+export interface ModelInputPayload {
+  /** The input's bytes. */
+  input_ref?: ArtifactRef;
+  /** `sha256:<hex>` of the canonical input. */
+  input_hash: string;
+  /** What of the transcript it holds. */
+  context_window: ContextWindow;
+  /** Files the runtime reads by itself. */
+  implicit_sources_ref?: ArtifactRef;
+}
+
+/** `model.output.completed`: a finished answer. */
+export interface ModelOutputCompletedPayload {
+  /** Its blocks. */
+  content: AssistantContentBlock[];
+}
+
+/** What a delta is a piece of. */
+export type ModelOutputDeltaKind =
+  /** The answer. */
+  | "text_delta"
+  /** A tool's input while it is written. */
+  | "json_delta"
+  /** Source code. */
+  | "code_delta"
+  /** The agent's thinking (not in the seed). */
+  | "reasoning_delta"
+  /** Something else. */
+  | "unknown_delta";
+
+/** `model.output.delta`: a piece of output. */
+export interface ModelOutputDeltaPayload {
+  /** What it is a piece of. */
+  kind: ModelOutputDeltaKind;
+  /** The block it belongs to; stable within a task. */
+  block_id: string;
+  /** The piece. */
+  delta: string;
+  /** The tool call whose input it is. */
+  tool_call_id?: ToolCallId;
+  /** The language of code. */
+  language?: string;
+}
+
+/** No parameters. */
+export type NoParams = Record<string, never>;
+
+/** One durable fact, as stored and as sent. */
+export type NormalizedEvent = {
+  /** The version of the payload shapes. */
+  schema_version: number;
+  /** Its place in the session's stream, from 1 without a gap. */
+  seq: number;
+  /** When it happened. */
+  time: Timestamp;
+  /** Whose it is. */
+  trace: Trace;
+  /** Where it comes from. */
+  runtime: RuntimeRef;
+} & (
+  /** `session.created` */
+  | { type: "session.created"; payload: SessionCreatedPayload }
+  /** `task.started` */
+  | { type: "task.started"; payload: TaskStartedPayload }
+  /** `model.input` */
+  | { type: "model.input"; payload: ModelInputPayload }
+  /** `runtime.request.started` */
+  | { type: "runtime.request.started"; payload: RuntimeRequestStartedPayload }
+  /** `runtime.request.completed` */
+  | { type: "runtime.request.completed"; payload: RuntimeRequestCompletedPayload }
+  /** `model.output.delta` */
+  | { type: "model.output.delta"; payload: ModelOutputDeltaPayload }
+  /** `model.output.completed` */
+  | { type: "model.output.completed"; payload: ModelOutputCompletedPayload }
+  /** `tool.call.requested` */
+  | { type: "tool.call.requested"; payload: ToolCallRequestedPayload }
+  /** `tool.call.policy_evaluated` */
+  | { type: "tool.call.policy_evaluated"; payload: ToolCallPolicyEvaluatedPayload }
+  /** `tool.call.approved` */
+  | { type: "tool.call.approved"; payload: ToolCallApprovedPayload }
+  /** `tool.call.denied` */
+  | { type: "tool.call.denied"; payload: ToolCallDeniedPayload }
+  /** `tool.call.started` */
+  | { type: "tool.call.started"; payload: ToolCallStartedPayload }
+  /** `tool.output.delta` */
+  | { type: "tool.output.delta"; payload: ToolOutputDeltaPayload }
+  /** `tool.output.completed` */
+  | { type: "tool.output.completed"; payload: ToolOutputCompletedPayload }
+  /** `tool.call.completed` */
+  | { type: "tool.call.completed"; payload: ToolCallCompletedPayload }
+  /** `usage.reported` */
+  | { type: "usage.reported"; payload: UsageReportedPayload }
+  /** `task.completed` */
+  | { type: "task.completed"; payload: TaskCompletedPayload }
+  /** `task.failed` */
+  | { type: "task.failed"; payload: TaskFailedPayload }
+  /** `task.stopped` */
+  | { type: "task.stopped"; payload: TaskStoppedPayload }
+  /** `session.updated` */
+  | { type: "session.updated"; payload: SessionUpdatedPayload }
+  /** `session.closed` */
+  | { type: "session.closed"; payload: SessionClosedPayload }
+  /** `question.asked` */
+  | { type: "question.asked"; payload: QuestionAskedPayload }
+  /** `question.resolved` */
+  | { type: "question.resolved"; payload: QuestionResolvedPayload }
+  /** `plan.updated` */
+  | { type: "plan.updated"; payload: PlanUpdatedPayload }
+  /** `runtime.notice` */
+  | { type: "runtime.notice"; payload: RuntimeNoticePayload }
+  /** `approval.requested` */
+  | { type: "approval.requested"; payload: ApprovalRequestedPayload }
+  /** `approval.resolved` */
+  | { type: "approval.resolved"; payload: ApprovalResolvedPayload }
+  /** `workspace.added` */
+  | { type: "workspace.added"; payload: WorkspaceAddedPayload }
+  /** `workspace.updated` */
+  | { type: "workspace.updated"; payload: WorkspaceUpdatedPayload }
+  /** `workspace.removed` */
+  | { type: "workspace.removed"; payload: WorkspaceRemovedPayload }
+  /** `device.paired` */
+  | { type: "device.paired"; payload: DevicePairedPayload }
+  /** `device.revoked` */
+  | { type: "device.revoked"; payload: DeviceRevokedPayload }
+);
+
+/** How much a notice matters. */
+export type NoticeLevel =
+  /** Good to know. */
+  | "info"
+  /** Something was odd. */
+  | "warning"
+  /** Something went wrong. */
+  | "error";
+
+/** Where a notice comes from. */
+export type NoticeSource =
+  /** A line on stdout that is not protocol. */
+  | "stdout"
+  /** A line on stderr. */
+  | "stderr"
+  /** A protocol message that means nothing to us; kept raw. */
+  | "protocol"
+  /** Roost itself. */
+  | "engine";
+
+/** The order of a page. */
+export type Order =
+  /** The oldest first. */
+  | "asc"
+  /** The newest first. */
+  | "desc";
+
+/** A tool's output stream. */
+export type OutputStream =
+  /** Standard output. */
+  | "stdout"
+  /** Standard error. */
+  | "stderr";
+
+/** How a new device may be paired. */
+export interface PairParams {
+  /** What it may do; operate if absent. */
+  scope?: Scope;
+}
+
+/** What a device needs to be paired; what the QR code holds, and more. */
+export interface PairResult {
+  /** Where to connect to. */
+  ws: string;
+  /** Where to send requests to. */
+  http: string;
+  /** This run of the daemon. */
+  session: string;
+  /** The default workspace's name. */
+  repo: string;
+  /** To be exchanged once. */
+  token: string;
+  /** Until when. */
+  token_expires_at: Timestamp;
+  /** The same as six digits, for typing. */
+  code: string;
+  /** The page that shows all this. */
+  page: string;
+  /** The certificate's SHA-256, where it is self-signed. */
+  fingerprint?: string;
+}
+
+/** What a line says. */
+export interface ParsedLine {
+  /** `user`, `assistant`, `system` or `result`. */
+  type: string;
+  /** Its blocks. */
+  content: LineBlock[];
+  /** The session. */
+  session_id?: string;
+  /** Why the turn ends. */
+  stop_reason?: string;
+  /** The model that said it. */
+  model?: string;
+  /** It was thought and not said. */
+  is_thinking?: boolean;
+  /** It sums up a context that was too long. */
+  is_context_compaction?: boolean;
+  /** Tokens written. */
+  output_tokens?: number;
+  /** What it cost. */
+  cost_usd?: number;
+}
+
+/** A row of the table of what waits. */
+export interface Pending {
+  /** The session that waits. */
+  session_id: SessionId;
+  /** Its task. */
+  task_id?: TaskId;
+  /** Since when. */
+  asked_at: Timestamp;
+  /** For what. */
+  ask: PendingAsk;
+}
+
+/** Something that waits for a person. */
+export type PendingAsk =
+  /** A tool call. */
+  | { approval: ApprovalRequestedPayload }
+  /** A question. */
+  | { question: QuestionAskedPayload };
+
+/** Where to look. */
+export interface PendingParams {
+  /** Only in this session. */
+  session_id?: string;
+}
+
+/** Something that waits for an answer. */
+export interface PendingRequest {
+  /** Under which it is answered. */
+  tool_use_id: string;
+  /** In which session. */
+  session_id: string;
+  /** Its workspace; empty if its folder is none. */
+  workspace_id: string;
+  /** The tool, or `AskUserQuestion`. */
+  tool_name: string;
+  /** Its input. */
+  tool_input: unknown;
+  /** Since when. */
+  created_at: Timestamp;
+  /** Its runtime. */
+  agent_type: string;
+  /** Everything that is known of it. */
+  pending: Pending;
+}
+
+/** What waits for an answer, the oldest first. */
+export interface PendingResult {
+  /** It. */
+  requests: PendingRequest[];
+  /** How many. */
+  count: number;
+}
+
+/** Yes or no. */
+export type PermissionDecision =
+  /** It may run. */
+  | "allow"
+  /** It may not. */
+  | "deny";
+
+/** The seed's three permission modes, shown in events as `permission_mode`. */
+export type PermissionMode =
+  /** Ask before anything that is not a read. */
+  | "ask"
+  /** Run safe tools unasked. */
+  | "auto"
+  /** Run everything unasked. */
+  | "yolo";
+
+/** Who decides whether a tool may run. */
+export type PermissionModel =
+  /** The host alone. */
+  | "codesdk"
+  /** The runtime alone. */
+  | "runtime"
+  /** The runtime asks the host for some calls. */
+  | "hybrid";
+
+/** One answer that can be given. */
+export interface PermissionOption {
+  /** `allow_once`, `allow_session` or `deny`. */
+  key: string;
+  /** What people read. */
+  label: string;
+  /** It is the first choice. */
+  selected: boolean;
+  /** What it covers. */
+  description?: string;
+}
+
+/** The answer to a tool call that waits. */
+export interface PermissionRespondParams {
+  /** Which call. */
+  tool_use_id: string;
+  /** The answer. */
+  decision: PermissionDecision;
+  /** For how long it counts; once if absent. */
+  scope?: ApprovalScope;
+  /** The session, where the id alone is not enough. */
+  session_id?: string;
+  /** Why not, for the agent to read. */
+  reason?: string;
+  /** The input to run with instead. */
+  updated_input?: unknown;
+  /** The attempt that was seen; refused if it is another by now. */
+  attempt?: number;
+  /** The input that was seen; refused if it is another by now. */
+  input_hash?: string;
+  /** The same for every repetition of the same answer. */
+  key?: string;
+}
+
+/** How much was answered for longer than once. */
+export interface PermissionStats {
+  /** Sessions with remembered answers. */
+  active_sessions: number;
+  /** Remembered answers. */
+  total_patterns: number;
+  /** What waits. */
+  pending_requests: number;
+}
+
+/** One step of a plan. */
+export interface PlanEntry {
+  /** What is to be done. */
+  content: string;
+  /** How much it matters. */
+  priority: PlanPriority;
+  /** How far it is. */
+  status: PlanStatus;
+}
+
+/** How much a step of a plan matters. */
+export type PlanPriority =
+  /** Much. */
+  | "high"
+  /** Some. */
+  | "medium"
+  /** Little. */
+  | "low";
+
+/** How far a step of a plan is. */
+export type PlanStatus =
+  /** Not begun. */
+  | "pending"
+  /** Under way. */
+  | "in_progress"
+  /** Done. */
+  | "completed";
+
+/** `plan.updated`: the whole plan as it now stands. */
+export interface PlanUpdatedPayload {
+  /** Its steps. */
+  entries: PlanEntry[];
+}
+
+/** What was decided in the end. */
+export type PolicyDecision =
+  /** It may run. */
+  | "allow"
+  /** It may not run. */
+  | "deny";
+
+/** What one layer says. */
+export type PolicyResult =
+  /** It may run. */
+  | "allow"
+  /** It may not run. */
+  | "deny"
+  /** Somebody must be asked. */
+  | "ask";
+
+/** A layer that has a say about a tool call. */
+export type PolicySource =
+  /** The runtime's own rules. */
+  | "runtime"
+  /** Roost's rules. */
+  | "codesdk"
+  /** A person. */
+  | "user";
+
+/** Whether somebody can be asked. */
+export type Presence =
+  /** Whoever watches may answer; what is asked waits. */
+  | "present"
+  /** The sender is alone; what would be asked is denied at once. */
+  | "nobody";
+
+/** A prompt that waits for its turn. */
+export type PromptId = string;
+
+/** A tool call waits for an answer; answer it with `permission/respond`. */
+export interface PtyPermission {
+  /** Which call. */
+  tool_use_id: string;
+  /** `bash_command`, `write_file`, `edit_file`, `delete_file`, `read_file`, `mcp_tool` or `tool_use`. */
+  type: string;
+  /** The command, file or address. */
+  target: string;
+  /** What it asks for, for people. */
+  description: string;
+  /** What it would do. */
+  preview: string;
+  /** The answers that can be given. */
+  options: PermissionOption[];
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** What waited for an answer waits no more. */
+export interface PtyPermissionResolved {
+  /** Which call or question. */
+  tool_use_id: string;
+  /** Who answered, or why nobody needs to. */
+  resolved_by: string;
+  /** What came of it. */
+  decision: PermissionDecision;
+  /** For how long it counts. */
+  scope?: ApprovalScope;
+  /** Who answered, and from where. */
+  answered_by?: Answerer;
+  /** Why. */
+  reason?: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** What a terminal would show. */
+export interface PtyState {
+  /** It. */
+  state: TerminalState;
+  /** Something can be said. */
+  waiting_for_input: boolean;
+  /** What is waited for. */
+  prompt_type?: TerminalState;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** `question.asked`: the agent asks the user. */
+export interface QuestionAskedPayload {
+  /** Which question. */
+  question_id: QuestionId;
+  /** What it asks. */
+  message: string;
+  /** What an answer holds. */
+  fields: QuestionField[];
+  /** The tool call that asks. */
+  tool_call_id?: ToolCallId;
+}
+
+/** One field of a question. */
+export interface QuestionField {
+  /** The key of the answer. */
+  id: string;
+  /** What people read. */
+  label: string;
+  /** The choices; none means free text. */
+  options?: QuestionOption[];
+  /** Several choices may be taken. */
+  multiple?: boolean;
+  /** It must be answered. */
+  required?: boolean;
+}
+
+/** A question that a runtime put to the user. */
+export type QuestionId = string;
+
+/** One choice of a question. */
+export interface QuestionOption {
+  /** What is sent back. */
+  value: string;
+  /** What people read. */
+  label: string;
+  /** More about it. */
+  description?: string;
+}
+
+/** What came of a question. */
+export type QuestionOutcome =
+  /** It was answered. */
+  | "answered"
+  /** Somebody refused to answer, or nobody could. */
+  | "declined"
+  /** The task ended first. */
+  | "cancelled";
+
+/** `question.resolved`: the question is no longer open. */
+export interface QuestionResolvedPayload {
+  /** Which question. */
+  question_id: QuestionId;
+  /** What came of it. */
+  outcome: QuestionOutcome;
+  /** The answers by field. */
+  answers?: Record<string, string[]>;
+  /** Who answered. */
+  answered_by?: Answerer;
+  /** Why it was not answered. */
+  reason?: string;
+}
+
+/** A prompt that waits for the running task to end. */
+export interface QueuedPrompt {
+  /** Which prompt. */
+  prompt_id: PromptId;
+  /** What the user said. */
+  message: TranscriptMessage;
+  /** It was queued before a restart and waits for somebody to release it. */
+  held?: boolean;
+}
+
+/** An answer that counts for longer than once. */
+export interface RememberedRule {
+  /** For how long it counts; never once. */
+  scope: ApprovalScope;
+  /** What was said. */
+  decision: PolicyDecision;
+  /** The calls that are meant. */
+  pattern: CallPattern;
+  /** The session, for an answer that counts for one. */
+  session_id?: SessionId;
+  /** The workspace's root, for an answer that counts for one. */
+  workspace?: string;
+}
+
+/** One request to a runtime or of a client. */
+export type RequestId = string;
+
+/** How a request to a runtime ended. */
+export type RequestStatus =
+  /** It was answered. */
+  | "ok"
+  /** It was answered with an error. */
+  | "error";
+
+/** How an ended session is continued. */
+export type ResumeModel =
+  /** The runtime continues it by its own id. */
+  | "native"
+  /** The host rebuilds the context from its transcript. */
+  | "reconstruct"
+  /** Not at all. */
+  | "none";
+
+/** Whether a prompt begins a session or goes on with one. */
+export type RunMode =
+  /** It begins one. */
+  | "new"
+  /** It goes on with one. */
+  | "continue";
+
+/** Whether a runtime can be used on this machine. */
+export interface RuntimeAvailability {
+  /** It is there. */
+  installed: boolean;
+  /** Its version, when it tells. */
+  version?: string;
+  /** Its user is logged in, as far as can be known without the network. */
+  loggedIn: boolean;
+  /** Why it cannot be used, and what to do. */
+  reason?: string;
+}
+
+/** What a runtime can do, as observed and not as advertised by us. */
+export interface RuntimeCapabilities {
+  /** Output arrives in deltas. */
+  supportsStreaming: boolean;
+  /** Tool calls are visible. */
+  supportsToolCalls: boolean;
+  /** Several tool calls may be open at once. */
+  supportsParallelToolCalls: boolean;
+  /** A running task can be stopped. */
+  supportsStop: boolean;
+  /** Artifacts can be passed. */
+  supportsArtifacts: boolean;
+  /** New sessions can be made. */
+  supportsSessionCreate: boolean;
+  /** Ended sessions can be continued natively. */
+  supportsSessionResume: boolean;
+  /** Token usage is reported. */
+  supportsUsageReporting: boolean;
+  /** The runtime works with nobody at the terminal. */
+  supportsNonInteractive: boolean;
+  /** Most tool calls open at once in a task; at least 1. */
+  maxOutstandingToolCalls?: number;
+  /** How its user logs in. */
+  authModel: AuthModel;
+  /** Who executes tools. */
+  toolExecutionModel: ToolExecutionModel;
+  /** Who decides about tools. */
+  permissionModel: PermissionModel;
+  /** Where its state lives. */
+  stateModel: RuntimeStateModel;
+  /** How a session is continued. */
+  resumeModel: ResumeModel;
+  /** Whether a tool call may be repeated. */
+  toolReplaySafety: ToolReplaySafety;
+  /** Its part in MCP. */
+  mcpSupport: McpSupport;
+  /** The MCP transports it speaks. */
+  mcpTransports?: McpTransport[];
+  /** What cancelling promises. */
+  cancellationModel: CancellationModel;
+  /** How it may be hosted. */
+  supportedIsolationModes: RuntimeIsolationMode[];
+  /** How it should be hosted. */
+  recommendedIsolationMode: RuntimeIsolationMode;
+}
+
+/** One runtime of the registry. */
+export interface RuntimeEntry {
+  /** Its stable id. */
+  id: string;
+  /** Its name for people. */
+  displayName: string;
+  /** Whether it may be used. */
+  status: RuntimeStatus;
+  /** Where its sessions are listed. */
+  sessionListSource: SessionListSource;
+  /** Where its messages are read. */
+  sessionMessagesSource: SessionSource;
+  /** Where its sessions are followed. */
+  sessionWatchSource: SessionSource;
+  /** A client must activate the workspace before it resumes. */
+  requiresWorkspaceActivationOnResume: boolean;
+  /** A client must wait until the session's id is resolved. */
+  requiresSessionResolutionOnNewSession: boolean;
+  /** Past sessions can be continued. */
+  supportsResume: boolean;
+  /** It asks questions. */
+  supportsInteractiveQuestions: boolean;
+  /** It asks for permission. */
+  supportsPermissions: boolean;
+  /** The methods behind its operations. */
+  methods: RuntimeMethods;
+  /** What it can do, in seed 001's words (additive). */
+  capabilities: RuntimeCapabilities;
+  /** Whether it can be used on this machine (additive); absent where nobody looked. */
+  availability?: RuntimeAvailability;
+}
+
+/** How a runtime is hosted. */
+export type RuntimeIsolationMode =
+  /** In the host's own process. */
+  | "in_process"
+  /** In a process with its own environment. */
+  | "subprocess"
+  /** On a server that is there already. */
+  | "server_side";
+
+/** The RPC method behind each operation of a runtime. */
+export interface RuntimeMethods {
+  /** Lists past sessions. */
+  history: string;
+  /** Reads messages. */
+  messages: string;
+  /** Follows a session. */
+  watch: string;
+  /** Stops following. */
+  unwatch: string;
+  /** Starts a session. */
+  start: string;
+  /** Sends a prompt. */
+  send: string;
+  /** Stops a task. */
+  stop: string;
+  /** Sends input. */
+  input: string;
+  /** Answers a question or an approval. */
+  respond: string;
+  /** Reads a session's state. */
+  state: string;
+}
+
+export type RuntimeName =
+  | "claude-agent-sdk" | "codex-sdk" | "gemini-cli-core" | "opencode-server" | "demo" | "host"
+  | string;
+
+/** `runtime.notice`: noise, stderr, and native messages without a meaning of their own. */
+export interface RuntimeNoticePayload {
+  /** How much it matters. */
+  level: NoticeLevel;
+  /** Where it comes from. */
+  source: NoticeSource;
+  /** What it says. */
+  message: string;
+}
+
+/** The runtime that an event comes from. */
+export interface RuntimeRef {
+  /** Which one. */
+  name: RuntimeName;
+  /** The model it used. */
+  model?: string;
+  /** Its own id for the session. */
+  runtime_session_id?: RuntimeSessionId;
+  /** The native message, kept where ours says less. */
+  raw?: unknown;
+}
+
+/** All runtimes, from the adapters that are registered and the server's policy. */
+export interface RuntimeRegistry {
+  /** The version of this shape. */
+  schemaVersion: string;
+  /** When it was made. */
+  generatedAt: Timestamp;
+  /** The runtime when a client names none. */
+  defaultRuntime: string;
+  /** How a call finds its runtime. */
+  routing: RuntimeRouting;
+  /** The runtimes. */
+  runtimes: RuntimeEntry[];
+}
+
+/** `runtime.request.completed`: the runtime answered. */
+export interface RuntimeRequestCompletedPayload {
+  /** Which one. */
+  request_id: RequestId;
+  /** The runtime's name for it. */
+  method: string;
+  /** How it ended. */
+  status: RequestStatus;
+  /** How long it took. */
+  duration_ms: number;
+}
+
+/** `runtime.request.started`: a request went to the runtime. */
+export interface RuntimeRequestStartedPayload {
+  /** Which one. */
+  request_id: RequestId;
+  /** The runtime's name for it. */
+  method: string;
+}
+
+/** How a call finds its runtime. */
+export interface RuntimeRouting {
+  /** The parameter that selects the runtime. */
+  agentTypeField: string;
+  /** The runtime when the parameter is absent. */
+  defaultAgentType: string;
+  /** The methods that should carry the parameter. */
+  requiredOnMethods: string[];
+}
+
+/** A runtime's own id for a session; an alias of the [`SessionId`], never a key of ours. */
+export type RuntimeSessionId = string;
+
+/** Where a runtime keeps its state. */
+export type RuntimeStateModel =
+  /** In its process. */
+  | "in_process"
+  /** On local disk. */
+  | "local_disk"
+  /** On a server. */
+  | "server_side"
+  /** In several places. */
+  | "hybrid"
+  /** The runtime does not say. */
+  | "unknown";
+
+/** Whether a runtime may be used. */
+export type RuntimeStatus =
+  /** It may. */
+  | "active"
+  /** It may, and may change. */
+  | "preview"
+  /** It may, for now. */
+  | "deprecated"
+  /** It may not, whatever a client's screen shows. */
+  | "disabled";
+
+/** What was said. */
+export interface Said {
+  /** By whom. */
+  role: Speaker;
+  /** Its blocks, at least one. */
+  content: Block[];
+  /** The model that said it. */
+  model?: string;
+  /** Why the turn ends with it, where it does. */
+  stop_reason?: string;
+}
+
+/** What a client may do; each includes those before it. */
+export type Scope =
+  /** Look. */
+  | "observe"
+  /** Steer agents. */
+  | "operate"
+  /** Change the host. */
+  | "admin";
+
+/** What the server can do. */
+export interface ServerCapabilities {
+  /** Agents can be run, stopped, answered, listed and watched. */
+  agent: Record<string, boolean>;
+  /** What can be done with git. */
+  git: Record<string, boolean>;
+  /** What can be done with files. */
+  file: Record<string, boolean>;
+  /** What can be done with the repository's index. */
+  repository: Record<string, boolean>;
+  /** The names of the events that may be sent. */
+  notifications: string[];
+  /** The ids of the runtimes. */
+  supportedAgents: string[];
+  /** Everything about the runtimes (seed 000). */
+  runtimeRegistry: RuntimeRegistry;
+}
+
+/** The server's name and version. */
+export interface ServerInfo {
+  /** Its name. */
+  name: string;
+  /** Its version. */
+  version: string;
+}
+
+/** `session.closed`: the session's process and resources are gone. */
+export interface SessionClosedPayload {
+  /** Why. */
+  reason: string;
+}
+
+/** `session.created`: what the session was made with. */
+export interface SessionCreatedPayload {
+  /** The version of this contract. */
+  contract_version: string;
+  /** Which runtime serves it. */
+  runtime: RuntimeName;
+  /** The working directory. */
+  cwd: string;
+  /** Whose runtime state and credentials are used. */
+  credential_namespace: string;
+  /** A name for people. */
+  title?: string;
+  /** The model asked for. */
+  model?: string;
+  /** The mode in the seed's words. */
+  permission_mode: PermissionMode;
+  /** The mode in ours. */
+  mode: Mode;
+  /** The workspace it was made in. */
+  workspace_id?: WorkspaceId;
+  /** The runtime's own configuration, passed on and never interpreted. */
+  runtime_config?: Record<string, unknown>;
+}
+
+/** A session ended; or the daemon goes down, whose own id stands there then and nothing beside it. */
+export interface SessionEnd {
+  /** The session. */
+  session_id: string;
+  /** Why; `shutdown` if it is the daemon. */
+  reason: string;
+  /** The session's workspace. */
+  workspace_id?: string;
+  /** The session's runtime. */
+  agent_type?: string;
+  /** When. */
+  timestamp?: Timestamp;
+  /** The place after it. */
+  cursor?: string;
+}
+
+/** A session: a plain UUID (v7), or the native id of an adopted session. Permanent. */
+export type SessionId = string;
+
+/** The runtime could not begin the session. */
+export interface SessionIdFailed {
+  /** The session's id. */
+  temporary_id: string;
+  /** `claude_exited` or `error`. */
+  reason: string;
+  /** What happened, for people. */
+  message: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** The runtime knows the session. */
+export interface SessionIdResolved {
+  /** The session's id. */
+  temporary_id: string;
+  /** The same: ids are permanent. */
+  real_id: string;
+  /** Always empty: the record is the log. */
+  session_file: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** One session of a list. */
+export interface SessionInfo {
+  /** Its id. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** A name for people. */
+  summary: string;
+  /** The first prompt's beginning. */
+  first_prompt?: string;
+  /** Tasks so far. */
+  task_count: number;
+  /** Messages so far. */
+  message_count: number;
+  /** When it began. */
+  start_time: Timestamp;
+  /** When it last changed. */
+  last_updated: Timestamp;
+  /** `running` or `historical`. */
+  status: string;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** Its folder. */
+  project_path: string;
+  /** Its model. */
+  model?: string;
+  /** Who looks at it. */
+  viewers: string[];
+}
+
+/** Something typed to a session. */
+export interface SessionInputParams {
+  /** Which session. */
+  session_id: string;
+  /** Text, or the name of a key. */
+  input?: string;
+  /** A key. */
+  key?: string;
+  /** Its runtime. */
+  agent_type?: string;
+}
+
+/** It was taken. */
+export interface SessionInputResult {
+  /** `sent`. */
+  status: string;
+  /** The key, if it was one. */
+  key?: string;
+  /** The session's runtime. */
+  agent_type: string;
+}
+
+/** Another client looks at the session. It has no `session_id`, with which a phone would misread it. */
+export interface SessionJoined {
+  /** Who came. */
+  joining_client_id: string;
+  /** Who else looks. */
+  other_viewers: string[];
+  /** How many look. */
+  viewer_count: number;
+}
+
+/** Another client looks at the session no more. It has no `session_id`, with which a phone would misread it. */
+export interface SessionLeft {
+  /** Who went. */
+  leaving_client_id: string;
+  /** Who still looks. */
+  remaining_viewers: string[];
+  /** How many look. */
+  viewer_count: number;
+}
+
+/** Which sessions. */
+export interface SessionListParams {
+  /** Of this runtime. */
+  agent_type?: string;
+  /** Of this workspace. */
+  workspace_id?: string;
+  /** Of this folder. */
+  cwd?: string;
+  /** How many at most; 50 if absent. */
+  limit?: number;
+  /** How many to pass over. */
+  offset?: number;
+}
+
+/** Some sessions, the latest first. */
+export interface SessionListResult {
+  /** Them. */
+  sessions: SessionInfo[];
+  /** How many there are in all. */
+  total: number;
+}
+
+/** Whether a client finds sessions through a workspace or through the runtime. */
+export type SessionListSource =
+  /** Through the workspace. */
+  | "workspaceHistory"
+  /** Through the runtime. */
+  | "runtimeScoped";
+
+/** A session. */
+export interface SessionParams {
+  /** Which. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type?: string;
+}
+
+/** An answer to what waits in a session. */
+export interface SessionRespondParams {
+  /** Which session. */
+  session_id: string;
+  /** What is answered. */
+  type: AskKind;
+  /** The answer: a word, or for a question also an object of answers by field. */
+  response: unknown;
+  /** Which of several. */
+  id?: string;
+  /** Its runtime. */
+  agent_type?: string;
+}
+
+/** A prompt. */
+export interface SessionSendParams {
+  /** What to do. */
+  prompt: string;
+  /** To which session; absent means by `mode`. */
+  session_id?: string;
+  /** Where, for a new session or the latest. */
+  workspace_id?: string;
+  /** A new session, or the latest of the workspace. */
+  mode?: RunMode;
+  /** How much it may do unasked. */
+  permission_mode?: AnyMode;
+  /** It may do everything unasked. */
+  yolo_mode?: boolean;
+  /** Which runtime. */
+  agent_type?: string;
+  /** Whether somebody can be asked; `present` if absent. */
+  approver?: Presence;
+}
+
+/** The prompt was taken. */
+export interface SessionSendResult {
+  /** `sent`. */
+  status: string;
+  /** By which session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The session was made for it. */
+  auto_created: boolean;
+  /** `started` or `queued`. */
+  delivery: string;
+  /** The task that it became. */
+  task_id?: string;
+  /** Its place in the queue. */
+  prompt_id?: string;
+}
+
+/** Whether a client reads a session through a workspace or through the runtime. */
+export type SessionSource =
+  /** Through the workspace. */
+  | "workspaceScoped"
+  /** Through the runtime. */
+  | "runtimeScoped";
+
+/** A session was made. */
+export interface SessionStart {
+  /** Its folder. */
+  repo_path: string;
+  /** The folder's name. */
+  repo_name: string;
+  /** The version of the runtime's contract that it was made under. */
+  agent_version: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** The session to have. */
+export interface SessionStartParams {
+  /** Where; required from afar. */
+  workspace_id?: string;
+  /** Where, for the local door: a folder, workspace or not. */
+  cwd?: string;
+  /** The session to go on with. */
+  session_id?: string;
+  /** Which one where none is named. */
+  mode?: StartMode;
+  /** How much it may do unasked. */
+  permission_mode?: AnyMode;
+  /** It may do everything unasked. */
+  yolo_mode?: boolean;
+  /** Which runtime. */
+  agent_type?: string;
+  /** Its name. */
+  title?: string;
+  /** Its model. */
+  model?: string;
+  /** The runtime's own configuration. */
+  runtime_config?: Record<string, unknown>;
+}
+
+/** The session is there. */
+export interface SessionStartResult {
+  /** Its id; permanent. */
+  session_id: string;
+  /** The same. */
+  id: string;
+  /** Its workspace; empty if its folder is none. */
+  workspace_id: string;
+  /** `attached`, or `starting` for a new one. */
+  status: string;
+  /** `attached`, `existing` or `started`. */
+  outcome: string;
+  /** `managed` or `history`. */
+  source: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** For people. */
+  message: string;
+  /** Something waits for an answer. */
+  has_pending_permission: boolean;
+  /** What kind of call waits. */
+  pending_permission_type?: string;
+  /** What that call is about. */
+  pending_permission_target?: string;
+  /** Its folder. */
+  project_path: string;
+  /** When it began. */
+  started_at: Timestamp;
+  /** When it last changed. */
+  last_active: Timestamp;
+}
+
+/** A session as it is now. */
+export interface SessionState {
+  /** Its id. */
+  id: string;
+  /** The same. */
+  session_id: string;
+  /** Its workspace; empty if its folder is none. */
+  workspace_id: string;
+  /** `starting`, `running`, `stopping`, `stopped` or `error`. */
+  status: string;
+  /** Its folder. */
+  project_path: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it began. */
+  started_at: Timestamp;
+  /** When it last changed. */
+  last_active: Timestamp;
+  /** The same. */
+  last_updated: Timestamp;
+  /** Why the last task failed. */
+  error?: string;
+  /** `idle`, `running` or `waiting`. */
+  claude_state: string;
+  /** The runtime's own id. */
+  claude_session_id: string;
+  /** A task runs. */
+  is_running: boolean;
+  /** Something waits for an answer. */
+  waiting_for_input: boolean;
+  /** What waits. */
+  pending_tool_use_id?: string;
+  /** Its tool. */
+  pending_tool_name?: string;
+  /** A name for people. */
+  summary: string;
+  /** Messages so far. */
+  message_count: number;
+  /** How much it may do unasked. */
+  mode: string;
+  /** Its model. */
+  model?: string;
+  /** The prompts that wait. */
+  queue: QueuedPrompt[];
+  /** The connections that look at it. */
+  viewers: string[];
+}
+
+/** Where a session stands (seed 002). */
+export type SessionStatus =
+  /** It exists; no process yet. */
+  | "created"
+  /** It has been prompted; its process may run. */
+  | "active"
+  /** Its process is being ended. */
+  | "ending"
+  /** Its process and resources are gone; it can be resumed. */
+  | "closed";
+
+/** What to stop. */
+export interface SessionStopParams {
+  /** Which session. */
+  session_id: string;
+  /** All of it, or its task. */
+  what?: StopWhat;
+  /** Why, for the record. */
+  reason?: string;
+  /** Its runtime. */
+  agent_type?: string;
+}
+
+/** It is stopped. */
+export interface SessionStopResult {
+  /** Always true. */
+  success: boolean;
+  /** For people. */
+  message: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** How the task ended, if one ran. */
+  outcome?: TaskOutcome;
+}
+
+/** A session was stopped. */
+export interface SessionStopped {
+  /** The client that stopped it. */
+  stopped_by?: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** `session.updated`: what changed about a session; absent means unchanged. */
+export interface SessionUpdatedPayload {
+  /** Its state. */
+  status?: SessionStatus;
+  /** Its name. */
+  title?: string;
+  /** Its model. */
+  model?: string;
+  /** Its mode. */
+  mode?: Mode;
+  /** The runtime's id for it became known. */
+  runtime_session_id?: RuntimeSessionId;
+  /** The prompts that wait now, all of them. */
+  queue?: QueuedPrompt[];
+  /** It was taken off the lists, or put on them again. */
+  hidden?: boolean;
+  /** Why, where that is not plain. */
+  reason?: string;
+}
+
+/** This client watches a session. */
+export interface SessionWatchStarted {
+  /** Which. */
+  session_id: string;
+  /** Always true. */
+  watching: boolean;
+}
+
+/** This client watches a session no more. */
+export interface SessionWatchStopped {
+  /** Which. */
+  session_id: string;
+  /** Always false. */
+  watching: boolean;
+  /** Why. */
+  reason?: string;
+}
+
+/** Who speaks; a tool's result is the user's, as in Claude's own records. */
+export type Speaker =
+  /** The person, or a tool that answers the agent. */
+  | "user"
+  /** The agent. */
+  | "assistant"
+  /** Instructions. */
+  | "system";
+
+/** Which session `session/start` gives where none is named. */
+export type StartMode =
+  /** The latest of the workspace, a new one if there is none. */
+  | "attach"
+  /** A new one. */
+  | "new";
+
+/** How the daemon and its default agent are; the union of what clients read. */
+export interface StatusResult {
+  /** This run of the daemon. */
+  session_id: string;
+  /** The session of the default workspace's agent. */
+  agent_session_id?: string;
+  /** `idle`, `running` or `waiting`. */
+  claude_state: string;
+  /** The same. */
+  agent_state: string;
+  /** The runtime that is used when none is named. */
+  agent_type: string;
+  /** Roost's version. */
+  version: string;
+  /** The same. */
+  agent_version: string;
+  /** Clients that are connected now. */
+  connected_clients: number;
+  /** The default workspace's folder; empty if there is none. */
+  repo_path: string;
+  /** Its name. */
+  repo_name: string;
+  /** How long the daemon runs. */
+  uptime_seconds: number;
+  /** File changes are reported. */
+  watcher_enabled: boolean;
+  /** Git can be used. */
+  git_enabled: boolean;
+  /** The default workspace is a git repository. */
+  is_git_repo: boolean;
+  /** Sessions with a running task. */
+  running_tasks: number;
+  /** What waits for an answer. */
+  pending: number;
+}
+
+/** One word about what was done. */
+export interface StatusWord {
+  /** `stopped`, `sent`, …. */
+  status: string;
+  /** The runtime. */
+  agent_type?: string;
+}
+
+/** What is stopped. */
+export type StopWhat =
+  /** The session: its task, then its process. */
+  | "session"
+  /** The running task; the session stays ready. */
+  | "task";
+
+/** All of a turn has been sent. */
+export interface StreamReadComplete {
+  /** At least one. */
+  messages_emitted: number;
+  /** The `seq` of the turn's last event. */
+  file_offset: number;
+  /** The same. */
+  file_size: number;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** This client follows everything. */
+export interface SubscribeAllResult {
+  /** Always true. */
+  success: boolean;
+  /** Always false. */
+  is_filtering: boolean;
+}
+
+/** Which events, from where, in which form. A second subscription of the same form replaces the first. */
+export interface SubscribeParams {
+  /** The form. */
+  format?: EventFormat;
+  /** After this cursor, or `beginning`; absent means from now on. */
+  after?: string;
+  /** Go on after a durable cursor of this name, if there is one. */
+  name?: string;
+  /** Only these types of events. */
+  types?: string[];
+  /** Only of these sessions. */
+  sessions?: string[];
+  /** Only of these workspaces. */
+  workspaces?: string[];
+  /** Call the cdev events `agent_…` instead of `claude_…`. */
+  neutral_names?: boolean;
+}
+
+/** The workspaces that this client follows. */
+export interface SubscribeResult {
+  /** Always true. */
+  success: boolean;
+  /** The one that was named. */
+  workspace_id: string;
+  /** All of them. */
+  subscribed: string[];
+}
+
+/** The workspaces that this client follows; all if none is named. */
+export interface SubscriptionsResult {
+  /** Them. */
+  workspaces: string[];
+  /** Others are left out. */
+  is_filtering: boolean;
+  /** How many. */
+  count: number;
+}
+
+/** It is done, and there is nothing more to say. */
+export interface Success {
+  /** Always true; a failure is an error. */
+  success: boolean;
+}
+
+/** `task.completed`: the agent is done. */
+export interface TaskCompletedPayload {
+  /** Why it ended, in the runtime's word (`end_turn`, `max_tokens`, …). */
+  reason: string;
+}
+
+/** A failure with everything that helps to act on it. */
+export interface TaskError {
+  /** Which kind. */
+  code: FailureCode;
+  /** What happened, to what, and what to do. */
+  message: string;
+  /** The same prompt may succeed when sent again. */
+  retryable: boolean;
+  /** The runtime it happened to. */
+  runtime?: RuntimeName;
+  /** The last lines of the runtime's stderr. */
+  stderr_tail?: string;
+  /** The runtime's own error. */
+  raw?: unknown;
+}
+
+/** `task.failed`: the agent is not done and will not be. */
+export interface TaskFailedPayload {
+  /** What happened, for people. */
+  reason: string;
+  /** What happened, for programs. */
+  error: TaskError;
+}
+
+/** A task failed. */
+export interface TaskFault {
+  /** The kind of failure, such as `RUNTIME_EXITED`. */
+  code: string;
+  /** What happened, for people. */
+  message: string;
+  /** Whether to try again, and what the runtime wrote last. */
+  details: Record<string, unknown>;
+  /** The request to the runtime. */
+  request_id?: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type: string;
+  /** When it happened. */
+  timestamp: Timestamp;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** The place after it; what is not kept has none. */
+  cursor?: string;
+}
+
+/** One prompt and everything the runtime did about it. */
+export type TaskId = string;
+
+/** How a task ended. */
+export type TaskOutcome =
+  /** The agent finished. */
+  | "completed"
+  /** It did not. */
+  | "failed"
+  /** Somebody stopped it. */
+  | "stopped";
+
+/** `task.started`: the new messages only, never the compiled history. */
+export interface TaskStartedPayload {
+  /** What the user said. */
+  messages: TranscriptMessage[];
+  /** The mode in the seed's words. */
+  permission_mode: PermissionMode;
+  /** The mode in ours. */
+  mode: Mode;
+  /** Whether somebody may be asked. */
+  interaction_mode: InteractionMode;
+  /** The queued prompt that this task serves. */
+  prompt_id?: PromptId;
+}
+
+/** `task.stopped`: somebody stopped the agent. */
+export interface TaskStoppedPayload {
+  /** Why. */
+  reason: string;
+}
+
+/** What a terminal would show. */
+export type TerminalState =
+  /** It works. */
+  | "thinking"
+  /** A tool call waits for an answer. */
+  | "permission"
+  /** A question waits for an answer. */
+  | "question"
+  /** It is done. */
+  | "idle"
+  /** It failed. */
+  | "error";
+
+export type Timestamp = string;
+
+/** `tool.call.approved`: the call may run. */
+export interface ToolCallApprovedPayload {
+  /** Stable within Roost. */
+  tool_call_id: ToolCallId;
+  /** The runtime's own id. */
+  runtime_tool_call_id?: string;
+  /** From 1; counts replays and retries. */
+  attempt: number;
+  /** `sha256:<hex>` of the canonical input. */
+  input_hash: string;
+}
+
+/** `tool.call.completed`: the tool is done. */
+export interface ToolCallCompletedPayload {
+  /** Stable within Roost. */
+  tool_call_id: ToolCallId;
+  /** The runtime's own id. */
+  runtime_tool_call_id?: string;
+  /** From 1; counts replays and retries. */
+  attempt: number;
+  /** `sha256:<hex>` of the canonical input. */
+  input_hash: string;
+  /** The tool. */
+  name: string;
+  /** Who ran it. */
+  executed_by: ToolExecutedBy;
+  /** Where it ran. */
+  execution_env: ToolExecutionEnv;
+  /** The policy as it stood. */
+  policy_snapshot: ToolPolicySnapshot;
+  /** What its sandbox allowed. */
+  sandbox?: ToolSandboxSummary;
+  /** A big result. */
+  result_ref?: ArtifactRef;
+  /** A small result, or the start of a big one. */
+  result_preview?: unknown;
+  /** It failed. */
+  is_error?: boolean;
+}
+
+/** `tool.call.denied`: the call may not run. */
+export interface ToolCallDeniedPayload {
+  /** Stable within Roost. */
+  tool_call_id: ToolCallId;
+  /** The runtime's own id. */
+  runtime_tool_call_id?: string;
+  /** From 1; counts replays and retries. */
+  attempt: number;
+  /** `sha256:<hex>` of the canonical input. */
+  input_hash: string;
+  /** The tool. */
+  name: string;
+  /** Why, as the runtime was told. */
+  reason: string;
+  /** The policy as it stood. */
+  policy_snapshot: ToolPolicySnapshot;
+}
+
+/** A tool call as a screen shows it. */
+export interface ToolCallElement {
+  /** The tool. */
+  tool: string;
+  /** Our id of the call. */
+  tool_id: string;
+  /** One line for people, such as `Bash(ls)`. */
+  display: string;
+  /** Its input; what is no text is JSON. */
+  params: Record<string, string>;
+  /** How far it is. */
+  status: CallStatus;
+  /** How long it took, waiting included. */
+  duration_ms?: number;
+}
+
+/** A tool call within Roost, stable over attempts. */
+export type ToolCallId = string;
+
+/** `tool.call.policy_evaluated`: one layer's word. */
+export interface ToolCallPolicyEvaluatedPayload {
+  /** Stable within Roost. */
+  tool_call_id: ToolCallId;
+  /** The runtime's own id. */
+  runtime_tool_call_id?: string;
+  /** From 1; counts replays and retries. */
+  attempt: number;
+  /** `sha256:<hex>` of the canonical input. */
+  input_hash: string;
+  /** Which layer. */
+  source: PolicySource;
+  /** What it says. */
+  result: PolicyResult;
+  /** Its rule's name. */
+  rule?: string;
+}
+
+/** `tool.call.requested`: the agent wants a tool to run. */
+export interface ToolCallRequestedPayload {
+  /** Stable within Roost. */
+  tool_call_id: ToolCallId;
+  /** The runtime's own id. */
+  runtime_tool_call_id?: string;
+  /** From 1; counts replays and retries. */
+  attempt: number;
+  /** `sha256:<hex>` of the canonical input. */
+  input_hash: string;
+  /** The tool. */
+  name: string;
+  /** Its input; cut where it is big. */
+  input: unknown;
+  /** The whole of a big input. */
+  input_ref?: ArtifactRef;
+  /** A line for people. */
+  title?: string;
+  /** What it does. */
+  kind?: ToolKind;
+}
+
+/** `tool.call.started`: the tool runs. */
+export interface ToolCallStartedPayload {
+  /** Stable within Roost. */
+  tool_call_id: ToolCallId;
+  /** The runtime's own id. */
+  runtime_tool_call_id?: string;
+  /** From 1; counts replays and retries. */
+  attempt: number;
+  /** `sha256:<hex>` of the canonical input. */
+  input_hash: string;
+}
+
+/** Who executed a tool. */
+export type ToolExecutedBy =
+  /** The host. */
+  | "codesdk"
+  /** The runtime. */
+  | "runtime";
+
+/** Where a tool ran. */
+export type ToolExecutionEnv =
+  /** In a container of the host's. */
+  | "codesdk_docker"
+  /** In the host. */
+  | "codesdk_host"
+  /** Inside the runtime. */
+  | "runtime_internal"
+  /** Nobody says. */
+  | "unknown";
+
+/** Who executes tools. */
+export type ToolExecutionModel =
+  /** Tools reach the runtime over MCP. */
+  | "external_mcp"
+  /** The runtime runs its own tools. */
+  | "runtime_internal"
+  /** Both. */
+  | "hybrid";
+
+/** What a tool does, as far as its runtime tells. */
+export type ToolKind =
+  /** Reads. */
+  | "read"
+  /** Changes a file. */
+  | "edit"
+  /** Deletes a file. */
+  | "delete"
+  /** Moves a file. */
+  | "move"
+  /** Searches. */
+  | "search"
+  /** Runs a command. */
+  | "execute"
+  /** Thinks. */
+  | "think"
+  /** Fetches from the network. */
+  | "fetch"
+  /** Changes the session's mode. */
+  | "switch_mode"
+  /** Something else. */
+  | "other";
+
+/** `tool.output.completed`: a tool's whole output. */
+export interface ToolOutputCompletedPayload {
+  /** Stable within Roost. */
+  tool_call_id: ToolCallId;
+  /** The runtime's own id. */
+  runtime_tool_call_id?: string;
+  /** From 1; counts replays and retries. */
+  attempt: number;
+  /** `sha256:<hex>` of the canonical input. */
+  input_hash: string;
+  /** Standard output. */
+  stdout?: string;
+  /** Standard error. */
+  stderr?: string;
+}
+
+/** `tool.output.delta`: a piece of a tool's output. */
+export interface ToolOutputDeltaPayload {
+  /** Stable within Roost. */
+  tool_call_id: ToolCallId;
+  /** The runtime's own id. */
+  runtime_tool_call_id?: string;
+  /** From 1; counts replays and retries. */
+  attempt: number;
+  /** `sha256:<hex>` of the canonical input. */
+  input_hash: string;
+  /** Which stream. */
+  stream: OutputStream;
+  /** The piece. */
+  delta: string;
+}
+
+/** One layer's word on a tool call. */
+export interface ToolPolicyEvaluation {
+  /** Which layer. */
+  source: PolicySource;
+  /** What it says. */
+  result: PolicyResult;
+  /** Its rule's name. */
+  rule?: string;
+}
+
+/** The policy as it stood when a tool call was decided. */
+export interface ToolPolicySnapshot {
+  /** The mode in the seed's words. */
+  permission_mode?: PermissionMode;
+  /** The mode in ours, which has more. */
+  mode?: Mode;
+  /** What was decided. */
+  decision: PolicyDecision;
+  /** Every layer's word, in order. */
+  sources: ToolPolicyEvaluation[];
+}
+
+/** Whether a tool call may be repeated after a resume. */
+export type ToolReplaySafety =
+  /** Repeating is harmless. */
+  | "safe_replay"
+  /** Someone must approve again. */
+  | "requires_reapproval"
+  /** The runtime does not say. */
+  | "unknown";
+
+/** What became of a tool call. */
+export interface ToolResultElement {
+  /** Which call. */
+  tool_call_id: string;
+  /** The tool. */
+  tool_name: string;
+  /** It failed or was denied. */
+  is_error: boolean;
+  /** Which way it failed, where that is known. */
+  error_code?: string;
+  /** Its first line. */
+  summary: string;
+  /** Its text. */
+  full_content: string;
+  /** How many lines that has. */
+  line_count: number;
+  /** There is more than the summary. */
+  expandable: boolean;
+  /** There is more than the text. */
+  truncated: boolean;
+}
+
+/** What a tool's sandbox allowed. */
+export interface ToolSandboxSummary {
+  /** It had network. */
+  network?: boolean;
+  /** How long it might take. */
+  timeout_ms?: number;
+  /** What it could see of the disk. */
+  mounts?: string[];
+}
+
+/** What calls touch that are alike. */
+export type Touches =
+  /** A program with exactly these arguments; a last word `*` stands for any further ones. */
+  | { command: string[] }
+  /** Files, as a glob seen from the workspace's root. */
+  | { file: string }
+  /** A host, or `*.domain` for every host below a domain. */
+  | { host: string }
+  /** The input of this hash and no other. */
+  | { exact: string };
+
+/** Whose event it is. */
+export interface Trace {
+  /** The session. */
+  session_id: SessionId;
+  /** The task within it. */
+  task_id?: TaskId;
+  /** The request to the runtime. */
+  request_id?: RequestId;
+  /** The client that caused it. */
+  client_id?: ClientId;
+  /** The person that caused it. */
+  user_id?: UserId;
+}
+
+/** One block of a transcript message. */
+export type TranscriptContentBlock =
+  /** Plain text. */
+  | { type: "text"; text: string }
+  /** Source code. */
+  | { type: "code"; code: string; language?: string }
+  /** Something too big or too binary to show inline. */
+  | { type: "artifact_ref"; artifact_id: ArtifactId; name?: string; content_type?: string }
+  /** The agent calls a tool. */
+  | { type: "tool_use"; tool_call_id: ToolCallId; name: string; input: unknown }
+  /** What a tool answered. */
+  | { type: "tool_result"; tool_call_id: ToolCallId; result: unknown; is_error?: boolean };
+
+/** One message of a transcript. */
+export interface TranscriptMessage {
+  /** Who speaks. */
+  role: TranscriptRole;
+  /** What is said. */
+  content: TranscriptContentBlock[];
+}
+
+/** Who speaks in a transcript. */
+export type TranscriptRole =
+  /** Instructions. */
+  | "system"
+  /** The person. */
+  | "user"
+  /** The agent. */
+  | "assistant"
+  /** A tool's answer. */
+  | "tool";
+
+/** Retention removed events of a session before they could be sent; those from `resume_at` on come. */
+export interface Truncated {
+  /** Which session. */
+  session_id: string;
+  /** The `seq` of its first event that is still there. */
+  resume_at: number;
+}
+
+/** Which form to hear no more of. */
+export interface UnsubscribeParams {
+  /** The form; both if absent. */
+  format?: EventFormat;
+}
+
+/** A session to watch no more; one of the runtime's, or any, if none is named. */
+export interface UnwatchParams {
+  /** Which. */
+  session_id?: string;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** Its runtime. */
+  agent_type?: string;
+}
+
+/** `usage.reported`: one shape for every runtime; what a runtime does not tell is absent. */
+export interface UsageReportedPayload {
+  /** Tokens in, cached ones included. */
+  input_tokens?: number;
+  /** Tokens in that came from a cache. */
+  cached_input_tokens?: number;
+  /** Tokens out. */
+  output_tokens?: number;
+  /** Tokens out that were thinking. */
+  reasoning_tokens?: number;
+  /** What it cost. */
+  cost_usd?: number;
+  /** How full the context is. */
+  context?: ContextFill;
+}
+
+/** Whoever is behind a client. */
+export type UserId = string;
+
+/** One choice of a question. */
+export interface WaitingOption {
+  /** What people read, and what is sent back. */
+  label: string;
+  /** More about it. */
+  description?: string;
+}
+
+/** A session to watch. */
+export interface WatchParams {
+  /** Which. */
+  session_id: string;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** Its runtime. */
+  agent_type?: string;
+  /** Send again what came after this cursor. */
+  after?: string;
+}
+
+/** Whether a session is watched now. */
+export interface WatchResult {
+  /** `watching` or `unwatched`. */
+  status: string;
+  /** It is. */
+  watching: boolean;
+  /** Its workspace. */
+  workspace_id?: string;
+  /** Which. */
+  session_id?: string;
+  /** What comes comes after this cursor. */
+  cursor?: string;
+}
+
+/** A folder that agents may work in. */
+export interface Workspace {
+  /** Its id. */
+  id: string;
+  /** Its name. */
+  name: string;
+  /** Its folder. */
+  path: string;
+  /** The folder is there. */
+  exists: boolean;
+  /** A session is started with the daemon. */
+  auto_start: boolean;
+  /** When it was added. */
+  created_at: Timestamp;
+  /** Its sessions, the latest first. */
+  sessions: HistoryItem[];
+  /** Sessions with a process or a task. */
+  active_session_count: number;
+  /** There is one. */
+  has_active_session: boolean;
+  /** The current session; empty if there is none. */
+  active_session_id: string;
+  /** Its runtime. */
+  active_agent_type?: string;
+  /** It is a git repository. */
+  is_git_repo: boolean;
+  /** `no_git`, or `git_init` where there is a repository. */
+  git_state: string;
+}
+
+/** A folder to work in. */
+export interface WorkspaceAddParams {
+  /** The folder, absolute. */
+  path: string;
+  /** Its name; the folder's if absent. */
+  name?: string;
+  /** A session is started with the daemon. */
+  auto_start?: boolean;
+  /** Make the folder if it is not there. */
+  create_if_missing?: boolean;
+}
+
+/** `workspace.added`: clients may now work in this directory. */
+export interface WorkspaceAddedPayload {
+  /** Which workspace. */
+  workspace_id: WorkspaceId;
+  /** Its name for people. */
+  name: string;
+  /** Its directory; absolute. */
+  path: string;
+}
+
+/** A directory that clients know by name: a plain UUID (v7). */
+export type WorkspaceId = string;
+
+/** How much to tell of each workspace. */
+export interface WorkspaceListParams {
+  /** With git's state. */
+  include_git?: boolean;
+  /** Workspaces whose git state is read, at most. */
+  git_limit?: number;
+}
+
+/** All workspaces. */
+export interface WorkspaceListResult {
+  /** Them. */
+  workspaces: Workspace[];
+}
+
+/** A workspace. */
+export interface WorkspaceParams {
+  /** Which. */
+  workspace_id: string;
+}
+
+/** A workspace was removed. */
+export interface WorkspaceRemoved {
+  /** Which. */
+  id: string;
+  /** The same. */
+  workspace_id: string;
+  /** Its name. */
+  name: string;
+  /** Its folder. */
+  path: string;
+  /** When. */
+  timestamp: Timestamp;
+  /** The place after it. */
+  cursor?: string;
+}
+
+/** `workspace.removed`: clients no longer see this directory; nothing in it is touched. */
+export interface WorkspaceRemovedPayload {
+  /** Which workspace. */
+  workspace_id: WorkspaceId;
+  /** Its name for people. */
+  name: string;
+  /** Its directory; absolute. */
+  path: string;
+}
+
+/** A session of a workspace. */
+export interface WorkspaceSessionParams {
+  /** The workspace. */
+  workspace_id: string;
+  /** The session. */
+  session_id: string;
+  /** Its runtime. */
+  agent_type?: string;
+}
+
+/** How a workspace is. */
+export interface WorkspaceStatusResult {
+  /** Which. */
+  workspace_id: string;
+  /** Its name. */
+  workspace_name: string;
+  /** Its folder. */
+  path: string;
+  /** A session is started with the daemon. */
+  auto_start: boolean;
+  /** When it was added. */
+  created_at: Timestamp;
+  /** Its sessions, the latest first. */
+  sessions: HistoryItem[];
+  /** Sessions with a process or a task. */
+  active_session_count: number;
+  /** There is one. */
+  has_active_session: boolean;
+  /** `unavailable`, or `not_git`. */
+  git_tracker_state: string;
+  /** The repository's name. */
+  git_repo_name: string;
+  /** It is a git repository. */
+  is_git_repo: boolean;
+  /** Git's last error. */
+  git_last_error: string;
+  /** Somebody watches one of its sessions. */
+  is_being_watched: boolean;
+  /** Which; empty if none. */
+  watched_session_id: string;
+}
+
+/** What to change of a workspace. */
+export interface WorkspaceUpdateParams {
+  /** Which. */
+  workspace_id: string;
+  /** Its name. */
+  name?: string;
+  /** A session is started with the daemon. */
+  auto_start?: boolean;
+}
+
+/** `workspace.updated`: what changed about a workspace; absent means unchanged. */
+export interface WorkspaceUpdatedPayload {
+  /** Which workspace. */
+  workspace_id: WorkspaceId;
+  /** Its name for people. */
+  name?: string;
+  /** Whether a session is started in it when Roost starts. */
+  auto_start?: boolean;
+}

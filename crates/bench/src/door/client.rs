@@ -1,0 +1,159 @@
+//! A client of the daemon over a WebSocket, one step at a time.
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use roost_proto::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::frame::{self, Kind};
+use crate::Outcome;
+
+/// How long the daemon may be silent.
+const PATIENCE: Duration = Duration::from_secs(150);
+/// Bytes that are read at once.
+const READ: usize = 64 << 10;
+
+/// A connection that has said hello.
+pub(crate) struct Client {
+    stream: TcpStream,
+    /// What was received and not looked at.
+    received: Vec<u8>,
+    next_id: u64,
+    /// Events that came while an answer was waited for.
+    events: VecDeque<Value>,
+}
+
+impl Client {
+    /// Connects and says hello.
+    pub(crate) fn connect(address: SocketAddr, token: &str) -> Outcome<Self> {
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        write!(
+            stream,
+            "GET /ws HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: Upgrade\r\n\
+             Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: cm9vc3QtYmVuY2gtZG9vcg==\r\n\r\n"
+        )?;
+        let mut client = Self { stream, received: Vec::new(), next_id: 0, events: VecDeque::new() };
+        let head = loop {
+            client.read()?;
+            if let Some(end) = memchr::memmem::find(&client.received, b"\r\n\r\n") {
+                break client.received.drain(..end + 4).collect::<Vec<_>>();
+            }
+        };
+        if !head.starts_with(b"HTTP/1.1 101 ") {
+            return Err(format!("the daemon did not upgrade: {}", String::from_utf8_lossy(&head)).into());
+        }
+        client.call("initialize", json!({ "clientInfo": { "name": "bench", "version": "1" } }))?;
+        Ok(client)
+    }
+
+    /// Makes a session of the demo agent in the daemon's folder.
+    pub(crate) fn session(&mut self) -> Outcome<String> {
+        let list = self.call("workspace/list", json!({}))?;
+        let workspace = &list["workspaces"][0]["id"];
+        let start = json!({ "workspace_id": workspace, "mode": "new", "agent_type": "demo" });
+        let started = self.call("session/start", start)?;
+        Ok(started["session_id"].as_str().ok_or_else(|| format!("no session: {started}"))?.into())
+    }
+
+    /// Follows a session in the log's own form: all of it, or only when its tasks begin and end.
+    pub(crate) fn follow(&mut self, session: &str, only_tasks: bool) -> Outcome {
+        let types = if only_tasks { vec!["task.started", "task.completed", "task.failed"] } else { vec![] };
+        let after = if only_tasks { Value::Null } else { "beginning".into() };
+        let follow = json!({ "format": "normalized", "sessions": [session], "types": types, "after": after });
+        self.call("events/subscribe", follow).map(drop)
+    }
+
+    /// Calls a method and waits for its answer.
+    pub(crate) fn call(&mut self, method: &str, params: Value) -> Outcome<Value> {
+        let id = self.send(method, params)?;
+        loop {
+            let message = self.message()?;
+            if message["id"] == id {
+                return result(message);
+            }
+            self.events.push_back(message);
+        }
+    }
+
+    /// Says something to a session.
+    pub(crate) fn prompt(&mut self, session: &str, text: &str) -> Outcome {
+        self.send("session/send", json!({ "session_id": session, "prompt": text })).map(drop)
+    }
+
+    /// Reads on to the end of the task that runs; how long that took by the times of its events.
+    pub(crate) fn task_end(&mut self) -> Outcome<Duration> {
+        let mut started = None;
+        loop {
+            let message = match self.events.pop_front() {
+                Some(message) => message,
+                None => self.message()?,
+            };
+            if message.get("error").is_some() {
+                return result(message).map(|_| Duration::ZERO);
+            }
+            for event in message["params"]["events"].as_array().into_iter().flatten() {
+                let time = || serde_json::from_value::<Timestamp>(event["time"].clone()).map(Timestamp::as_millis);
+                match event["type"].as_str() {
+                    Some("task.started") => started = Some(time()?),
+                    Some("task.completed") => {
+                        let took = time()? - started.ok_or("a task that never began has ended")?;
+                        return Ok(Duration::from_millis(took.try_into()?));
+                    }
+                    Some("task.failed" | "task.stopped") => return Err(format!("the task ended badly: {event}").into()),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// The socket, and what was read from it and not looked at.
+    pub(crate) fn into_parts(self) -> (TcpStream, Vec<u8>) {
+        (self.stream, self.received)
+    }
+
+    fn send(&mut self, method: &str, params: Value) -> Outcome<u64> {
+        self.next_id += 1;
+        let call = json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params });
+        self.stream.write_all(&frame::text(&call.to_string()))?;
+        Ok(self.next_id)
+    }
+
+    fn message(&mut self) -> Outcome<Value> {
+        loop {
+            if let Some(frame) = frame::first(&self.received) {
+                let message = match frame.kind {
+                    Kind::Text => Some(serde_json::from_slice(frame.payload)?),
+                    Kind::Close => return Err("the daemon closed a client's socket".into()),
+                    Kind::Other => None,
+                };
+                let size = frame.size;
+                self.received.drain(..size);
+                match message {
+                    Some(message) => return Ok(message),
+                    None => continue,
+                }
+            }
+            self.read()?;
+        }
+    }
+
+    fn read(&mut self) -> Outcome {
+        let length = self.received.len();
+        self.received.resize(length + READ, 0);
+        let read = self.stream.read(&mut self.received[length..])?;
+        self.received.truncate(length + read);
+        if read == 0 { Err("the daemon hung up on a client".into()) } else { Ok(()) }
+    }
+}
+
+fn result(mut message: Value) -> Outcome<Value> {
+    match message.get("error") {
+        Some(error) => Err(format!("the daemon refused a call: {error}").into()),
+        None => Ok(message["result"].take()),
+    }
+}

@@ -1,0 +1,132 @@
+//! The daemon that is measured: `roost serve` in a home of its own.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::client::Client;
+use crate::{Outcome, http, memory, stage};
+
+/// Nobody is counted: a bench is many clients in one.
+const CONFIG: &str = "\
+default_runtime = \"demo\"
+
+[limits]
+changes_per_minute = 0
+starts_per_minute = 0
+reads_per_minute = 0
+sockets_per_token = 0
+";
+
+/// Where a daemon keeps its things; several can live there, one after the other.
+pub(crate) struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    /// An empty home.
+    pub(crate) fn new() -> Outcome<Self> {
+        let home = Self { folder: tempfile::tempdir()? };
+        let config = home.folder.path().join(".config/roost");
+        std::fs::create_dir_all(&config)?;
+        std::fs::write(config.join("roost.toml"), CONFIG)?;
+        std::fs::create_dir(home.work())?;
+        Ok(home)
+    }
+
+    /// The state directory.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.folder.path().join(".local/state/roost")
+    }
+
+    fn work(&self) -> PathBuf {
+        self.folder.path().join("work")
+    }
+
+    /// Roost with this home and nothing else of ours.
+    fn command(&self) -> Outcome<Command> {
+        let mut command = Command::new(stage::roost()?);
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", self.folder.path());
+        command.current_dir(self.work()).stdin(Stdio::null());
+        Ok(command)
+    }
+
+    /// Starts the daemon and waits until it listens.
+    pub(crate) fn start(&self) -> Outcome<Daemon> {
+        let began = Instant::now();
+        let mut child = self.command()?.args(["serve", "--port", "0"]).stdout(Stdio::piped()).spawn()?;
+        let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+        let mut line = String::new();
+        output.read_line(&mut line)?;
+        // It says, for example, "Roost listens on http://127.0.0.1:8766; Ctrl-C ends it."
+        let address = line.split_once("http://").and_then(|(_, rest)| rest.split(';').next()?.trim().parse().ok());
+        let address = address.ok_or_else(|| format!("the daemon does not say where it listens: {line}"))?;
+        Ok(Daemon { child, began, address, _output: output })
+    }
+
+    /// Pairs a device; its access token.
+    pub(crate) fn pair(&self, daemon: &Daemon) -> Outcome<String> {
+        let pair = self.command()?.args(["pair", "--json"]).output()?;
+        let offer: Value = serde_json::from_slice(&pair.stdout)?;
+        let exchange = json!({ "pairing_token": offer["token"] });
+        let tokens = http::post(daemon.address, "/api/auth/exchange", None, &exchange)?;
+        Ok(tokens["access_token"].as_str().ok_or_else(|| format!("not paired: {tokens}"))?.into())
+    }
+}
+
+/// A running daemon.
+pub(crate) struct Daemon {
+    child: Child,
+    began: Instant,
+    pub(crate) address: SocketAddr,
+    /// Kept open, so that the daemon may go on to say something.
+    _output: BufReader<ChildStdout>,
+}
+
+impl Daemon {
+    /// A client that has said hello.
+    pub(crate) fn client(&self, token: &str) -> Outcome<Client> {
+        Client::connect(self.address, token)
+    }
+
+    /// How long it took from the start of the process to the first answer over TCP, which is now.
+    pub(crate) fn ready(&self, token: &str) -> Outcome<Duration> {
+        let health = json!({ "jsonrpc": "2.0", "id": 1, "method": "status/health" });
+        let answer = http::post(self.address, "/api/rpc", Some(token), &health)?;
+        let took = self.began.elapsed();
+        match answer.get("result") {
+            Some(_) => Ok(took),
+            None => Err(format!("status/health was answered with: {answer}").into()),
+        }
+    }
+
+    /// Resident megabytes now.
+    pub(crate) fn resident(&self) -> Outcome<f64> {
+        memory::megabytes(self.child.id(), "VmRSS")
+    }
+
+    /// The most resident megabytes it ever had.
+    pub(crate) fn peak(&self) -> Outcome<f64> {
+        memory::megabytes(self.child.id(), "VmHWM")
+    }
+
+    /// Ends it as a service manager would.
+    pub(crate) fn stop(mut self) -> Outcome {
+        kill_process(Pid::from_child(&self.child), Signal::TERM)?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,70 @@
+//! 100 watchers of a flood, and what it costs the agent that they are there.
+
+use std::time::Duration;
+
+use super::Judge;
+use super::check::Normalized;
+use super::daemon::Home;
+use super::watchers::Watchers;
+use crate::Outcome;
+use crate::figure::{Table, Target, median, millis};
+
+const FLOOD: &str = "flood 200000 200";
+const WATCHERS: usize = 100;
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What came of a flood.
+struct Flooded {
+    /// The agent's turn by the times of its events.
+    turn: Duration,
+    /// Until the last watcher had everything.
+    all_done: Duration,
+    lost: u64,
+    unfinished: usize,
+    peak: f64,
+}
+
+/// Measures.
+pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
+    let before = flood(0)?;
+    let watched = flood(WATCHERS)?;
+    let after = flood(0)?;
+    let alone = median(vec![millis(before.turn), millis(after.turn)]);
+    let ratio = millis(watched.turn) / alone;
+    let what = |what: &str| format!("flood, {WATCHERS} watchers: {what}");
+    table.add("door", what("lost"), watched.lost as f64, "events", Target::AtMost(0.0));
+    table.add("door", what("did not get to the end"), watched.unfinished as f64, "clients", Target::AtMost(0.0));
+    let limit = judge(Target::AtMost(LIMIT.as_secs_f64()));
+    table.add("door", what("all done"), watched.all_done.as_secs_f64(), "s", limit);
+    table.add("door", what("daemon, peak"), watched.peak, "MB", Target::None);
+    table.add("door", "flood, no watchers: the agent's turn", alone, "ms", Target::None);
+    table.add("door", what("the agent's turn"), millis(watched.turn), "ms", Target::None);
+    table.add("door", what("turn / turn without them"), ratio, "x", judge(Target::AtMost(1.2)));
+    Ok(())
+}
+
+/// A flood in a daemon of its own.
+fn flood(count: usize) -> Outcome<Flooded> {
+    let home = Home::new()?;
+    let daemon = home.start()?;
+    let token = home.pair(&daemon)?;
+    let mut control = daemon.client(&token)?;
+    let session = control.session()?;
+    control.follow(&session, true)?;
+    control.prompt(&session, "hello")?;
+    control.task_end()?;
+    let mut watchers = Watchers::new()?;
+    for _ in 0..count {
+        let mut client = daemon.client(&token)?;
+        client.follow(&session, false)?;
+        watchers.add(client, Normalized::until(2))?;
+    }
+    watchers.settle(Duration::from_millis(300))?;
+    control.prompt(&session, FLOOD)?;
+    let all_done = watchers.finish(LIMIT)?;
+    let turn = control.task_end()?;
+    let (lost, unfinished) = watchers.lost();
+    let peak = daemon.peak()?;
+    daemon.stop()?;
+    Ok(Flooded { turn, all_done, lost, unfinished, peak })
+}

@@ -1,0 +1,86 @@
+//! 1,000 watchers of one session.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::Judge;
+use super::check::{Cdev, Check, Normalized};
+use super::client::Client;
+use super::daemon::Home;
+use super::watchers::Watchers;
+use crate::Outcome;
+use crate::figure::{Table, Target};
+
+const WATCHERS: usize = 1000;
+/// How long 10 s of events may take until the last watcher has given up.
+const LIMIT: Duration = Duration::from_secs(40);
+/// Silence after which everyone is ready.
+const QUIET: Duration = Duration::from_millis(300);
+
+/// Measures.
+pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
+    // A delta is one event.
+    watch(
+        table,
+        judge,
+        "normalized",
+        "drip 1000 100",
+        || Normalized::until(2),
+        |client, session| client.follow(session, false),
+    )?;
+    // A message is two.
+    watch(
+        table,
+        judge,
+        "cdev",
+        "drip 500 50 apart",
+        || Cdev::until(500),
+        |client, session| client.call("session/watch", json!({ "session_id": session })).map(drop),
+    )
+}
+
+fn watch<C: Check>(
+    table: &mut Table,
+    judge: Judge<'_>,
+    format: &str,
+    prompt: &str,
+    check: impl Fn() -> C,
+    follow: impl Fn(&mut Client, &str) -> Outcome,
+) -> Outcome {
+    let home = Home::new()?;
+    let daemon = home.start()?;
+    let token = home.pair(&daemon)?;
+    let mut control = daemon.client(&token)?;
+    let session = control.session()?;
+    control.follow(&session, true)?;
+    control.prompt(&session, "hello")?;
+    control.task_end()?;
+    let mut watchers = Watchers::new()?;
+    for _ in 0..WATCHERS {
+        let mut client = daemon.client(&token)?;
+        follow(&mut client, &session)?;
+        watchers.add(client, check())?;
+        // Those who are there already hear of the next one.
+        watchers.read(Duration::ZERO)?;
+    }
+    watchers.settle(QUIET)?;
+    watchers.delays.reserve(2_000_000);
+
+    control.prompt(&session, prompt)?;
+    watchers.finish(LIMIT)?;
+    let (lost, unfinished) = watchers.lost();
+    let peak = daemon.peak()?;
+    daemon.stop()?;
+    let delays = &mut watchers.delays;
+    delays.sort_unstable();
+    let percentile =
+        |of: usize| delays.get(delays.len() * of / 100).map_or(f64::NAN, |micros| f64::from(*micros) / 1e3);
+    let what = |what: &str| format!("{WATCHERS} watchers, {format}, 100 events/s: {what}");
+    table.add("door", what("lost"), lost as f64, "events", Target::AtMost(0.0));
+    table.add("door", what("did not get to the end"), unfinished as f64, "clients", Target::AtMost(0.0));
+    table.add("door", what("p50"), percentile(50), "ms", Target::None);
+    table.add("door", what("p99"), percentile(99), "ms", judge(Target::AtMost(50.0)));
+    table.add("door", what("daemon, peak"), peak, "MB", Target::AtMost(150.0));
+    Ok(())
+}

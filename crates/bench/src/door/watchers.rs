@@ -1,0 +1,130 @@
+//! Many watchers in one thread, as cheap as they can be: one read for what has gathered, and no JSON is parsed.
+
+use std::io::{ErrorKind, Read};
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
+
+use super::check::{self, Check};
+use super::client::Client;
+use super::frame::{self, Kind};
+use crate::Outcome;
+
+/// Bytes that are read at once.
+const READ: usize = 256 << 10;
+/// Sockets that are looked at after one wait.
+const EVENTS: usize = 1024;
+
+/// Watchers that read whenever there is something.
+pub(crate) struct Watchers<C> {
+    poll: Poll,
+    events: Events,
+    buffer: Vec<u8>,
+    all: Vec<Watcher<C>>,
+    /// How many have everything.
+    done: usize,
+    /// Microseconds that each event took to each watcher.
+    pub(crate) delays: Vec<u32>,
+}
+
+struct Watcher<C> {
+    stream: TcpStream,
+    /// The beginning of a frame whose end has not come yet.
+    rest: Vec<u8>,
+    check: C,
+}
+
+impl<C: Check> Watchers<C> {
+    /// Nobody.
+    pub(crate) fn new() -> Outcome<Self> {
+        let (poll, events) = (Poll::new()?, Events::with_capacity(EVENTS));
+        Ok(Self { poll, events, buffer: vec![0; 2 * READ], all: Vec::new(), done: 0, delays: Vec::new() })
+    }
+
+    /// One more, who follows already.
+    pub(crate) fn add(&mut self, client: Client, mut check: C) -> Outcome {
+        let (stream, received) = client.into_parts();
+        stream.set_nonblocking(true)?;
+        let mut stream = TcpStream::from_std(stream);
+        self.poll.registry().register(&mut stream, Token(self.all.len()), Interest::READABLE)?;
+        let read = take(&received, &mut check, &mut self.delays)?;
+        self.done += usize::from(check.is_done());
+        self.all.push(Watcher { stream, rest: received[read..].to_vec(), check });
+        Ok(())
+    }
+
+    /// Reads what there is; waits for it so long at most. False if nothing came.
+    pub(crate) fn read(&mut self, wait: Duration) -> Outcome<bool> {
+        match self.poll.poll(&mut self.events, Some(wait)) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(true),
+            other => other?,
+        }
+        for event in &self.events {
+            let Watcher { stream, rest, check } = &mut self.all[event.token().0];
+            loop {
+                let kept = rest.len();
+                if self.buffer.len() < kept + READ {
+                    self.buffer.resize(kept + READ, 0);
+                }
+                self.buffer[..kept].copy_from_slice(rest);
+                let read = match stream.read(&mut self.buffer[kept..]) {
+                    Ok(0) => return Err("the daemon hung up on a watcher".into()),
+                    Ok(read) => read,
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    Err(error) => return Err(error.into()),
+                };
+                let room = self.buffer.len() - kept;
+                let bytes = &self.buffer[..kept + read];
+                let was_done = check.is_done();
+                let taken = take(bytes, check, &mut self.delays)?;
+                self.done += usize::from(check.is_done() && !was_done);
+                rest.clear();
+                rest.extend_from_slice(&bytes[taken..]);
+                // The poll tells of what comes after a read that did not fill its room.
+                if read < room {
+                    break;
+                }
+            }
+        }
+        Ok(!self.events.is_empty())
+    }
+
+    /// Reads until nothing has come for a while.
+    pub(crate) fn settle(&mut self, quiet: Duration) -> Outcome {
+        while self.read(quiet)? {}
+        Ok(())
+    }
+
+    /// Reads until everyone has everything, or for so long.
+    pub(crate) fn finish(&mut self, limit: Duration) -> Outcome<Duration> {
+        let start = Instant::now();
+        while start.elapsed() < limit && self.done < self.all.len() {
+            self.read(limit.saturating_sub(start.elapsed()))?;
+        }
+        Ok(start.elapsed())
+    }
+
+    /// Events that did not come to someone, and how many did not get to the end.
+    pub(crate) fn lost(&self) -> (u64, usize) {
+        let lost = self.all.iter().map(|watcher| watcher.check.lost()).sum();
+        (lost, self.all.len() - self.done)
+    }
+}
+
+/// Looks at the whole frames; the bytes that they take.
+fn take(bytes: &[u8], check: &mut impl Check, delays: &mut Vec<u32>) -> Outcome<usize> {
+    let (mut taken, now) = (0, check::now());
+    while let Some(frame) = frame::first(&bytes[taken..]) {
+        match frame.kind {
+            Kind::Text => check.frame(frame.payload, now, delays),
+            Kind::Close => {
+                let why = String::from_utf8_lossy(frame.payload.get(2..).unwrap_or_default());
+                return Err(format!("the daemon closed a watcher's socket: {why}").into());
+            }
+            Kind::Other => {}
+        }
+        taken += frame.size;
+    }
+    Ok(taken)
+}
