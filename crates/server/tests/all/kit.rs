@@ -17,6 +17,8 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
+use crate::sound;
+
 /// A running door and the engine behind it.
 pub(crate) struct Door {
     pub(crate) harness: Harness,
@@ -85,8 +87,7 @@ impl Door {
     pub(crate) async fn connect(&self, token: &str) -> Result<Client, Error> {
         let mut request = format!("ws://{}/ws", self.address).into_client_request().unwrap();
         request.headers_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
-        let (socket, _) = tokio_tungstenite::connect_async(request).await?;
-        Ok(Client { wire: Wire::Socket(Box::new(socket)), next_id: 0, events: Vec::new() })
+        Ok(Client::over(tokio_tungstenite::connect_async(request).await?.0))
     }
 
     /// A client over the local socket that has said hello.
@@ -164,11 +165,16 @@ enum Wire {
 pub(crate) struct Client {
     wire: Wire,
     next_id: u64,
-    /// Notifications that came while an answer was waited for.
-    events: Vec<Value>,
+    /// Messages that came while an answer was waited for.
+    pub(crate) events: Vec<Value>,
 }
 
 impl Client {
+    /// A client over this socket.
+    pub(crate) fn over(socket: WebSocketStream<MaybeTlsStream<TcpStream>>) -> Self {
+        Self { wire: Wire::Socket(Box::new(socket)), next_id: 0, events: Vec::new() }
+    }
+
     /// Says hello; what the server says of itself.
     pub(crate) async fn hello(&mut self) -> Value {
         self.call("initialize", json!({ "client_info": { "name": "test", "version": "1" } })).await.unwrap()
@@ -190,15 +196,19 @@ impl Client {
 
     /// The answer to an earlier call.
     pub(crate) async fn answer(&mut self, id: u64) -> Result<Value, Value> {
-        loop {
-            let message = self.next().await;
-            if message["id"] == json!(id) {
-                return match message.get("error") {
-                    Some(error) => Err(error.clone()),
-                    None => Ok(message["result"].clone()),
-                };
-            }
-            self.events.push(message);
+        let message = match self.events.iter().position(|message| message["id"] == json!(id)) {
+            Some(at) => self.events.remove(at),
+            None => loop {
+                let message = self.next().await;
+                if message["id"] == json!(id) {
+                    break message;
+                }
+                self.events.push(message);
+            },
+        };
+        match message.get("error") {
+            Some(error) => Err(error.clone()),
+            None => Ok(message["result"].clone()),
         }
     }
 
@@ -210,12 +220,16 @@ impl Client {
             return self.events.remove(0)["params"].clone();
         }
         self.events.clear();
-        loop {
-            let message = self.next().await;
-            if is_it(&message) {
-                return message["params"].clone();
+        let found = async {
+            loop {
+                let message = self.next().await;
+                if is_it(&message) {
+                    return message["params"].clone();
+                }
             }
-        }
+        };
+        // Heartbeats come for ever; the event must come soon.
+        soon(name, found).await
     }
 
     /// The next normalized events up to one of this type, and the cursor after them.
@@ -235,6 +249,14 @@ impl Client {
         match &mut self.wire {
             Wire::Socket(socket) => socket.send(Message::text(text)).await.unwrap(),
             Wire::Lines(stream) => stream.get_mut().write_all(format!("{text}\n").as_bytes()).await.unwrap(),
+        }
+    }
+
+    /// Sends bytes as they are, to the local socket.
+    pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) {
+        match &mut self.wire {
+            Wire::Lines(stream) => stream.get_mut().write_all(bytes).await.unwrap(),
+            Wire::Socket(_) => panic!("it is a WebSocket"),
         }
     }
 
@@ -261,12 +283,12 @@ impl Client {
                 let mut line = String::new();
                 match stream.read_line(&mut line).await {
                     Ok(0) | Err(_) => Err(None),
-                    Ok(_) => Ok(serde_json::from_str(&line).unwrap()),
+                    Ok(_) => Ok(sound::message(line.trim_end())),
                 }
             }
             Wire::Socket(socket) => loop {
                 match socket.next().await {
-                    Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
+                    Some(Ok(Message::Text(text))) => return Ok(sound::message(&text)),
                     Some(Ok(Message::Close(frame))) => {
                         return Err(frame.map(|frame| (frame.code.into(), frame.reason.to_string())));
                     }

@@ -3,6 +3,23 @@
 // Clippy knows the tests themselves, not the functions that they share.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod admission;
+mod answering;
 mod auth;
 mod conversing;
 mod kit;
+mod lifecycle;
+mod limits;
+mod malformed;
+mod metrics;
+mod ordering;
+mod resuming;
+mod rest;
+mod restarting;
+mod routing;
+mod slow_client;
+mod sound;
+mod stage;
+mod watching;
+mod workspaces;
+mod yolo;

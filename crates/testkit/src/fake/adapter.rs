@@ -11,7 +11,7 @@ use roost_proto::runtime::{
     AuthModel, AuthStatus, CancellationModel, McpSupport, PermissionModel, ResumeModel, RuntimeCapabilities,
     RuntimeEnv, RuntimeIsolationMode, RuntimeName, RuntimeStateModel, ToolExecutionModel, ToolReplaySafety,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::STEPS;
 use super::session::{self, FakeSession};
@@ -24,6 +24,8 @@ pub struct FakeAdapter {
     resume_model: ResumeModel,
     reattaches: AtomicBool,
     openings: mpsc::Sender<Opening>,
+    /// What a look for it finds; nothing yet while the test keeps it waiting.
+    found: watch::Sender<Option<Availability>>,
 }
 
 /// The test's side of the fake runtime.
@@ -57,9 +59,35 @@ impl FakeAdapter {
 
     /// A runtime that continues sessions like this.
     pub fn with(resume_model: ResumeModel) -> (Arc<Self>, FakeRuntimes) {
+        Self::named("fake", resume_model)
+    }
+
+    /// A runtime of this id that continues sessions like this.
+    pub fn named(id: &str, resume_model: ResumeModel) -> (Arc<Self>, FakeRuntimes) {
         let (sender, openings) = mpsc::channel(STEPS);
-        let (name, reattaches) = (RuntimeName::from_id("fake"), AtomicBool::new(false));
-        (Arc::new(Self { name, resume_model, reattaches, openings: sender }), FakeRuntimes { openings })
+        let (name, reattaches) = (RuntimeName::from_id(id), AtomicBool::new(false));
+        let found = watch::Sender::new(Some(Availability::Installed { version: None }));
+        (Arc::new(Self { name, resume_model, reattaches, openings: sender, found }), FakeRuntimes { openings })
+    }
+
+    /// From now on a look for it finds this; with `None` it takes until something else is said.
+    pub fn is_found(&self, found: Option<Availability>) {
+        self.found.send_replace(found);
+    }
+
+    /// Waits until somebody looks for it and has to wait.
+    pub async fn looked_for(&self) {
+        let looked = async {
+            while self.found.receiver_count() == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        soon("somebody looks for the runtime", looked).await;
+    }
+
+    /// Waits until nobody looks for it any more.
+    pub async fn given_up(&self) {
+        soon("nobody looks for the runtime", self.found.closed()).await;
     }
 
     /// From now on the test is offered processes that outlived a daemon.
@@ -182,7 +210,9 @@ impl RuntimeAdapter for FakeAdapter {
     }
 
     async fn availability(&self, _: &RuntimeEnv) -> Availability {
-        Availability::Installed { version: None }
+        let mut found = self.found.subscribe();
+        let found = found.wait_for(Option::is_some).await.ok().and_then(|found| found.clone());
+        found.expect("the sender lives as long as the adapter")
     }
 
     async fn auth_status(&self, _: &RuntimeEnv) -> AuthStatus {
