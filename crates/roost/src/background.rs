@@ -49,9 +49,9 @@ pub(crate) fn say_failed(error: &Error) -> io::Result<()> {
 
 fn release(word: &str) -> io::Result<()> {
     let mut stdout = io::stdout();
-    stdout.write_all(word.as_bytes()).and_then(|()| stdout.flush())?;
+    let said = stdout.write_all(word.as_bytes()).and_then(|()| stdout.flush());
     rustix::stdio::dup2_stdout(OpenOptions::new().write(true).open("/dev/null")?)?;
-    Ok(())
+    said
 }
 
 /// The daemon's side: leaves the terminal of whoever started it, and all its signals.

@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use roost_process::Process;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What is in the file.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct DaemonFile {
     /// The daemon.
     #[serde(flatten)]
@@ -27,12 +27,6 @@ pub(crate) struct DaemonFile {
 }
 
 impl DaemonFile {
-    /// What the file says, if it is there and its daemon still runs.
-    pub(crate) fn read(path: &Path) -> Option<Self> {
-        let file: Self = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-        file.process.is_alive().then_some(file)
-    }
-
     /// Writes the file so that a reader sees all of it or nothing.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         let unfinished = path.with_extension("new");

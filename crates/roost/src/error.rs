@@ -46,6 +46,8 @@ pub(crate) enum Error {
     Silent,
     #[error("the daemon has ended while it was waited for; `roost log {0}` shows what it recorded until then")]
     Lost(String),
+    #[error("nothing can be recorded any more (the log {0}); `roost down`, then run `roost check`")]
+    LogFailed(String),
     #[error("the daemon still runs (process {0}) and does not end; kill it, its agents end with it")]
     Undying(u32),
     #[error("some agents did not end with the daemon; the records in {} name them", .0.display())]
@@ -122,6 +124,7 @@ impl Error {
             | Self::NoDaemon
             | Self::Silent
             | Self::Lost(_)
+            | Self::LogFailed(_)
             | Self::Undying(_)
             | Self::Agents(_)
             | Self::AlreadyRuns { .. }

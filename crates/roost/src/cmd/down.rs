@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::cli::Context;
-use crate::compose::blocking;
-use crate::daemon_file::DaemonFile;
+use crate::cmd::serve;
+use crate::compose::{self, blocking};
 use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -57,8 +57,7 @@ enum Asked {
 
 /// Asks the daemon to end if it listens; `None` if there is none.
 async fn ask(context: &Context) -> Result<Option<(Process, Asked)>, Error> {
-    let file = context.state.daemon_file();
-    let known = blocking(move || Ok(DaemonFile::read(&file))).await?.map(|file| file.process);
+    let known = holder(context).await?;
     // One that does not answer is ended in another way.
     let Ok(Some((client, status))) = door::look(&context.state).await else {
         return Ok(known.map(|daemon| (daemon, Asked::No)));
@@ -66,6 +65,24 @@ async fn ask(context: &Context) -> Result<Option<(Process, Asked)>, Error> {
     // Whether or not it understood, its end is waited for.
     let _ = timeout(PATIENCE, door::dismiss(&client)).await;
     Ok(known.or_else(|| Process::of(status.pid)).map(|daemon| (daemon, Asked::Yes)))
+}
+
+/// The daemon that holds the state directory, whether it listens, only begins to or no longer does.
+async fn holder(context: &Context) -> Result<Option<Process>, Error> {
+    let dir = context.state.dir().to_owned();
+    // Looking must not make the directory.
+    if !blocking(move || Ok(dir.exists())).await? {
+        return Ok(None);
+    }
+    match compose::lock(&context.state, "roost down").await {
+        Err(Error::Held { held: roost_log::Error::Held { holder: Some(holder), .. } })
+            if holder.command == serve::NAME =>
+        {
+            Ok(Process::of(holder.pid))
+        }
+        Err(Error::Held { .. }) | Ok(_) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Waits for the daemon's end, and makes it come where it does not.

@@ -347,13 +347,14 @@ async fn piped() -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Says once that the log waits for space; returns only when the daemon is gone.
+/// Says once that the log waits for space; returns only when it has given up or the daemon is gone.
 async fn warn_when_stalled(client: &Client) -> Error {
     let mut due = interval(HEALTH);
     let mut told = false;
     loop {
         due.tick().await;
         match client.call::<method::DaemonStatusGet>(NoParams {}).await {
+            Ok(status) if status.log.starts_with("failed") => return Error::LogFailed(status.log),
             Ok(status) if status.log == "ok" || told => {}
             Ok(status) => {
                 tell(format_args!(
@@ -362,7 +363,8 @@ async fn warn_when_stalled(client: &Client) -> Error {
                 ));
                 told = true;
             }
-            Err(error) => return error.into(),
+            Err(error @ roost_client::Error::Gone) => return error.into(),
+            Err(error) => tracing::debug!(%error, "The daemon does not say how it is."),
         }
     }
 }

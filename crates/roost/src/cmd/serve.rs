@@ -25,7 +25,7 @@ use crate::style::Style;
 use crate::upkeep;
 
 /// What the daemon calls itself where it holds something.
-const NAME: &str = "roost serve";
+pub(crate) const NAME: &str = "roost serve";
 /// How long another process may hold the state directory before this is given up.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a state directory that is held is looked at.
@@ -146,15 +146,16 @@ async fn serve(args: &Args, context: &Context) -> Result<Exit, Error> {
         () = server.asked_to_stop() => tracing::info!("The daemon was asked to end, or is no longer needed."),
         () = upkeep::keep(&roost.store, &roost.engine, compose::retention(&context.config)) => {}
     }
+    let file = context.state.daemon_file();
     let farewell = async {
         server.stop().await;
+        // While the state directory is still ours: afterwards it may be a successor's file.
+        let _ = tokio::fs::remove_file(file).await;
         roost.close().await;
     };
     if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
         tracing::error!("Not everything ended in time; holders end what is left.");
     }
-    let file = context.state.daemon_file();
-    let _ = blocking(move || std::fs::remove_file(&file).map_err(Error::Output)).await;
     Ok(Exit::Completed)
 }
 
@@ -277,6 +278,11 @@ impl From<&config::Limits> for Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_that_are_not_configured_are_those_of_the_door() {
+        assert_eq!(Limits::from(&config::Limits::default()), Limits::default());
+    }
 
     #[test]
     fn only_this_machine_is_listened_to_without_encryption_or_a_clear_word() {

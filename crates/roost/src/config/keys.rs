@@ -24,14 +24,13 @@ impl Key {
 
     /// A text as the value of this key.
     pub(super) fn value(&self, text: &str) -> toml::Value {
-        let json = || serde_json::from_str(text).unwrap_or_else(|_| text.into());
         if is_text(&self.schema) {
             text.into()
         } else if is_text(&self.schema["items"]) && !text.starts_with('[') {
             text.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>().into()
         } else {
             // What is no JSON stays text, for the type to say what it expected.
-            json()
+            serde_json::from_str(text).unwrap_or_else(|_| text.into())
         }
     }
 }

@@ -135,7 +135,7 @@ impl Place {
 impl Drop for Place {
     /// A test that failed must not leave anything behind either.
     fn drop(&mut self) {
-        if self.state().join("daemon.json").exists() {
+        if self.state().exists() {
             let _ = self.command(&["down"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
         }
         for path in self.proc_entries() {

@@ -1,8 +1,9 @@
 //! The daemon: how it comes, what it says, and that nothing of it stays.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use rustix::process::{Signal, kill_process};
@@ -107,7 +108,7 @@ fn down_leaves_nothing_of_a_running_task() {
     let runs = fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
         let environ = fs::read(entry.path().join("environ")).unwrap_or_default();
         let has = |text: &[u8]| environ.windows(text.len()).any(|window| window == text);
-        has(b"ROOST_RUN=") && has(place.work().as_os_str().as_encoded_bytes())
+        has(b"ROOST_RUN=") && has(place.work().parent().unwrap().as_os_str().as_encoded_bytes())
     });
     assert_eq!(runs.count(), 0);
     assert_eq!(fs::read_dir(place.state().join("run")).unwrap().count(), 0, "no record is left");
@@ -118,6 +119,19 @@ fn down_without_a_daemon_is_no_error_and_makes_nothing() {
     let place = Place::new();
     assert!(place.run(&["down"]).ended(0).stdout.contains("No daemon runs"));
     assert!(!place.state().exists());
+}
+
+#[test]
+fn down_waits_for_a_daemon_that_is_ending_already() {
+    let place = Place::new();
+    let mut run = place.start(&["run", "--json", "stubborn"]);
+    run.lines_to("only SIGKILL");
+    let downs = [place.start(&["down"]), place.start(&["down"])];
+    for down in downs {
+        down.finish().ended(0);
+        assert!(!place.processes().iter().any(|command| command.contains(" serve ")), "{:?}", place.processes());
+    }
+    run.finish().ended(1);
 }
 
 #[test]
@@ -145,6 +159,22 @@ fn serve_says_where_it_listens_and_ends_on_sigterm_with_0() {
         assert!(done.stderr.contains("the daemon has ended"), "{done:#?}");
         assert_eq!(place.processes(), Vec::<String>::new());
     }
+}
+
+#[test]
+fn whoever_is_connected_is_told_that_the_daemon_ends() {
+    let place = Place::new();
+    let mut serve = place.start(&["serve"]);
+    serve.line().unwrap();
+    let mut socket = UnixStream::connect(place.state().join("roost.sock")).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}\n").unwrap();
+    let mut lines = BufReader::new(socket).lines();
+    assert!(lines.next().unwrap().unwrap().contains("\"result\""));
+    serve.signal(Signal::TERM);
+    assert!(lines.next().unwrap().unwrap().contains("event/session_end"));
+    assert!(lines.next().is_none(), "then it hangs up");
+    serve.finish().ended(0);
 }
 
 #[test]
@@ -228,21 +258,60 @@ fn without_a_daemon_there_is_no_status_and_nothing_to_answer_or_stop() {
     assert!(!place.state().exists());
 }
 
+/// The same with what differs from run to run replaced.
+fn steady(text: &str, place: &Place) -> String {
+    let file = daemon_file(place);
+    let (pid, address) = (file["pid"].to_string(), file["address"].as_str().unwrap());
+    let folder = place.state().display().to_string();
+    let uptime = |part: &str| format!("\"uptime_seconds\":{part}");
+    let text = text
+        .replace(address, "ADDRESS")
+        .replace(&pid, "PID")
+        .replace(&folder, "STATE")
+        .replace(env!("CARGO_PKG_VERSION"), "VERSION");
+    (0..60).fold(text, |text, second| text.replace(&uptime(&format!("{second},")), &uptime("N,")))
+}
+
 #[test]
-fn status_tells_how_the_daemon_is() {
+fn status_and_doctor_tell_programs_how_the_daemon_is() {
     let place = Place::new();
     place.run(&["up"]).ended(0);
-    let status: Value = serde_json::from_str(&place.run(&["status", "--json"]).ended(0).stdout).unwrap();
-    assert_eq!(
-        (&status["running"], &status["log"], &status["auto_started"]),
-        (&true.into(), &"ok".into(), &false.into())
-    );
-    assert_eq!((&status["address"], &status["pid"]), (&daemon_file(&place)["address"], &daemon_file(&place)["pid"]));
+    insta::assert_snapshot!("status", steady(&place.run(&["status", "--json"]).ended(0).stdout, &place));
+    let findings = place.run(&["doctor", "--json"]).ended(0).stdout;
+    let about = [
+        "\"configuration\"",
+        "\"system\"",
+        "\"state directory\"",
+        "\"socket\"",
+        "\"daemon\"",
+        "\"port\"",
+        "\"holder\"",
+    ];
+    let mine = findings.lines().filter(|line| about.iter().any(|what| line.contains(what)));
+    insta::assert_snapshot!("doctor", steady(&mine.collect::<Vec<_>>().join("\n"), &place));
+}
+
+#[test]
+fn status_and_devices_tell_people_how_the_daemon_is() {
+    let place = Place::new();
+    place.run(&["up"]).ended(0);
     let shown = place.run(&["status"]).ended(0).stdout;
-    assert!(shown.contains("0 are paired") && shown.contains(status["address"].as_str().unwrap()), "{shown}");
+    let address = daemon_file(&place)["address"].as_str().unwrap().to_owned();
+    assert!(shown.contains("0 are paired") && shown.contains(&address), "{shown}");
     assert!(place.run(&["devices"]).ended(0).stdout.contains("No device is paired"));
     assert_eq!(place.run(&["devices", "--json"]).ended(0).stdout, "");
     assert!(place.run(&["devices", "revoke", "nobody"]).ended(2).stderr.contains("nobody"));
+}
+
+#[test]
+fn a_state_directory_with_a_long_name_has_its_socket_elsewhere() {
+    let place = Place::new();
+    let state = place.work().join("x".repeat(120));
+    let state = state.to_str().unwrap();
+    place.run(&["--state", state, "run", "hello"]).ended(0);
+    assert!(place.run(&["--state", state, "status"]).ended(0).stdout.contains("its socket only"));
+    place.run(&["--state", state, "down"]).ended(0);
+    assert_eq!(place.processes(), Vec::<String>::new());
 }
 
 #[test]
