@@ -2,6 +2,7 @@
 
 mod bench;
 mod cache;
+mod conformance;
 mod contract;
 mod npm;
 mod step;
@@ -13,8 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask test [--full]              format, lints, tidy, the TypeScript client, all tests; --full adds what takes long
+cargo xtask test [--full]              format, lints, tidy, clients, conformance, all tests; --full adds what takes long
 cargo xtask typescript                 the TypeScript client alone: compiled and tested
+cargo xtask conformance [--quick]      a client that is not ours walks through a daemon; --quick leaves out what waits
 cargo xtask tidy                       the rules of the house that no compiler checks
 cargo xtask bench [NAME...] [--json FILE]
                                        side-by-side measurements: stream, first, log, memory, policy, door (default: all)
@@ -36,6 +38,8 @@ fn main() -> ExitCode {
         ["test"] => test::run(&root, test::Extent::Usual),
         ["test", "--full"] => test::run(&root, test::Extent::Full),
         ["typescript"] => cache::Cache::from_env(&root).and_then(|cache| typescript::test(&root, &cache)),
+        ["conformance"] => conformance::run(&root, test::Extent::Full),
+        ["conformance", "--quick"] => conformance::run(&root, test::Extent::Usual),
         ["tidy"] => tidy::run(&root),
         ["bench", wanted @ ..] => bench::run(&root, wanted),
         unknown => {
