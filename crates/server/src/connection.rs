@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
 use futures::FutureExt;
-use roost_proto::rpc::{Call, Cost, Fault, FaultCode, Id, Incoming, Method, Outcome, Response};
+use roost_proto::rpc::{Call, Cost, Fault, FaultCode, Id, Incoming, MAX_BATCH, Method, Outcome, Response};
+use roost_proto::time::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -27,6 +28,11 @@ use crate::host::Host;
 const OUT: usize = 64;
 /// Calls of one client that run at once; the next one is read when one has ended.
 const CALLS: usize = 64;
+
+/// Bytes that the error in place of an answer takes, roughly.
+const REFUSAL: usize = 256;
+/// Close code of a connection whose client said goodbye.
+const NORMAL: u16 = 1000;
 
 /// What a connection writes.
 pub(crate) enum Outgoing {
@@ -53,6 +59,8 @@ pub(crate) struct Connection {
 #[derive(Default)]
 struct State {
     initialized: bool,
+    /// It said goodbye.
+    leaving: bool,
     /// Watched sessions with their workspaces.
     watches: BTreeMap<String, Option<String>>,
     /// The workspace and session on its screen.
@@ -91,17 +99,20 @@ impl Connection {
             Err(refused) | Ok(Incoming::One(Err(refused))) => self.reply(refused.encode()).await,
             Ok(Incoming::One(Ok(call))) => {
                 let Some(room) = self.room().await else { return };
+                let is_goodbye = is_goodbye(&call);
                 let running = self.run(host, call).await;
                 let this = self.clone();
                 host.tasks.spawn(async move {
                     if let Some(response) = running.await {
                         this.reply(bounded(response).encode()).await;
                     }
+                    this.leave(is_goodbye).await;
                     drop(room);
                 });
             }
             Ok(Incoming::Batch(members)) => {
                 let Some(room) = self.room().await else { return };
+                let is_goodbye = members.iter().flatten().any(is_goodbye);
                 let mut running = Vec::with_capacity(members.len());
                 for member in members {
                     running.push(match member {
@@ -115,6 +126,7 @@ impl Connection {
                     if let Some(batch) = together(responses.into_iter().flatten()) {
                         this.reply(batch).await;
                     }
+                    this.leave(is_goodbye).await;
                     drop(room);
                 });
             }
@@ -134,7 +146,11 @@ impl Connection {
         let method = Method::from_name(&call.method);
         let cost = method.map_or(Cost::Read, Method::cost);
         let turn = match (cost, session_of(&call)) {
-            (Cost::Change | Cost::Start, Some(session)) => Some(self.turn(session).await),
+            (Cost::Change | Cost::Start, Some(id)) => {
+                // One line for a session, whichever of its names it is called by.
+                let session = host.session(&id).await.map_or(id, |record| record.session_id.to_string());
+                Some(self.turn(session).await)
+            }
             _ => None,
         };
         let (this, host) = (self.clone(), host.clone());
@@ -194,6 +210,13 @@ impl Connection {
         }
     }
 
+    /// Ends the connection of a client that said goodbye and has its answer.
+    async fn leave(&self, is_goodbye: bool) {
+        if is_goodbye && self.state().leaving {
+            self.say_goodbye(NORMAL, "goodbye").await;
+        }
+    }
+
     /// Ends the connection after what is already to be written.
     pub(crate) async fn say_goodbye(&self, code: u16, reason: &'static str) {
         // A client that is gone needs no goodbye.
@@ -202,10 +225,16 @@ impl Connection {
 
     /// Tells something that is true only now; a client that does not keep up misses it.
     pub(crate) fn tell(&self, event: &str, params: Value) {
-        let message = json!({ "jsonrpc": "2.0", "method": format!("event/{event}"), "params": params });
-        if self.out.try_send(Outgoing::Text(message.to_string().into())).is_err() {
+        if self.out.try_send(Outgoing::Text(ephemeral(event, params))).is_err() {
             metrics::counter!(crate::metrics::DROPS, "reason" => "ephemeral").increment(1);
         }
+    }
+
+    /// Tells that the daemon ends; waits for room, which somebody who writes must make.
+    pub(crate) async fn tell_the_end(&self, host: &Host) {
+        let params = json!({ "session_id": host.instance, "reason": "shutdown" });
+        // A client that is gone needs not know.
+        let _ = self.out.send(Outgoing::Text(ephemeral("session_end", params))).await;
     }
 
     pub(crate) fn is_initialized(&self) -> bool {
@@ -214,6 +243,11 @@ impl Connection {
 
     pub(crate) fn initialize(&self) {
         self.state().initialized = true;
+    }
+
+    /// The client said goodbye; the connection ends when it has been answered.
+    pub(crate) fn part(&self) {
+        self.state().leaving = true;
     }
 
     pub(crate) fn watches(&self, session: &str) -> bool {
@@ -240,6 +274,13 @@ impl Connection {
     /// Looks at another session; returns the one before.
     pub(crate) fn set_focus(&self, focus: Option<(String, String)>) -> Option<(String, String)> {
         std::mem::replace(&mut self.state().focus, focus)
+    }
+
+    /// The sessions that it watches or looks at.
+    pub(crate) fn viewed(&self) -> BTreeSet<String> {
+        let state = self.state();
+        let focused = state.focus.iter().map(|(_, session)| session);
+        state.watches.keys().chain(focused).cloned().collect()
     }
 
     pub(crate) fn views(&self, session: &str) -> bool {
@@ -276,6 +317,16 @@ impl Connection {
     }
 }
 
+/// A notification that is not in the log; clients expect every one to tell its time.
+fn ephemeral(event: &str, mut params: Value) -> Utf8Bytes {
+    params["timestamp"] = json!(Timestamp::now());
+    json!({ "jsonrpc": "2.0", "method": format!("event/{event}"), "params": params }).to_string().into()
+}
+
+fn is_goodbye(call: &Call) -> bool {
+    Method::from_name(&call.method) == Some(Method::Shutdown)
+}
+
 /// The session that a call is about.
 fn session_of(call: &Call) -> Option<String> {
     #[derive(Deserialize)]
@@ -306,7 +357,7 @@ pub(crate) fn together(responses: impl Iterator<Item = Response>) -> Option<Stri
     let mut batch = String::from("[");
     for response in responses {
         let mut text = response.encode();
-        if batch.len() + text.len() > MAX_FRAME {
+        if batch.len() + text.len() > MAX_FRAME - MAX_BATCH * REFUSAL {
             text = Response::error(response.id, too_large(text.len())).encode();
         }
         if batch.len() > 1 {

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::caller::Caller;
 use crate::connection::Connection;
+use crate::handlers::known;
 use crate::handlers::{agent, events, history, host as daemon, lifecycle, permission, session, watching, workspace};
 use crate::host::Host;
 
@@ -60,7 +61,8 @@ macro_rules! handlers {
     ($context:ident, $method:ident, $params:ident, { $($variant:ident => $handler:path,)* }) => {
         match $method {
             $(Method::$variant => {
-                let params: <method::$variant as Typed>::Params = parse($params)?;
+                let params: <method::$variant as Typed>::Params =
+                    parse($params).map_err(|fault| unknown_runtime($context, $params).unwrap_or(fault))?;
                 let result: <method::$variant as Typed>::Result = $handler($context, params).await?;
                 encode(&result)
             })*
@@ -142,6 +144,17 @@ fn parse<T: for<'de> serde::Deserialize<'de>>(params: Option<&RawValue>) -> Resu
             None => Fault::params(message.split(" at line ").next().unwrap_or_default()),
         }
     })
+}
+
+/// The refusal of a runtime that nobody knows; it comes before everything else that is wrong.
+fn unknown_runtime(context: &Context<'_>, params: Option<&RawValue>) -> Option<Fault> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        #[serde(alias = "runtime")]
+        agent_type: String,
+    }
+    let named: Named = serde_json::from_str(params?.get()).ok()?;
+    known(context, Some(&named.agent_type)).err()
 }
 
 fn encode<T: serde::Serialize>(result: &T) -> Result<Box<RawValue>, Fault> {

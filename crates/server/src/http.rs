@@ -65,13 +65,16 @@ async fn upgrade(
 ) -> Response {
     let Admitted { caller, client } = admitted;
     let most = host.settings.limits.sockets_per_token as usize;
-    if let Some(device) = &caller.device
-        && most > 0
-        && host.presence.of_device(&device.id) >= most
-    {
-        let why = format!("this device has {most} open sockets, which is the limit; close one first");
-        return (StatusCode::TOO_MANY_REQUESTS, Json(json!({ "error": why }))).into_response();
-    }
+    let seat = match &caller.device {
+        Some(device) if most > 0 => match host.presence.seat(&device.id, most) {
+            None => {
+                let why = format!("this device has {most} open sockets, which is the limit; close one first");
+                return (StatusCode::TOO_MANY_REQUESTS, Json(json!({ "error": why }))).into_response();
+            }
+            seat => seat,
+        },
+        _ => None,
+    };
     let caller = Caller { door: Door::WebSocket, ..caller };
     let max = host.settings.limits.max_frame_bytes;
     socket
@@ -82,7 +85,10 @@ async fn upgrade(
         .max_frame_size(max)
         .on_upgrade(move |socket| {
             let tasks = host.tasks.clone();
-            tasks.track_future(ws::serve(socket, host, caller, client))
+            tasks.track_future(async move {
+                ws::serve(socket, host, caller, client).await;
+                drop(seat);
+            })
         })
 }
 

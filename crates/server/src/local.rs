@@ -4,16 +4,15 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use roost_proto::rpc::{Fault, FaultCode, Id, Response, Scope};
-use serde_json::json;
 use tokio::io::{AsyncWriteExt, BufWriter};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, FramedRead};
+use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, Decoder, FramedRead};
 
 use crate::caller::{Caller, Door};
 use crate::connection::{Connection, Outgoing};
@@ -39,12 +38,12 @@ pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
         () = host.closing.cancelled() => true,
     };
     if closing {
-        connection.tell("session_end", json!({ "session_id": host.instance, "reason": "shutdown" }));
-        let _ = timeout(GOODBYE, async {
+        let last_words = async {
+            connection.tell_the_end(&host).await;
             connection.say_goodbye(0, "").await;
-            writing.await;
-        })
-        .await;
+        };
+        // Written meanwhile, because there may be no room for them yet.
+        let _ = timeout(GOODBYE, async { tokio::join!(last_words, writing) }).await;
     }
     connection.close(&host);
 }
@@ -52,16 +51,38 @@ pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
 async fn read(reader: OwnedReadHalf, connection: &Arc<Connection>, host: &Arc<Host>) {
     let max = host.settings.limits.max_frame_bytes;
     let codec = AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), Vec::new(), max);
-    let mut lines = FramedRead::new(reader, codec);
-    while let Some(line) = lines.next().await {
+    let mut lines = FramedRead::new(reader, Lines(codec));
+    while let Some(Ok(line)) = lines.next().await {
         match line {
-            Ok(line) if line.iter().all(u8::is_ascii_whitespace) => {}
-            Ok(line) => connection.receive(host, &line).await,
-            Err(AnyDelimiterCodecError::MaxChunkLengthExceeded) => {
+            Line::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => {}
+            Line::Whole(line) => connection.receive(host, &line).await,
+            Line::TooLong => {
                 let fault = Fault::new(FaultCode::InvalidRequest, format_args!("a message has {max} bytes at most"));
                 connection.send(Response::error(Id::NULL, fault).encode().into()).await;
             }
-            Err(AnyDelimiterCodecError::Io(_)) => return,
+        }
+    }
+}
+
+/// What stands between two line ends.
+enum Line {
+    Whole(Bytes),
+    /// More than a message may have; the rest of it is passed over.
+    TooLong,
+}
+
+/// Lines of which one that is too long is no error, because a stream of frames ends with the first error.
+struct Lines(AnyDelimiterCodec);
+
+impl Decoder for Lines {
+    type Item = Line;
+    type Error = std::io::Error;
+
+    fn decode(&mut self, buffer: &mut BytesMut) -> Result<Option<Line>, std::io::Error> {
+        match self.0.decode(buffer) {
+            Ok(line) => Ok(line.map(Line::Whole)),
+            Err(AnyDelimiterCodecError::MaxChunkLengthExceeded) => Ok(Some(Line::TooLong)),
+            Err(AnyDelimiterCodecError::Io(error)) => Err(error),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What Prometheus can ask for: names here, values from the log as it is followed.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -28,7 +28,7 @@ const BUCKETS: [f64; 9] = [0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0];
 
 /// Tasks that run now, as the followed log tells.
 #[derive(Default)]
-pub(crate) struct Tally(AtomicI64);
+pub(crate) struct Tally(AtomicUsize);
 
 impl Tally {
     /// Whether any task runs.
@@ -66,10 +66,12 @@ pub(crate) async fn count(host: Arc<Host>) {
     recorder();
     let types = [Type::TaskStarted, Type::TaskCompleted, Type::TaskFailed, Type::TaskStopped, Type::ToolCallCompleted];
     let Ok(mut follower) = host.log.follow(Filter::all().types(types), Start::Now).await else { return };
-    let open = host.log.open_tasks().await.map_or(0, |open| open.len());
-    host.tally.0.store(i64::try_from(open).unwrap_or(0), Ordering::Relaxed);
-    let mut running = HashMap::new();
+    // Known by their ids, so that one that begins while they are read is not counted twice.
+    let open = host.log.open_tasks().await.unwrap_or_default().into_iter().filter_map(|record| record.open_task);
+    let mut running: HashMap<_, _> = open.map(|task| (task.task_id, task.started_at)).collect();
     loop {
+        host.tally.0.store(running.len(), Ordering::Relaxed);
+        metrics::gauge!(ACTIVE_TASKS).set(running.len() as f64);
         let next = tokio::select! {
             next = follower.next() => next,
             () = host.closing.cancelled() => return,
@@ -80,17 +82,15 @@ pub(crate) async fn count(host: Arc<Host>) {
             Err(_) => return,
         };
         for event in batch.iter().filter_map(|entry| entry.event().ok()) {
-            observe(&host.tally, &mut running, event);
+            observe(&mut running, event);
         }
-        metrics::gauge!(ACTIVE_TASKS).set(host.tally.0.load(Ordering::Relaxed) as f64);
     }
 }
 
-fn observe(tally: &Tally, running: &mut HashMap<TaskId, Timestamp>, event: &NormalizedEvent) {
+fn observe(running: &mut HashMap<TaskId, Timestamp>, event: &NormalizedEvent) {
     let runtime = event.runtime.name.id().to_owned();
     let status = match &event.body {
         EventBody::TaskStarted(_) => {
-            tally.0.fetch_add(1, Ordering::Relaxed);
             metrics::counter!(STARTED, "runtime" => runtime).increment(1);
             running.extend(event.trace.task_id.clone().map(|task| (task, event.time)));
             return;
@@ -106,7 +106,6 @@ fn observe(tally: &Tally, running: &mut HashMap<TaskId, Timestamp>, event: &Norm
         EventBody::TaskStopped(_) => "stopped",
         _ => return,
     };
-    tally.0.fetch_sub(1, Ordering::Relaxed);
     metrics::counter!(FINISHED, "runtime" => runtime, "status" => status).increment(1);
     if let Some(started) = event.trace.task_id.as_ref().and_then(|task| running.remove(task)) {
         let millis = event.time.as_millis() - started.as_millis();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use roost_proto::ids::ClientId;
 use serde_json::json;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::connection::Connection;
 
@@ -14,11 +14,13 @@ pub(crate) struct Presence {
     connections: Mutex<HashMap<ClientId, Weak<Connection>>>,
     /// How many there are, for whoever waits until nobody is.
     count: watch::Sender<usize>,
+    /// The sockets that each device may still open, of those that have any open.
+    seats: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
 impl Default for Presence {
     fn default() -> Self {
-        Self { connections: Mutex::default(), count: watch::Sender::new(0) }
+        Self { connections: Mutex::default(), count: watch::Sender::new(0), seats: Mutex::default() }
     }
 }
 
@@ -29,14 +31,14 @@ impl Presence {
         self.count.send_replace(all.len());
     }
 
-    /// Takes a connection off the list and tells those who looked at the same session.
+    /// Takes a connection off the list and tells those who looked at the same sessions.
     pub(crate) fn leave(&self, connection: &Connection) {
         {
             let mut all = self.lock();
             all.remove(&connection.caller.client_id);
             self.count.send_replace(all.len());
         }
-        if let Some((_, session)) = connection.focus() {
+        for session in connection.viewed() {
             self.left(connection, &session);
         }
     }
@@ -49,6 +51,15 @@ impl Presence {
     /// Changes with every connection that comes or goes.
     pub(crate) fn counts(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
+    }
+
+    /// Room for one more socket of a device that may have this many; given back when dropped. Taken before the
+    /// connection is there, so that many at once cannot all find room.
+    pub(crate) fn seat(&self, device: &str, most: usize) -> Option<OwnedSemaphorePermit> {
+        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        seats.retain(|_, free| free.available_permits() < most);
+        let free = seats.entry(device.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(most)));
+        free.clone().try_acquire_owned().ok()
     }
 
     /// Open connections of one device.

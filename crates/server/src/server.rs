@@ -43,7 +43,7 @@ pub struct Server {
 
 impl Server {
     /// Opens the door; clients are served when this returns.
-    pub async fn start(parts: Parts, settings: Settings) -> Result<Self, Error> {
+    pub async fn start(parts: Parts, mut settings: Settings) -> Result<Self, Error> {
         let clock: Clock = Arc::new(Timestamp::now);
         let workspaces = Workspaces::load(parts.log.clone()).await?;
         let (state, secret_clock) = (parts.state.clone(), clock.clone());
@@ -54,10 +54,12 @@ impl Server {
             require_approval: settings.require_pairing_approval,
         };
         let devices = Devices::load(parts.log.clone(), clock, how).await?;
-        let repo = match &settings.repo {
-            Some(repo) => Some(home_workspace(&workspaces, repo).await?),
-            None => workspaces.all().first().map(|entry| entry.name.clone()),
-        };
+        if let Some(repo) = &mut settings.repo {
+            let real = tokio::fs::canonicalize(&repo).await;
+            *repo = real.map_err(|error| Error::Repo { path: repo.clone(), reason: error.to_string() })?;
+            home_workspace(&workspaces, repo).await;
+        }
+        let repo = workspaces.default_for(settings.repo.as_deref()).map(|entry| entry.name);
         let (listener, identity) = match &settings.tcp {
             Some(tcp) => {
                 let identity = match &tcp.tls {
@@ -126,16 +128,15 @@ impl Server {
     }
 }
 
-/// The name of the workspace that the daemon was started in; added if it is none yet.
-async fn home_workspace(workspaces: &Workspaces, repo: &Path) -> Result<String, Error> {
-    let real = tokio::fs::canonicalize(repo).await.unwrap_or_else(|_| repo.to_owned());
-    if let Some(entry) = workspaces.containing(&real) {
-        return Ok(entry.name);
+/// Makes the folder that the daemon was started in a workspace, if it can be one and is none yet. One that cannot,
+/// because others lie in it, keeps nobody from those.
+async fn home_workspace(workspaces: &Workspaces, repo: &Path) {
+    if workspaces.containing(repo).is_some() {
+        return;
     }
-    let new = NewWorkspace { name: None, path: real, auto_start: false, create_if_missing: false };
-    match workspaces.add(new).await {
-        Ok(entry) => Ok(entry.name),
-        Err(fault) => Err(Error::Repo { path: repo.into(), reason: fault.message }),
+    let new = NewWorkspace { name: None, path: repo.into(), auto_start: false, create_if_missing: false };
+    if let Err(fault) = workspaces.add(new).await {
+        tracing::warn!(error = fault.message, "The folder that the daemon was started in is no workspace.");
     }
 }
 

@@ -86,6 +86,11 @@ impl Workspaces {
         self.all().iter().find(|entry| path.starts_with(&entry.path)).cloned()
     }
 
+    /// The one that is meant where none is named: the one that this folder lies in, else the first.
+    pub(crate) fn default_for(&self, folder: Option<&Path>) -> Option<Entry> {
+        folder.and_then(|folder| self.containing(folder)).or_else(|| self.all().first().cloned())
+    }
+
     /// Adds a folder.
     pub(crate) async fn add(&self, new: NewWorkspace) -> Result<Entry, Fault> {
         let path = folder(&new.path, new.create_if_missing).await?;

@@ -32,7 +32,7 @@ pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, cl
     let (sink, stream) = socket.split();
     let mut writing = pin!(write(sink, outgoing, &host));
     let farewell = tokio::select! {
-        () = read(stream, &connection, &host) => None,
+        rebuke = read(stream, &connection, &host) => rebuke,
         () = &mut writing => None,
         ended = ended(client) => Some(match ended {
             Ended::Revoked => (close_code::POLICY, "authentication failed: the device was revoked"),
@@ -41,16 +41,14 @@ pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, cl
         () = host.closing.cancelled() => Some((close_code::AWAY, "server shutting down")),
     };
     if let Some((code, reason)) = farewell {
-        if code == close_code::AWAY {
-            let params = json!({ "session_id": host.instance, "reason": "shutdown", "timestamp": Timestamp::now() });
-            connection.tell("session_end", params);
-        }
-        // A client that reads nothing gets no goodbye.
-        let _ = timeout(GOODBYE, async {
+        let last_words = async {
+            if code == close_code::AWAY {
+                connection.tell_the_end(&host).await;
+            }
             connection.say_goodbye(code, reason).await;
-            writing.await;
-        })
-        .await;
+        };
+        // Written meanwhile, because there may be no room for them yet. A client that reads nothing gets no goodbye.
+        let _ = timeout(GOODBYE, async { tokio::join!(last_words, writing) }).await;
     }
     connection.close(&host);
 }
@@ -63,16 +61,33 @@ async fn ended(client: Option<Client>) -> Ended {
     }
 }
 
-async fn read(mut stream: SplitStream<WebSocket>, connection: &Arc<Connection>, host: &Arc<Host>) {
-    while let Some(Ok(message)) = stream.next().await {
-        match message {
-            Message::Text(text) => connection.receive(host, text.as_bytes()).await,
-            Message::Binary(_) => _ = connection.send(not_text().into()).await,
+/// Reads until the client is gone, or sends what no client may; then the goodbye that it deserves.
+async fn read(mut stream: SplitStream<WebSocket>, connection: &Arc<Connection>, host: &Arc<Host>) -> Option<Goodbye> {
+    loop {
+        match stream.next().await? {
+            Ok(Message::Text(text)) => connection.receive(host, text.as_bytes()).await,
+            Ok(Message::Binary(_)) => _ = connection.send(not_text().into()).await,
             // Pings are answered below us; what they carry says nothing.
-            Message::Ping(_) | Message::Pong(_) => {}
-            Message::Close(_) => return,
+            Ok(Message::Ping(_) | Message::Pong(_)) => {}
+            Ok(Message::Close(_)) => return None,
+            Err(error) => return rebuke(&error),
         }
     }
+}
+
+/// A close code and its reason.
+type Goodbye = (u16, &'static str);
+
+/// The goodbye to a client whose frame broke the rules; one that broke off gets none.
+fn rebuke(error: &axum::Error) -> Option<Goodbye> {
+    // The type of the error is not axum's to show; these are the words that it begins with.
+    let goodbyes = [
+        ("UTF-8", (close_code::INVALID, "a text frame must be UTF-8")),
+        ("Space limit", (close_code::SIZE, "the message is too big")),
+        ("WebSocket protocol", (close_code::PROTOCOL, "the frame breaks the protocol")),
+    ];
+    let why = error.to_string();
+    goodbyes.into_iter().find(|(words, _)| why.starts_with(words)).map(|(_, goodbye)| goodbye)
 }
 
 async fn write(mut sink: SplitSink<WebSocket, Message>, mut outgoing: mpsc::Receiver<Outgoing>, host: &Host) {

@@ -16,8 +16,7 @@ use crate::workspaces::Entry;
 
 /// The workspace that is meant when none is named: the one the daemon was started in, else the first.
 pub(super) fn default_workspace(host: &Host) -> Option<Entry> {
-    let repo = host.settings.repo.as_deref().and_then(|repo| host.workspaces.containing(repo));
-    repo.or_else(|| host.workspaces.all().first().cloned())
+    host.workspaces.default_for(host.settings.repo.as_deref())
 }
 
 /// The agent's session: the latest of the default workspace.
@@ -46,7 +45,11 @@ pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result
     let record = match run_mode {
         RunMode::Continue => {
             let id = params.session_id.as_deref().ok_or_else(|| Fault::missing("session_id"))?;
-            routing::session(context, id, agent_type).await?
+            let record = routing::session(context, id, agent_type).await?;
+            if record.open_task.is_some() {
+                return Err(already_running(&record));
+            }
+            record
         }
         RunMode::New => session::create(context, entry.id.as_str(), agent_type, mode).await?,
     };
@@ -73,7 +76,10 @@ async fn agent(context: &Context<'_>, id: Option<&str>, agent_type: Option<&str>
     routing::known(context, agent_type)?;
     match id {
         Some(id) => routing::session(context, id, agent_type).await,
-        None => current(context.host, None).await?.ok_or_else(not_running),
+        None => {
+            let current = current(context.host, None).await?;
+            current.filter(|record| routing::runs_on(record, agent_type)).ok_or_else(not_running)
+        }
     }
 }
 
@@ -88,8 +94,10 @@ pub(crate) async fn stop(context: &Context<'_>, params: AgentParams) -> Result<S
 }
 
 pub(crate) async fn respond(context: &Context<'_>, params: AgentRespondParams) -> Result<AgentRespondResult, Fault> {
-    routing::known(context, params.agent_type.as_deref())?;
+    let agent_type = params.agent_type.as_deref();
+    routing::known(context, agent_type)?;
     let pending = answering::find(context, &params.tool_use_id, params.session_id.as_deref()).await?;
+    routing::session(context, pending.session_id.as_str(), agent_type).await?;
     let words = json!(params.response.unwrap_or_default());
     let to = answering::in_words(&pending, &words, params.is_error.unwrap_or_default())?;
     answering::give(context, &pending, to, None).await?;

@@ -123,8 +123,11 @@ pub(crate) async fn read(context: &Context<'_>, params: LogReadParams) -> Result
     let record = context.host.session(&params.session_id).await?;
     let after = params.after_seq.unwrap_or(0);
     let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
-    let page = context.host.log.read(&StreamId::from(&record.session_id), after, limit as usize).await;
-    let page = page.map_err(fault::log)?;
+    let stream = StreamId::from(&record.session_id);
+    let page = context.host.log.read(&stream, after, limit as usize).await.map_err(fault::log)?;
+    if after > page.last_seq {
+        return Err(fault::log(roost_log::Error::Ahead { stream, seq: after, last_seq: page.last_seq }));
+    }
     let (mut events, mut size, mut last_seq) = (Vec::new(), 0, after);
     for entry in &page.batch {
         size += entry.json().len() + 1;

@@ -50,7 +50,7 @@ pub(crate) async fn list(context: &Context<'_>, params: SessionListParams) -> Re
         None => listed(context.host).await?,
     };
     sessions.retain(|record| {
-        params.agent_type.as_deref().is_none_or(|agent_type| record.runtime.id() == agent_type)
+        routing::runs_on(record, params.agent_type.as_deref())
             && params.cwd.as_deref().is_none_or(|cwd| record.cwd == cwd)
     });
     let total = sessions.len() as u64;
@@ -72,9 +72,7 @@ pub(crate) async fn of_workspace(context: &Context<'_>, params: HistoryParams) -
     routing::known(context, params.agent_type.as_deref())?;
     let entry = context.host.workspaces.get(&params.workspace_id)?;
     let mut sessions = of_entry(context.host, &entry).await?;
-    if let Some(agent_type) = &params.agent_type {
-        sessions.retain(|record| record.runtime.id() == agent_type);
-    }
+    sessions.retain(|record| routing::runs_on(record, params.agent_type.as_deref()));
     let total = sessions.len() as u64;
     let page = page(sessions, params.offset, params.limit);
     let sessions = page.iter().map(|record| shape::item(context.host, record, &params.workspace_id)).collect();
@@ -192,9 +190,7 @@ pub(crate) async fn delete(context: &Context<'_>, params: DeleteParams) -> Resul
                 Some(id) => of_entry(context.host, &context.host.workspaces.get(id)?).await?,
                 None => listed(context.host).await?,
             };
-            all.retain(|record| {
-                params.agent_type.as_deref().is_none_or(|agent_type| record.runtime.id() == agent_type)
-            });
+            all.retain(|record| routing::runs_on(record, params.agent_type.as_deref()));
             all
         }
     };

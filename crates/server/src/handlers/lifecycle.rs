@@ -9,7 +9,6 @@ use roost_proto::rpc::{
     Empty, EventFormat, Fault, FaultCode, HealthResult, InitializeParams, InitializeResult, NoParams, PROTOCOL_VERSION,
     SERVER_NAME, ServerCapabilities, ServerInfo, StatusResult, Success,
 };
-use roost_proto::time::Timestamp;
 use serde_json::json;
 
 use super::{agent, shape};
@@ -19,9 +18,6 @@ use crate::dispatch::Context;
 use crate::fault;
 use crate::feed::{Feed, Selection};
 use crate::host::Host;
-
-/// Close code of a connection whose client said goodbye.
-const NORMAL: u16 = 1000;
 
 pub(crate) async fn initialize(context: &Context<'_>, params: InitializeParams) -> Result<InitializeResult, Fault> {
     if let Some(version) = &params.protocol_version
@@ -66,7 +62,6 @@ async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<C
         "repo_path": default.as_ref().map(|entry| entry.path.as_str()).unwrap_or_default(),
         "repo_name": default.as_ref().map(|entry| entry.name.as_str()).unwrap_or_default(),
         "agent_version": host.version,
-        "timestamp": Timestamp::now(),
     });
     connection.tell("session_start", params);
     Ok(())
@@ -96,15 +91,7 @@ pub(crate) async fn initialized(_: &Context<'_>, _: NoParams) -> Result<Empty, F
 pub(crate) async fn shutdown(context: &Context<'_>, _: NoParams) -> Result<Success, Fault> {
     if let Some(connection) = context.connection {
         connection.feeds().clear();
-        for (session, _) in connection.watched() {
-            connection.unwatch(&session);
-        }
-        let connection = connection.clone();
-        // Said after the answer, which is queued first.
-        context.host.tasks.spawn(async move {
-            tokio::task::yield_now().await;
-            connection.say_goodbye(NORMAL, "goodbye").await;
-        });
+        connection.part();
     }
     Ok(Success::DONE)
 }

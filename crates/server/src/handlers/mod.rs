@@ -13,4 +13,5 @@ mod shape;
 pub(crate) mod watching;
 pub(crate) mod workspace;
 
+pub(crate) use routing::known;
 pub(crate) use session::begin;

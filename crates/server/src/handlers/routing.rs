@@ -34,7 +34,7 @@ pub(super) async fn runtime(context: &Context<'_>, agent_type: Option<&str>) -> 
 }
 
 /// Refuses a runtime that is not registered.
-pub(super) fn known(context: &Context<'_>, agent_type: Option<&str>) -> Result<(), Fault> {
+pub(crate) fn known(context: &Context<'_>, agent_type: Option<&str>) -> Result<(), Fault> {
     let Some(asked) = agent_type else { return Ok(()) };
     let mut ids = context.host.engine.runtimes().ids();
     ids.sort_unstable();
@@ -49,12 +49,17 @@ fn normal(agent_type: &str) -> String {
     agent_type.trim().to_lowercase()
 }
 
+/// Whether a session runs on the runtime that a call names; on any, where it names none.
+pub(super) fn runs_on(record: &SessionRecord, agent_type: Option<&str>) -> bool {
+    agent_type.is_none_or(|asked| normal(asked) == record.runtime.id())
+}
+
 /// The session that a call is about; the runtime it names, if any, must be the session's own.
 pub(super) async fn session(context: &Context<'_>, id: &str, agent_type: Option<&str>) -> Result<SessionRecord, Fault> {
     known(context, agent_type)?;
     let record = context.host.session(id).await?;
     match agent_type {
-        Some(asked) if normal(asked) != record.runtime.id() => {
+        Some(asked) if !runs_on(&record, agent_type) => {
             let why = format_args!("session {id} runs on {}, not on {asked}", record.runtime.id());
             let fault = Fault::params(why).with("agent_type", asked).with("session_agent_type", record.runtime.id());
             Err(fault.with("supported_agent_types", context.host.engine.runtimes().ids()).with("session_id", id))

@@ -12,7 +12,7 @@ use roost_proto::rpc::{
 };
 use roost_proto::runtime::CreateSessionInput;
 use roost_proto::session::SessionRecord;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{answering, routing, shape};
 use crate::dispatch::Context;
@@ -21,6 +21,10 @@ use crate::feed::Command;
 use crate::host::Host;
 use crate::workspaces::Entry;
 
+/// Bytes of a session's name, and of its model's.
+const NAME: usize = 1 << 10;
+/// Bytes of the runtime's own configuration.
+const RUNTIME_CONFIG: usize = 64 << 10;
 /// Whose logins a session uses unless told otherwise.
 const NAMESPACE: &str = "default";
 
@@ -28,6 +32,9 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
     let agent_type = params.agent_type.as_deref();
     routing::known(context, agent_type)?;
     let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    check_size("title", params.title.as_ref().map_or(0, String::len), NAME)?;
+    check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
+    check_size("runtime_config", json!(params.runtime_config).to_string().len(), RUNTIME_CONFIG)?;
     if let Some(id) = &params.session_id {
         let record = routing::session_in(context, params.workspace_id.as_deref(), id, agent_type).await?;
         return attached(context, record, "attached").await;
@@ -61,6 +68,14 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         message: "Session started".into(),
         ..attached(context, record, "started").await?
     })
+}
+
+/// What a session is made with is in an event and in every list, so it must be small.
+fn check_size(field: &str, bytes: usize, most: usize) -> Result<(), Fault> {
+    if bytes <= most {
+        return Ok(());
+    }
+    Err(Fault::params(format_args!("{field} has {bytes} bytes; {most} are the limit")).with("field", field))
 }
 
 /// The answer about a session that is there; what waits in it is sent again to whoever watches.
@@ -102,9 +117,7 @@ pub(super) async fn latest(
     agent_type: Option<&str>,
 ) -> Result<Option<SessionRecord>, Fault> {
     let mut sessions = super::history::of_entry(context.host, entry).await?;
-    if let Some(agent_type) = agent_type {
-        sessions.retain(|record| record.runtime.id() == agent_type);
-    }
+    sessions.retain(|record| routing::runs_on(record, agent_type));
     let current = sessions.iter().position(|record| Some(&record.session_id) == entry.current.as_ref());
     let chosen = current.or_else(|| sessions.iter().position(shape::is_live)).unwrap_or(0);
     Ok((chosen < sessions.len()).then(|| sessions.swap_remove(chosen)))

@@ -1,7 +1,5 @@
 //! Watching sessions, and saying which one is on the screen.
 
-use std::sync::Arc;
-
 use roost_proto::rpc::{
     Fault, FaultCode, FocusResult, UnwatchParams, WatchParams, WatchResult, WorkspaceSessionParams,
 };
@@ -22,6 +20,7 @@ pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<
     let after = params.after.as_deref().map(str::parse::<Place>).transpose()?;
     let session = record.session_id.to_string();
     let workspace = params.workspace_id.or_else(|| shape::workspace_of(context.host, &record));
+    let was_there = connection.views(&session);
     let commands = connection.feeds().commands();
     let cursor = match commands {
         // The feed itself takes the watch, so that nothing falls between what was missed and what comes.
@@ -40,6 +39,9 @@ pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<
     };
     if let Some(workspace) = &workspace {
         look_at(context, connection, workspace, &record);
+    }
+    if !was_there {
+        context.host.presence.joined(connection, &session);
     }
     connection.tell("session_watch_started", json!({ "session_id": session, "watching": true }));
     Ok(WatchResult {
@@ -63,6 +65,11 @@ pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Res
     };
     let unwatched = session.filter(|session| connection.unwatch(session));
     if let Some(session) = &unwatched {
+        // Watching put it on the screen.
+        if connection.focus().is_some_and(|(_, focused)| focused == *session) {
+            connection.set_focus(None);
+        }
+        context.host.presence.left(connection, session);
         let params = json!({ "session_id": session, "watching": false, "reason": "client_request" });
         connection.tell("session_watch_stopped", params);
     }
@@ -81,12 +88,9 @@ async fn first_watched(context: &Context<'_>, connection: &Connection, params: &
     watched.sort_by(|(a, of_a), (b, of_b)| (of_a, a).cmp(&(of_b, b)));
     for (session, workspace) in watched {
         let right_place = params.workspace_id.is_none() || params.workspace_id == workspace;
-        let right_runtime = match &params.agent_type {
-            Some(agent_type) => {
-                context.host.session(&session).await.is_ok_and(|record| record.runtime.id() == agent_type)
-            }
-            None => true,
-        };
+        let agent_type = params.agent_type.as_deref();
+        let record = context.host.session(&session).await;
+        let right_runtime = agent_type.is_none() || record.is_ok_and(|record| routing::runs_on(&record, agent_type));
         if right_place && right_runtime {
             return Some(session);
         }
@@ -98,8 +102,12 @@ pub(crate) async fn focus(context: &Context<'_>, params: WorkspaceSessionParams)
     let connection = context.connected()?;
     let workspace = Some(params.workspace_id.as_str());
     let record = routing::session_in(context, workspace, &params.session_id, params.agent_type.as_deref()).await?;
-    look_at(context, connection, &params.workspace_id, &record);
     let session = record.session_id.as_str();
+    let was_there = connection.views(session);
+    look_at(context, connection, &params.workspace_id, &record);
+    if !was_there {
+        context.host.presence.joined(connection, session);
+    }
     let mut viewers = context.host.presence.viewers(session);
     let viewer_count = viewers.len() as u64;
     viewers.retain(|viewer| viewer != context.caller.client_id.as_str());
@@ -112,18 +120,22 @@ pub(crate) async fn focus(context: &Context<'_>, params: WorkspaceSessionParams)
     })
 }
 
-/// Puts a session on the client's screen, and tells those on it and those on the one before.
-fn look_at(context: &Context<'_>, connection: &Arc<Connection>, workspace: &str, record: &SessionRecord) {
-    let session = record.session_id.as_str();
-    let before = connection.set_focus(Some((workspace.into(), session.into())));
-    let presence = &context.host.presence;
-    match before {
-        Some((_, other)) if other == session => {}
-        before => {
-            if let Some((_, other)) = before.filter(|(_, other)| !connection.watches(other)) {
-                presence.left(connection, &other);
-            }
-            presence.joined(connection, session);
-        }
+/// Puts a session on the client's screen.
+fn look_at(context: &Context<'_>, connection: &Connection, workspace: &str, record: &SessionRecord) {
+    let focus = (workspace.to_owned(), record.session_id.to_string());
+    let before = connection.set_focus(Some(focus));
+    gone_from(context, connection, before);
+}
+
+/// Takes the session off the client's screen that is there.
+pub(super) fn look_away(context: &Context<'_>, connection: &Connection) {
+    let before = connection.set_focus(None);
+    gone_from(context, connection, before);
+}
+
+/// Tells those on a session that was on the client's screen, if the client has nothing to do with it any more.
+fn gone_from(context: &Context<'_>, connection: &Connection, before: Option<(String, String)>) {
+    if let Some((_, session)) = before.filter(|(_, session)| !connection.views(session)) {
+        context.host.presence.left(connection, &session);
     }
 }

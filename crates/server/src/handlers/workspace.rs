@@ -7,7 +7,7 @@ use roost_proto::rpc::{
 };
 use roost_proto::session::SessionRecord;
 
-use super::{history, routing, shape};
+use super::{history, routing, shape, watching};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::workspaces::{Entry, NewWorkspace};
 
@@ -126,7 +126,7 @@ pub(crate) async fn unsubscribe(context: &Context<'_>, params: WorkspaceParams) 
     let id = params.workspace_id;
     let subscribed = connection.workspaces(|all| _ = all.remove(&id));
     if connection.focus().is_some_and(|(workspace, _)| workspace == id) {
-        connection.set_focus(None);
+        watching::look_away(context, connection);
     }
     Ok(SubscribeResult { success: true, workspace_id: id, subscribed })
 }
@@ -140,7 +140,7 @@ pub(crate) async fn subscriptions(context: &Context<'_>, _: NoParams) -> Result<
 pub(crate) async fn subscribe_all(context: &Context<'_>, _: NoParams) -> Result<SubscribeAllResult, Fault> {
     let connection = context.connected()?;
     connection.workspaces(std::collections::BTreeSet::clear);
-    connection.set_focus(None);
+    watching::look_away(context, connection);
     Ok(SubscribeAllResult { success: true, is_filtering: false })
 }
 

@@ -261,15 +261,17 @@ async fn a_door_that_closes_says_session_end_and_then_1001() {
 #[tokio::test]
 async fn a_client_that_is_behind_is_told_of_the_end_all_the_same() {
     let mut door = Door::open().await;
-    let mut client = door.client().await;
-    let scene = door.scene(&mut client).await;
-    client.call("events/subscribe", json!({ "format": "cdev" })).await.unwrap();
-    // More than fits into the queue of what is to be written; the client does not read meanwhile.
-    for k in 0..200 {
-        scene.agent.say(facts::output(&format!("{k}{}", "x".repeat(4000)))).await;
+    let (mut driver, mut client) = (door.client().await, door.client().await);
+    let scene = door.scene(&mut driver).await;
+    client.call("events/subscribe", json!({ "format": "normalized", "types": ["model.output.delta"] })).await.unwrap();
+    // More than is buffered on the way; the client does not read meanwhile.
+    for _ in 0..2000 {
+        scene.agent.say(facts::delta(&"x".repeat(8000))).await;
     }
-    scene.agent.heard().await;
+    scene.agent.say(facts::output("that was it")).await;
+    while driver.event("claude_message").await["content"][0]["text"] != "that was it" {}
     let ((told, close), _) = tokio::join!(farewell(&mut client), door.close());
+    assert!(told.len() > 1, "it was not behind");
     assert_eq!(told.last().unwrap()["method"], "event/session_end");
     assert_eq!(close.map(|(code, _)| code), Some(1001));
 }

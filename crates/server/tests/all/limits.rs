@@ -182,15 +182,20 @@ async fn elements_and_events_come_in_pages_that_fit_too() {
 #[tokio::test]
 async fn a_batch_of_answers_that_do_not_fit_together_still_fits_into_a_frame() {
     let mut door = Door::open_with(unlimited).await;
-    let (mut client, session) = told(&mut door, (0..520).map(|k| format!("{k:03}{}", "x".repeat(2500)))).await;
-    let params = json!({ "session_id": session, "limit": 500 });
-    let call = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "session/messages", "params": params });
-    client.send(&json!((0..64).map(call).collect::<Vec<_>>()).to_string()).await;
-    let answers = client.reply().await;
-    let answers = answers.as_array().unwrap();
-    assert_eq!(answers.len(), 64);
-    assert!(answers.iter().any(|answer| answer.get("result").is_some()));
-    assert!(answers.iter().any(|answer| answer["error"]["data"]["code"] == "TOO_LARGE"));
+    let (mut client, session) = told(&mut door, (0..300).map(|k| format!("{k:03}{}", "x".repeat(3000)))).await;
+    let call = |id: usize, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    // Two pages that nearly fill the frame, and many small answers for which there is no room any more.
+    let page = |limit| json!({ "session_id": session, "limit": limit });
+    for limit in 60..75 {
+        let mut batch = vec![call(0, "session/messages", page(500)), call(1, "session/messages", page(limit))];
+        batch.extend((2..64).map(|id| call(id, "initialize", json!({}))));
+        client.send(&json!(batch).to_string()).await;
+        let answers = client.reply().await;
+        let answers = answers.as_array().unwrap();
+        assert_eq!(answers.len(), 64);
+        assert!(answers[0].get("result").is_some());
+        assert_eq!(answers[63]["error"]["data"]["code"], "TOO_LARGE");
+    }
 }
 
 #[tokio::test]
@@ -217,33 +222,34 @@ async fn one_answer_bigger_than_a_frame_is_told_cut_and_is_whole_as_an_artifact(
 }
 
 #[tokio::test]
-async fn a_prompt_that_would_not_fit_into_a_frame_is_refused() {
+async fn a_prompt_bigger_than_a_frame_reaches_the_agent_whole_and_is_told_in_frames_that_fit() {
     let mut door = Door::open().await;
     let mut client = door.client().await;
     client.call("events/subscribe", json!({ "format": "normalized" })).await.unwrap();
-    let workspace = door.workspace().await;
-    let prompt = "\u{1}".repeat(2 << 20);
-    for method in ["session/send", "agent/run"] {
-        let fault = client.call(method, json!({ "workspace_id": workspace, "prompt": prompt })).await.unwrap_err();
-        assert_eq!((&fault["code"], &fault["data"]["field"]), (&json!(-32602), &json!("prompt")), "{fault}");
-    }
-    assert_eq!(client.call("session/list", json!({})).await.unwrap()["total"], 0);
-    // The biggest one that is taken reaches the agent whole, and every frame that tells of it fits.
-    let prompt = "\u{1}".repeat(128 << 10);
-    client.call("session/send", json!({ "workspace_id": workspace, "prompt": prompt })).await.unwrap();
+    let prompt = format!("Read this\n{}", facts::noise(2 << 20));
+    let send = json!({ "workspace_id": door.workspace().await, "prompt": prompt });
+    let sent = client.call("session/send", send).await.unwrap();
     let (_runtime, agent) = door.runtimes().task().await;
-    assert_eq!(agent.prompt(), prompt);
+    assert!(agent.prompt() == prompt);
     agent.finish().await;
     client.events_until("task.completed").await;
+    let page = client.call("session/messages", json!({ "session_id": sent["session_id"] })).await.unwrap();
+    let text = page["messages"][0]["message"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("Read this\n") && text.contains("[cut: "));
+    let list = client.call("session/list", json!({})).await.unwrap();
+    assert_eq!(list["sessions"][0]["summary"], "Read this");
 }
 
 #[tokio::test]
-async fn a_name_without_end_does_not_spoil_the_lists() {
+async fn what_a_session_is_made_with_does_not_spoil_the_lists() {
     let door = Door::open().await;
     let mut client = door.client().await;
     let workspace = door.workspace().await;
-    let start = json!({ "workspace_id": workspace, "mode": "new", "title": "x".repeat(2 << 20) });
-    let fault = client.call("session/start", start).await.unwrap_err();
-    assert_eq!((&fault["code"], &fault["data"]["field"]), (&json!(-32602), &json!("title")), "{fault}");
+    let long = "x".repeat(2 << 20);
+    for (field, value) in [("title", json!(long)), ("model", json!(long)), ("runtime_config", json!({ "a": long }))] {
+        let start = json!({ "workspace_id": workspace, "mode": "new", field: value });
+        let fault = client.call("session/start", start).await.unwrap_err();
+        assert_eq!((&fault["code"], &fault["data"]["field"]), (&json!(-32602), &json!(field)), "{fault}");
+    }
     client.call("workspace/list", json!({})).await.unwrap();
 }

@@ -172,6 +172,10 @@ async fn a_line_beyond_the_limit_is_answered_and_leaves_the_local_connection_ope
         assert_eq!(client.reply().await["error"]["code"], -32600);
         is_served(&mut client).await;
     }
+    // What comes with it in one piece is served too.
+    client.send(&format!("{}\n{HEALTH}", "x".repeat(5000))).await;
+    assert_eq!(client.reply().await["error"]["code"], -32600);
+    assert_eq!(client.reply().await["result"]["status"], "ok");
 }
 
 #[tokio::test]

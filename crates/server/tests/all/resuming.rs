@@ -142,7 +142,7 @@ async fn what_is_no_cursor_of_this_log_is_refused() {
 async fn a_cursor_behind_retention_is_an_error_that_says_where_to_go_on() {
     let mut door = Door::open_with(unlimited).await;
     let mut client = door.client().await;
-    client.call("events/subscribe", json!({ "after": "beginning" })).await.unwrap();
+    client.events.clear();
     let session = turn(&mut door, &mut client).await;
     let early = client.event("session_start").await["cursor"].clone();
     client.until("stream_read_complete").await;

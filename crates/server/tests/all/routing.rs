@@ -3,6 +3,7 @@
 use roost_engine::adapter::Availability;
 use roost_proto::registry::RuntimeStatus;
 use serde_json::{Value, json};
+use testkit::facts;
 
 use crate::kit::Door;
 use crate::stage::unlimited;
@@ -212,4 +213,24 @@ async fn a_session_of_another_workspace_is_not_found_there() {
         let params = json!({ "workspace_id": "no such", "session_id": scene.session });
         assert_eq!(client.call(method, params).await.unwrap_err()["data"]["code"], "WORKSPACE_NOT_FOUND", "{method}");
     }
+}
+
+#[tokio::test]
+async fn the_one_agent_of_a_workspace_is_not_taken_for_another_runtimes() {
+    let (mut door, _others) = Door::with_other(RuntimeStatus::Active, installed()).await;
+    let mut client = door.client().await;
+    let mut scene = door.scene(&mut client).await;
+    scene.agent.say_all([facts::requested("call"), facts::asks("call")]).await;
+    client.event("pty_permission").await;
+    let calls = [
+        ("agent/stop", json!({}), -32002),
+        ("agent/input", json!({ "input": "enter" }), -32002),
+        ("agent/respond", json!({ "tool_use_id": "call", "response": "yes" }), -32602),
+    ];
+    for (method, mut params, code) in calls {
+        params["agent_type"] = json!("other");
+        assert_eq!(client.call(method, params).await.unwrap_err()["code"], code, "{method}");
+    }
+    assert_eq!(client.call("agent/status", json!({ "agent_type": "other" })).await.unwrap()["state"], "idle");
+    assert_eq!(scene.agent.told_so_far(), []);
 }

@@ -71,6 +71,7 @@ async fn watching_twice_is_watching_once_and_unwatching_ends_it() {
         let watched = client.call(method, params.clone()).await.unwrap();
         let expected = json!({
             "status": "watching", "watching": true, "workspace_id": scene.workspace, "session_id": scene.session,
+            "cursor": watched["cursor"],
         });
         assert_eq!(watched, expected);
     }

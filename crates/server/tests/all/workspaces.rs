@@ -194,3 +194,22 @@ async fn a_deleted_session_is_off_every_list_and_its_agent_is_stopped() {
     assert_eq!(all["deleted"], 1);
     assert_eq!(client.call("session/list", json!({})).await.unwrap(), json!({ "sessions": [], "total": 0 }));
 }
+
+#[tokio::test]
+async fn a_daemon_starts_wherever_it_is_started_and_serves_the_workspaces_that_there_are() {
+    let door = Door::open().await;
+    let home = door.harness.home.path().to_owned();
+    std::os::unix::fs::symlink(home.join("repo"), home.join("link")).unwrap();
+    let folder = home.join("a");
+    add(&mut door.local().await, json!({ "path": folder, "create_if_missing": true })).await.unwrap();
+    let mut harness = door.close().await;
+    // Around its workspaces, at the root, and at one of them through a link.
+    for (repo, default) in [(home.clone(), "repo"), ("/".into(), "repo"), (home.join("link"), "repo"), (folder, "a")] {
+        let door = Door::over(harness, |settings| settings.repo = Some(repo.clone())).await;
+        let mut client = door.client().await;
+        assert_eq!(client.call("status/get", json!({})).await.unwrap()["repo_name"], default, "{}", repo.display());
+        let list = client.call("workspace/list", json!({})).await.unwrap();
+        assert_eq!(list["workspaces"].as_array().unwrap().len(), 2, "{}", repo.display());
+        harness = door.close().await;
+    }
+}
