@@ -5,6 +5,7 @@
 //! * [`Harness`] is an engine over that runtime and a real log in a directory of its own; it can crash and restart.
 //! * [`host_tools`] are tools of the host's that do what a test tells them.
 //! * [`contract`] is what every adapter must pass; [`scripted_agent`] is an ACP agent to try it on.
+//! * [`model`] is a scripted model that real agents run against.
 //! * [`facts`] are the drafts that tests say most.
 //!
 //! Nothing here sleeps to wait for something: every wait is for a condition, with one generous [`DEADLINE`].
@@ -16,6 +17,7 @@ pub mod facts;
 pub mod fake;
 mod harness;
 pub mod host_tools;
+pub mod model;
 pub mod scripted_agent;
 
 pub use harness::{Harness, Home};
