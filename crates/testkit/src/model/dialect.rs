@@ -3,8 +3,11 @@
 use serde_json::Value;
 
 use super::asked::Asked;
+use super::chat::Chat;
 use super::frame::{Frame, Ids};
+use super::gemini::Gemini;
 use super::messages::Messages;
+use super::responses::Responses;
 use super::script::Act;
 
 /// An API of a provider of models.
@@ -12,12 +15,21 @@ use super::script::Act;
 pub enum Api {
     /// Anthropic's Messages.
     Messages,
+    /// OpenAI's Responses.
+    Responses,
+    /// OpenAI's Chat Completions.
+    Chat,
+    /// Google's generateContent.
+    Gemini,
 }
 
 impl Api {
     pub(super) fn dialect(self) -> &'static dyn Dialect {
         match self {
             Self::Messages => &Messages,
+            Self::Responses => &Responses,
+            Self::Chat => &Chat,
+            Self::Gemini => &Gemini,
         }
     }
 }

@@ -20,6 +20,11 @@ impl Frame {
         Self { bytes: format!("event: {name}\ndata: {data}\n\n"), is_piece: false }
     }
 
+    /// An event without a name.
+    pub(super) fn plain(data: &str) -> Self {
+        Self { bytes: format!("data: {data}\n\n"), is_piece: false }
+    }
+
     /// The model pauses after this event.
     pub(super) fn piece(self) -> Self {
         Self { is_piece: true, ..self }

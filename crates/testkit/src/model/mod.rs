@@ -7,12 +7,15 @@
 //! `FINAL saw <n> tool result(s): …`.
 //!
 //! `asked` is what a request tells, [`script`] what the model does then, and each API is a pure translation of the two:
-//! `messages` (Anthropic). [`ModelServer`] has them all behind one port.
+//! `messages` (Anthropic), `responses` and `chat` (OpenAI), `gemini` (Google). [`ModelServer`] has them all behind one port.
 
 mod asked;
+mod chat;
 mod dialect;
 mod frame;
+mod gemini;
 mod messages;
+mod responses;
 mod route;
 pub mod script;
 mod server;
