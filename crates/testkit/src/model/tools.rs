@@ -21,14 +21,7 @@ pub(super) fn shell(asked: &Asked, command: &str) -> Act {
     if let Some(tool) = find(asked, SHELL) {
         return Act::Call(tool.clone(), Value::Object(shell_arguments(tool, command)));
     }
-    find(asked, PROGRAM).filter(|tool| tool.takes_text).map_or_else(
-        || none("SHELL", asked),
-        |tool| {
-            let program =
-                format!("const r = await tools.exec_command({{cmd: {}}}); text(JSON.stringify(r));", json!(command));
-            Act::Call(tool.clone(), Value::String(program))
-        },
-    )
+    program(asked, &format!("tools.exec_command({{cmd: {}}})", json!(command))).unwrap_or_else(|| none("SHELL", asked))
 }
 
 /// Runs a command outside of Codex's sandbox.
@@ -42,10 +35,13 @@ pub(super) fn escalated(asked: &Asked) -> Act {
 
 /// Writes a file.
 pub(super) fn write(asked: &Asked, file: &str, content: &str) -> Act {
-    let Some(tool) = find(asked, WRITE) else { return none("WRITE", asked) };
+    let added: String = content.lines().map(|line| format!("+{line}\n")).collect();
+    let patch = format!("*** Begin Patch\n*** Add File: {file}\n{added}*** End Patch\n");
+    let Some(tool) = find(asked, WRITE) else {
+        let patched = program(asked, &format!("tools.apply_patch({})", json!(patch)));
+        return patched.unwrap_or_else(|| none("WRITE", asked));
+    };
     if tool.takes_text {
-        let added: String = content.lines().map(|line| format!("+{line}\n")).collect();
-        let patch = format!("*** Begin Patch\n*** Add File: {file}\n{added}*** End Patch\n");
         return Act::Call(tool.clone(), Value::String(patch));
     }
     let mut arguments = file_arguments(asked, tool, file);
@@ -95,6 +91,12 @@ pub(super) fn named(asked: &Asked, part: &str) -> Act {
     let Some(tool) = asked.tools.iter().find(|tool| tool.name.contains(part)) else { return none(part, asked) };
     let arguments = if tool.takes("text") { json!({ "text": "ping" }) } else { json!({}) };
     Act::Call(tool.clone(), arguments)
+}
+
+/// Makes another call in a program, where there is a tool for programs.
+fn program(asked: &Asked, call: &str) -> Option<Act> {
+    let tool = find(asked, PROGRAM).filter(|tool| tool.takes_text)?;
+    Some(Act::Call(tool.clone(), Value::String(format!("const r = await {call}; text(JSON.stringify(r));"))))
 }
 
 /// The first of these names that is offered.
