@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use testkit::agents::{Agent, Sandbox, variables};
 use testkit::model::ModelServer;
 use testkit::model::script::SCRIPTS;
 
@@ -21,22 +22,49 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let server = ModelServer::start_with(port, GAP);
-    println!("the scripted model listens on {}\n\nscripts, named in a prompt as SCRIPT:<name>:", server.url());
-    for script in SCRIPTS {
-        println!("  {:10} {}", script.name, script.about);
-    }
-    println!("\n{}", help(&server.url()));
-    server.serve();
+    let sandbox = Sandbox::new(&server.url());
+    println!("{}", help(&server.url(), &sandbox));
+    wait_for_interrupt();
     ExitCode::SUCCESS
 }
 
-/// How each agent is pointed at the model, with a home of its own.
-fn help(url: &str) -> String {
+fn help(url: &str, sandbox: &Sandbox) -> String {
+    let scripts: String =
+        SCRIPTS.iter().map(|script| format!("  SCRIPT:{:10} {}\n", script.name, script.about)).collect();
+    let agents = [
+        (Agent::Claude, "-p --setting-sources '' SCRIPT:text"),
+        (Agent::Codex, "exec --skip-git-repo-check SCRIPT:shell"),
+        (Agent::Gemini, "-m gemini-2.5-pro -p SCRIPT:text"),
+        (Agent::OpenCode, "run SCRIPT:think"),
+    ];
+    let tries: String = agents.map(|(agent, args)| one_try(agent, args, url, sandbox)).concat();
     format!(
         "\
-try an agent on it, with a home of its own (H=$(mktemp -d)) and the commands of `cargo xtask fixtures --print-path`:
+the scripted model is there until you interrupt it:
+  Anthropic Messages       {url}
+  OpenAI Responses, Chat   {url}/v1
+  Google generateContent   {url}
 
-env -i PATH=\"$PATH\" HOME=$H TERM=dumb ANTHROPIC_API_KEY=dummy ANTHROPIC_BASE_URL={url} \\
-  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 claude -p 'SCRIPT:text'"
+it does what a prompt says:
+{scripts}
+to try an agent on it, in a home that goes away with the model (install them with: cargo xtask fixtures):
+
+cd {}
+{tries}",
+        sandbox.work().display()
     )
+}
+
+fn one_try(agent: Agent, args: &str, url: &str, sandbox: &Sandbox) -> String {
+    let variables = variables(agent, &sandbox.home(), url).into_iter();
+    let lines: String = variables.map(|(name, value)| format!("  {name}='{value}' \\\n")).collect();
+    format!("\nenv -i \\\n{lines}  {} {args}\n", agent.command())
+}
+
+/// The home is removed only if the process ends by itself.
+fn wait_for_interrupt() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.and_then(|runtime| runtime.block_on(tokio::signal::ctrl_c())).unwrap_or_else(|error| {
+        eprintln!("cannot wait for an interrupt: {error}");
+    });
 }

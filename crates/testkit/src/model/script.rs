@@ -208,3 +208,178 @@ fn says(text: &str) -> Reply {
 fn acts(acts: impl IntoIterator<Item = Act>) -> Reply {
     Reply::Acts(acts.into_iter().collect(), Pace::Usual)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The tools of each agent, by the names that matter to scripts.
+    fn claude() -> Vec<Tool> {
+        tools(&[
+            ("Bash", &["command", "description"]),
+            ("Write", &["file_path", "content"]),
+            ("Read", &["file_path"]),
+            ("AskUserQuestion", &["questions"]),
+            ("TodoWrite", &["todos"]),
+            ("mcp__probe__probe_echo", &["text"]),
+        ])
+    }
+
+    fn codex() -> Vec<Tool> {
+        let mut tools =
+            tools(&[("exec_command", &["cmd"]), ("update_plan", &["plan"]), ("request_user_input", &["questions"])]);
+        tools.push(Tool { name: "apply_patch".into(), takes_text: true, ..Tool::default() });
+        tools.push(Tool {
+            namespace: Some("mcp__probe".into()),
+            ..Tool::new(&json!("probe_echo"), &json!({ "properties": { "text": {} } }))
+        });
+        tools
+    }
+
+    fn tools(offered: &[(&str, &[&str])]) -> Vec<Tool> {
+        let tool = |(name, arguments): &(&str, &[&str])| Tool {
+            name: (*name).to_owned(),
+            arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
+            ..Tool::default()
+        };
+        offered.iter().map(tool).collect()
+    }
+
+    fn asked(prompt: &str, tools: Vec<Tool>) -> Asked {
+        let mut asked = Asked { tools, ..Asked::default() };
+        asked.hear(prompt);
+        asked
+    }
+
+    /// The calls of an answer.
+    fn calls(reply: Reply) -> Vec<(String, Value)> {
+        let Reply::Acts(acts, _) = reply else { return Vec::new() };
+        let call = |act| match act {
+            Act::Call(tool, arguments) => Some((tool.name, arguments)),
+            Act::Say(_) | Act::Think(_) => None,
+        };
+        acts.into_iter().filter_map(call).collect()
+    }
+
+    /// What an answer says.
+    fn said(reply: &Reply) -> String {
+        let Reply::Acts(acts, _) = reply else { return String::new() };
+        acts.iter().map(|act| if let Act::Say(pieces) = act { pieces.concat() } else { String::new() }).collect()
+    }
+
+    #[test]
+    fn a_script_calls_the_tools_that_it_is_offered_in_their_own_words() {
+        let gemini = || {
+            tools(&[
+                ("run_shell_command", &["command"]),
+                ("write_file", &["file_path", "content"]),
+                ("write_todos", &["todos"]),
+            ])
+        };
+        let opencode = || {
+            tools(&[
+                ("bash", &["command", "description"]),
+                ("write", &["filePath", "content"]),
+                ("question", &["questions"]),
+            ])
+        };
+        let program = || vec![Tool { name: "exec".into(), takes_text: true, ..Tool::default() }];
+        let patch = "*** Begin Patch\n*** Add File: out.txt\n+hi\n*** End Patch\n";
+        for (prompt, tools, name, arguments) in [
+            (
+                "SCRIPT:shell",
+                claude(),
+                "Bash",
+                json!({ "command": "echo hi > out.txt", "description": "scripted command" }),
+            ),
+            ("SCRIPT:shell RUN:make all\nthanks", codex(), "exec_command", json!({ "cmd": "make all" })),
+            ("SCRIPT:ls", gemini(), "run_shell_command", json!({ "command": "ls" })),
+            (
+                "SCRIPT:ls",
+                program(),
+                "exec",
+                json!("const r = await tools.exec_command({cmd: \"ls\"}); text(JSON.stringify(r));"),
+            ),
+            ("SCRIPT:write CWD:/w/ please", claude(), "Write", json!({ "file_path": "/w/out.txt", "content": "hi\n" })),
+            ("SCRIPT:write", codex(), "apply_patch", json!(patch)),
+            ("SCRIPT:write", opencode(), "write", json!({ "filePath": "out.txt", "content": "hi\n" })),
+            ("SCRIPT:read", claude(), "Read", json!({ "file_path": "in.txt" })),
+            ("SCRIPT:mcp", claude(), "mcp__probe__probe_echo", json!({ "text": "ping" })),
+            ("SCRIPT:mcp", codex(), "probe_echo", json!({ "text": "ping" })),
+            ("SCRIPT:mcp TOOL:todos now", gemini(), "write_todos", json!({})),
+            (
+                "SCRIPT:plan",
+                gemini(),
+                "write_todos",
+                json!({ "todos": [{ "description": "one", "status": "in_progress" }] }),
+            ),
+        ] {
+            assert_eq!(calls(reply(&asked(prompt, tools))), [(name.to_owned(), arguments)], "{prompt}");
+        }
+        let question = |tools| calls(reply(&asked("SCRIPT:ask", tools))).remove(0).1["questions"][0].clone();
+        assert_eq!(question(claude())["multiSelect"], false);
+        assert_eq!(question(codex())["id"], "colour");
+        assert_eq!(question(opencode())["options"][1]["label"], "Blue");
+    }
+
+    #[test]
+    fn a_tool_that_is_not_offered_is_missed_aloud() {
+        let reply = reply(&asked("SCRIPT:shell", tools(&[("glob", &[]), ("grep", &[])])));
+        assert_eq!(said(&reply), "I will use a shell command.NO SHELL TOOL among glob, grep");
+    }
+
+    #[test]
+    fn with_results_the_model_says_what_it_was_shown() {
+        let mut asked = asked("SCRIPT:parallel", claude());
+        assert_eq!(calls(reply(&asked)).len(), 2);
+        asked.see("one");
+        asked.see("denied: not today");
+        assert_eq!(said(&reply(&asked)), "FINAL saw 2 tool result(s): one | denied: not today");
+        asked.hear("NOTE:blue");
+        assert_eq!(said(&reply(&asked)), "FINAL saw 2 tool result(s): one | denied: not today; notes: blue");
+    }
+
+    #[test]
+    fn work_takes_two_rounds() {
+        let mut asked = asked("SCRIPT:work", codex());
+        for round in ["echo round 1 >> work.txt", "echo round 2 >> work.txt"] {
+            assert_eq!(calls(reply(&asked)), [("exec_command".to_owned(), json!({ "cmd": round }))]);
+            asked.see("");
+        }
+        assert!(said(&reply(&asked)).starts_with("FINAL saw 2"));
+    }
+
+    #[test]
+    fn a_side_job_never_runs_the_script() {
+        assert_eq!(said(&reply(&asked("SCRIPT:err500", Vec::new()))), "ok title");
+        let form = json!({ "type": "OBJECT", "properties": {
+            "next_speaker": { "type": "STRING", "enum": ["user", "model"] }, "score": { "type": "NUMBER" },
+            "why": { "type": "STRING" }, "sure": { "type": "BOOLEAN" }, "rest": { "type": "ARRAY" },
+        } });
+        let asked = Asked { form: Some(form), ..asked("SCRIPT:shell", claude()) };
+        let document: Value = serde_json::from_str(&said(&reply(&asked))).unwrap();
+        assert_eq!(
+            document,
+            json!({ "next_speaker": "user", "score": 10, "why": "scripted", "sure": false, "rest": [] })
+        );
+    }
+
+    #[test]
+    fn who_names_no_script_is_told_which_there_are() {
+        let none = Asked { tools: claude(), ..Asked::default() };
+        assert!(said(&reply(&none)).starts_with("Say SCRIPT:<name> to tell me what to do; I know text, think"));
+        assert!(said(&reply(&asked("SCRIPT:dance", claude()))).starts_with("There is no script dance; I know text"));
+    }
+
+    #[test]
+    fn the_model_remembers_what_the_conversation_holds() {
+        let mut asked = asked("SCRIPT:write out.txt", claude());
+        asked.images.push("image/png".into());
+        asked.hear("SCRIPT:recall");
+        assert_eq!(said(&reply(&asked)), "RECALL saw 2 prompt(s): SCRIPT:write out.txt | SCRIPT:recall");
+        asked.hear("SCRIPT:look");
+        assert_eq!(said(&reply(&asked)), "LOOK saw 1 image(s): image/png");
+    }
+}

@@ -115,11 +115,6 @@ impl ModelServer {
         let mut log = self.log.subscribe();
         soon(what, log.wait_for(they_are)).await.unwrap().clone()
     }
-
-    /// Serves until the process ends.
-    pub fn serve(mut self) {
-        self.thread.take().map(JoinHandle::join);
-    }
 }
 
 impl Drop for ModelServer {
