@@ -8,6 +8,8 @@ mod sandbox;
 use std::env;
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 pub use sandbox::{Sandbox, furnish, opencode_config, variables};
 
 /// A real agent.
@@ -42,6 +44,14 @@ impl Agent {
             Self::ClaudeAcp => "claude-agent-acp",
             Self::CodexAcp => "codex-acp",
         }
+    }
+
+    /// The version that is pinned.
+    pub fn version(self) -> String {
+        let locked = place::LOCKED.iter().find(|locked| locked.name == self.command()).expect("every agent is locked");
+        let manifest: Value = serde_json::from_str(locked.manifest).unwrap();
+        let mut pinned = manifest["dependencies"].as_object().into_iter().flat_map(|pinned| pinned.values());
+        pinned.next().and_then(Value::as_str).expect("its manifest pins a version").to_owned()
     }
 
     /// Where it is installed.

@@ -122,7 +122,7 @@ pub const SCRIPTS: &[Script] = &[
         let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: patched.txt\n+hi\n*** End Patch\nEOF";
         acts([say("Patching."), tools::shell(asked, patch)])
     }),
-    once("slow", "streams for 20 seconds", |_| Reply::Acts(vec![Act::Say(ticks(200))], Pace::Slow)),
+    once("slow", "streams for a minute", |_| Reply::Acts(vec![Act::Say(ticks(600))], Pace::Slow)),
     once("flood", "streams 5,000 pieces at once", |_| Reply::Acts(vec![Act::Say(ticks(5000))], Pace::Flood)),
     once("recall", "says which prompts it knows", |asked| {
         let prompts = asked.prompts.join(" | ");

@@ -2,8 +2,10 @@
 
 use std::process::{Command, Stdio};
 
-use testkit::agents::{Agent, Sandbox, opencode_config};
+use serde_json::json;
+use testkit::agents::{Agent, Sandbox, opencode_config, program};
 use testkit::model::{Api, End, ModelServer};
+use testkit::scripted_agent::{self, WEATHER};
 
 /// What `SCRIPT:text` says.
 pub(crate) const TEXT: &str = "Hello from the scripted model, streaming in several deltas.";
@@ -29,6 +31,43 @@ fn opencode_says_the_text_and_runs_the_tool() {
 }
 
 #[test]
+fn every_agent_is_there_in_its_pinned_version() {
+    let sandbox = Sandbox::new("http://127.0.0.1:1");
+    for agent in [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::OpenCode] {
+        let said = run(sandbox.command(agent).arg("--version"));
+        assert!(said.contains(&agent.version()), "{agent:?}: {said}");
+    }
+    assert!(Agent::ALL.iter().all(|agent| agent.program().is_file()));
+}
+
+#[test]
+#[should_panic(expected = "nobody is missing: run `cargo xtask fixtures`")]
+fn what_is_not_installed_says_how_to_get_it() {
+    program("nobody");
+}
+
+#[test]
+fn claude_calls_a_tool_server() {
+    let model = ModelServer::start();
+    let sandbox = Sandbox::new(&model.url());
+    let server = json!({
+        "command": std::env::current_exe().unwrap(),
+        "args": ["--exact", "--ignored", "--nocapture", "one_shot::tool_server"],
+    });
+    let servers = json!({ "mcpServers": { "weather": server } }).to_string();
+    let mut command = sandbox.command(Agent::Claude);
+    command.args(["-p", "--setting-sources", "", "--strict-mcp-config", "--mcp-config", &servers]);
+    let said = run(command.args(["--allowedTools", "mcp__weather__weather", "--", "SCRIPT:mcp TOOL:weather"]));
+    assert!(said.contains(WEATHER), "{said}");
+}
+
+#[test]
+#[ignore = "not a test: a tool server that the agent starts"]
+fn tool_server() {
+    scripted_agent::tool_server()
+}
+
+#[test]
 fn a_newer_codex_model_is_told_of_its_tools_in_the_conversation() {
     let model = ModelServer::start();
     let sandbox = Sandbox::new(&model.url());
@@ -37,7 +76,7 @@ fn a_newer_codex_model_is_told_of_its_tools_in_the_conversation() {
         assert!(said.contains("FINAL saw 1 tool result(s)"), "{said}");
         assert_eq!(std::fs::read_to_string(sandbox.work().join(file)).unwrap(), "hi\n", "{said}");
     }
-    assert!(model.requests().iter().any(|request| request.tools == ["exec"] || request.tools.contains(&"exec".into())));
+    assert!(model.requests().iter().any(|request| request.tools.contains(&"exec".to_owned())));
 }
 
 fn text_and_tool(agent: Agent, api: Api) {
