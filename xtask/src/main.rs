@@ -3,6 +3,8 @@
 mod bench;
 mod cache;
 mod contract;
+mod fixtures;
+mod model;
 mod npm;
 mod step;
 mod test;
@@ -16,6 +18,8 @@ const HELP: &str = "\
 cargo xtask test [--full]              format, lints, tidy, the TypeScript client, all tests; --full adds what takes long
 cargo xtask typescript                 the TypeScript client alone: compiled and tested
 cargo xtask tidy                       the rules of the house that no compiler checks
+cargo xtask fixtures [--print-path]    installs the pinned agents that tests run (the path is for PATH)
+cargo xtask model [--port N]           the scripted model of the tests, to try agents on by hand
 cargo xtask bench [NAME...] [--json FILE]
                                        side-by-side measurements: stream, first, log, memory, policy, door (default: all)
 
@@ -37,6 +41,8 @@ fn main() -> ExitCode {
         ["test", "--full"] => test::run(&root, test::Extent::Full),
         ["typescript"] => cache::Cache::from_env(&root).and_then(|cache| typescript::test(&root, &cache)),
         ["tidy"] => tidy::run(&root),
+        ["fixtures", wanted @ ..] => fixtures::run(&root, wanted),
+        ["model", args @ ..] => model::run(&root, args),
         ["bench", wanted @ ..] => bench::run(&root, wanted),
         unknown => {
             eprintln!("unknown command: cargo xtask {}\n\n{HELP}", unknown.join(" "));
