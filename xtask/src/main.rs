@@ -2,6 +2,7 @@
 
 mod bench;
 mod cache;
+mod conformance;
 mod contract;
 mod fixtures;
 mod model;
@@ -15,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask test [--full]              format, lints, tidy, the TypeScript client, all tests; --full adds what takes long
+cargo xtask test [--full]              format, lints, tidy, clients, conformance, all tests; --full adds what takes long
 cargo xtask typescript                 the TypeScript client alone: compiled and tested
+cargo xtask conformance [--quick]      a client that is not ours walks through a daemon; --quick leaves out what waits
 cargo xtask tidy                       the rules of the house that no compiler checks
 cargo xtask fixtures [--print-path]    installs the pinned agents that tests run (the path is for PATH)
 cargo xtask model [--port N]           the scripted model of the tests, to try agents on by hand
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         ["test"] => test::run(&root, test::Extent::Usual),
         ["test", "--full"] => test::run(&root, test::Extent::Full),
         ["typescript"] => cache::Cache::from_env(&root).and_then(|cache| typescript::test(&root, &cache)),
+        ["conformance"] => conformance::run(&root, test::Extent::Full),
+        ["conformance", "--quick"] => conformance::run(&root, test::Extent::Usual),
         ["tidy"] => tidy::run(&root),
         ["fixtures", wanted @ ..] => fixtures::run(&root, wanted),
         ["model", args @ ..] => model::run(&root, args),

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::cache::Cache;
-use crate::{Result, contract, fixtures, step, tidy, typescript};
+use crate::{Result, conformance, contract, fixtures, step, tidy, typescript};
 
 const NEXTEST_VERSION: &str = "0.9.143";
 const FULL_PROPTEST_CASES: &str = "2000";
@@ -30,6 +30,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     step::run_with("tidy", "cargo xtask tidy", || tidy::run(root))?;
     typescript::test(root, &cache)?;
     step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
+    conformance::walk(root, &cache, "debug", &[], extent)?;
     step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache).map(drop))?;
     // The tests last: a run closes with their count.
     let mut nextest = in_workspace(nextest(&cache)?, root, &cache);
@@ -48,7 +49,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
 
     if extent == Extent::Usual {
         println!(
-            "left out: test binaries named full_* and {FULL_PROPTEST_CASES} cases per property; \
+            "left out: test binaries named full_*, {FULL_PROPTEST_CASES} cases per property and 31 s of silence; \
              run them with: cargo xtask test --full"
         );
     }

@@ -2179,12 +2179,12 @@ export interface SessionEnd {
   session_id: string;
   /** Why; `shutdown` if it is the daemon. */
   reason: string;
+  /** When. */
+  timestamp: Timestamp;
   /** The session's workspace. */
   workspace_id?: string;
   /** The session's runtime. */
   agent_type?: string;
-  /** When. */
-  timestamp?: Timestamp;
   /** The place after it. */
   cursor?: string;
 }
@@ -2294,6 +2294,8 @@ export interface SessionJoined {
   other_viewers: string[];
   /** How many look. */
   viewer_count: number;
+  /** When. */
+  timestamp: Timestamp;
 }
 
 /** Another client looks at the session no more. It has no `session_id`, with which a phone would misread it. */
@@ -2304,6 +2306,8 @@ export interface SessionLeft {
   remaining_viewers: string[];
   /** How many look. */
   viewer_count: number;
+  /** When. */
+  timestamp: Timestamp;
 }
 
 /** Which sessions. */
@@ -2647,6 +2651,8 @@ export interface SessionWatchStarted {
   session_id: string;
   /** Always true. */
   watching: boolean;
+  /** When. */
+  timestamp: Timestamp;
 }
 
 /** This client watches a session no more. */
@@ -2655,6 +2661,8 @@ export interface SessionWatchStopped {
   session_id: string;
   /** Always false. */
   watching: boolean;
+  /** When. */
+  timestamp: Timestamp;
   /** Why. */
   reason?: string;
 }
@@ -3234,6 +3242,8 @@ export interface Truncated {
   session_id: string;
   /** The `seq` of its first event that is still there. */
   resume_at: number;
+  /** When. */
+  timestamp: Timestamp;
 }
 
 /** Which form to hear no more of. */

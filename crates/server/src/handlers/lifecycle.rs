@@ -59,6 +59,7 @@ async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<C
     let default = agent::default_workspace(host);
     let params = json!({
         "session_id": host.instance,
+        "agent_type": host.engine.registry().await.default_runtime,
         "repo_path": default.as_ref().map(|entry| entry.path.as_str()).unwrap_or_default(),
         "repo_name": default.as_ref().map(|entry| entry.name.as_str()).unwrap_or_default(),
         "agent_version": host.version,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use roost_proto::rpc::Method;
 use serde_json::{Value, json};
 use testkit::{facts, soon};
@@ -322,4 +322,29 @@ async fn a_ping_is_answered_at_once_and_one_comes_every_81_seconds() {
         }
     };
     soon("a ping", pinged).await;
+}
+
+#[tokio::test]
+async fn a_daemon_that_a_client_started_leaves_when_nobody_needs_it_any_more() {
+    const PATIENCE: Duration = Duration::from_secs(600);
+    let mut door = Door::open_with(|settings| settings.idle_exit = Some(PATIENCE)).await;
+    let token = door.token().await;
+    let mut client = door.client().await;
+    let scene = door.scene(&mut client).await;
+    let is = async |metric: &str| {
+        let shown = async { while !door.get("/metrics", Some(&token)).await.1.contains(metric) {} };
+        soon(metric, shown).await;
+    };
+    // Somebody is connected; then nobody is, but an agent works.
+    is("roost_connected_clients 1").await;
+    pass(PATIENCE).await;
+    drop(client);
+    is("roost_connected_clients 0").await;
+    pass(PATIENCE).await;
+    is("roost_active_tasks 1").await;
+    assert!(door.server.asked_to_stop().now_or_never().is_none());
+    scene.agent.finish().await;
+    is("roost_active_tasks 0").await;
+    pass(PATIENCE).await;
+    soon("the daemon leaves", door.server.asked_to_stop()).await;
 }

@@ -17,6 +17,7 @@ mod rest;
 mod restarting;
 mod resuming;
 mod routing;
+mod secrecy;
 mod slow_client;
 mod sound;
 mod stage;

@@ -27,8 +27,8 @@ async fn the_status_is_the_methods_own() {
 #[tokio::test]
 async fn an_agent_is_run_asked_answered_and_stopped_over_http() {
     let mut door = Door::open_with(unlimited).await;
-    let token = door.token().await;
-    let token = Some(token.as_str());
+    let access = door.token().await;
+    let token = Some(access.as_str());
     for agent in ["/api/claude", "/api/agent"] {
         let (status, ran) =
             door.post(&format!("{agent}/run"), token, &json!({ "prompt": "hello", "mode": "new" })).await;
@@ -44,7 +44,7 @@ async fn an_agent_is_run_asked_answered_and_stopped_over_http() {
         let mut watcher = door.client().await;
         watcher.call("session/watch", json!({ "session_id": ran["session_id"] })).await.unwrap();
         watcher.event("pty_permission").await;
-        let (_, state) = get(&door, token.unwrap(), &format!("{agent}/status")).await;
+        let (_, state) = get(&door, &access, &format!("{agent}/status")).await;
         assert_eq!((&state["state"], &state["session_id"]), (&json!("waiting"), &ran["session_id"]));
         let answer = json!({ "tool_use_id": "call", "response": "approved" });
         let (status, sent) = door.post(&format!("{agent}/respond"), token, &answer).await;

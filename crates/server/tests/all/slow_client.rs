@@ -9,7 +9,7 @@ use crate::kit::{Client, Door};
 use crate::stage::unlimited;
 
 /// More than the buffers between two sockets hold.
-const PIECES: usize = 4000;
+const PIECES: usize = 2500;
 const PIECE: usize = 8000;
 
 async fn follow(client: &mut Client, session: &str, after: &Value) {

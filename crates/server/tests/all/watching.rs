@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use roost_engine::adapter::TaskEnd;
+use roost_proto::rpc::notification;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use testkit::facts;
 use testkit::fake::Told;
@@ -246,4 +248,56 @@ async fn a_session_that_is_stopped_is_told_as_stopped_and_idle() {
     assert_eq!(client.event("pty_state").await["state"], "idle");
     // Once more is no error either.
     client.call("session/stop", json!({ "session_id": session })).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_told_besides_the_log_has_every_field_that_is_promised() {
+    fn is<T: DeserializeOwned>(told: Value) {
+        assert!(serde_json::from_value::<T>(told.clone()).is_ok(), "{told}");
+    }
+    let mut door = Door::open().await;
+    let (mut first, mut second) = (door.client().await, door.client().await);
+    is::<notification::SessionStart>(first.event("session_start").await);
+    let scene = door.scene(&mut first).await;
+    is::<notification::SessionWatchStarted>(first.event("session_watch_started").await);
+    second.call("session/watch", json!({ "session_id": scene.session })).await.unwrap();
+    is::<notification::SessionJoined>(first.event("session_joined").await);
+    second.call("session/unwatch", json!({ "session_id": scene.session })).await.unwrap();
+    is::<notification::SessionLeft>(first.event("session_left").await);
+    is::<notification::SessionWatchStopped>(second.event("session_watch_stopped").await);
+    door.close().await;
+    is::<notification::SessionEnd>(first.event("session_end").await);
+}
+
+#[tokio::test]
+async fn a_task_that_fails_is_told_as_an_error_in_every_way_that_clients_look_for() {
+    let mut door = Door::open().await;
+    let mut client = door.client().await;
+    let scene = door.scene(&mut client).await;
+    scene.agent.say(facts::exited()).await;
+    let events = client.until("stream_read_complete").await;
+    let error = of(&events, "error")[0];
+    assert_eq!((&error["code"], &error["session_id"]), (&json!("RUNTIME_EXITED"), &json!(scene.session)));
+    assert!(error["message"].is_string() && error["details"]["retryable"].is_boolean(), "{error}");
+    assert_eq!(of(&events, "claude_status").last().unwrap()["state"], "error");
+    assert_eq!(of(&events, "pty_state").last().unwrap()["state"], "error");
+    assert_eq!(of(&events, "claude_message").last().unwrap()["stop_reason"], "error");
+    let state = client.call("session/state", json!({ "session_id": scene.session })).await.unwrap();
+    assert_eq!((&state["is_running"], &state["claude_state"]), (&json!(false), &json!("idle")));
+}
+
+#[tokio::test]
+async fn every_event_is_one_that_hello_names() {
+    let mut door = Door::open().await;
+    let mut client = door.client().await;
+    let named = client.hello().await["capabilities"]["notifications"].clone();
+    let scene = door.scene(&mut client).await;
+    scene
+        .agent
+        .say_all([facts::output("text"), facts::requested("call"), facts::asks("call"), facts::question("q")])
+        .await;
+    scene.agent.finish().await;
+    for (name, _) in client.until("stream_read_complete").await {
+        assert!(named.as_array().unwrap().contains(&json!(name)), "{name}");
+    }
 }

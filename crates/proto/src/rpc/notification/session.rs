@@ -27,13 +27,13 @@ params! {
         session_id: String,
         /// Why; `shutdown` if it is the daemon.
         reason: String,
+        /// When.
+        timestamp: Timestamp,
         ;
         /// The session's workspace.
         workspace_id: String,
         /// The session's runtime.
         agent_type: String,
-        /// When.
-        timestamp: Timestamp,
         /// The place after it.
         cursor: String,
     }
@@ -98,6 +98,8 @@ params! {
         other_viewers: Vec<String>,
         /// How many look.
         viewer_count: u64,
+        /// When.
+        timestamp: Timestamp,
         ;
     }
 }
@@ -111,6 +113,8 @@ params! {
         remaining_viewers: Vec<String>,
         /// How many look.
         viewer_count: u64,
+        /// When.
+        timestamp: Timestamp,
         ;
     }
 }
@@ -122,6 +126,8 @@ params! {
         session_id: String,
         /// Always true.
         watching: bool,
+        /// When.
+        timestamp: Timestamp,
         ;
     }
 }
@@ -133,6 +139,8 @@ params! {
         session_id: String,
         /// Always false.
         watching: bool,
+        /// When.
+        timestamp: Timestamp,
         ;
         /// Why.
         reason: String,
@@ -146,6 +154,8 @@ params! {
         session_id: String,
         /// The `seq` of its first event that is still there.
         resume_at: u64,
+        /// When.
+        timestamp: Timestamp,
         ;
     }
 }
