@@ -71,6 +71,8 @@ pub(super) struct Parts {
     pub(super) control: Control,
     /// Held until nothing of the process is left.
     pub(super) lock: Lock,
+    /// The permission mode that it was started in.
+    pub(super) mode: &'static str,
 }
 
 struct Pump {
@@ -86,9 +88,10 @@ struct Pump {
 pub(super) fn start(parts: Parts) -> (mpsc::Sender<Command>, JoinHandle<()>) {
     let (commands, inbox) = mpsc::channel(WRITE_QUEUE);
     let (writer, outgoing) = mpsc::channel(WRITE_QUEUE);
-    let Parts { stdin, lines, stderr, tail, control, lock } = parts;
+    let Parts { stdin, lines, stderr, tail, control, lock, mode } = parts;
     tokio::spawn(write(stdin, outgoing));
-    let pump = Pump { lines, stderr, tail, control: control.clone(), commands: inbox, talk: Talk::new(writer) };
+    let talk = Talk::new(writer, mode);
+    let pump = Pump { lines, stderr, tail, control: control.clone(), commands: inbox, talk };
     let ended = tokio::spawn(async move {
         pump.run().await;
         control.stop().await;
@@ -199,7 +202,7 @@ impl Pump {
             let message = "Claude Code has not ended its last turn yet".into();
             return Err(AdapterError::Runtime { message, raw: None });
         }
-        if talk.mode.as_deref() != Some(prompt.mode) {
+        if talk.mode != prompt.mode {
             talk.ask(&json!({ "subtype": "set_permission_mode", "mode": prompt.mode }))?;
         }
         let uuid = uuid::Uuid::new_v4().to_string();

@@ -14,7 +14,7 @@ use roost_proto::ids::RuntimeSessionId;
 use roost_proto::time::Timestamp;
 use serde::Deserialize;
 
-use super::wire::{Block, Content};
+use super::messages::{Block, Content};
 
 /// The longest name of a folder that the CLI makes from a path alone; beyond it a hash follows.
 const LONGEST_FOLDER: usize = 200;

@@ -47,6 +47,17 @@ pub(super) fn permission_mode(mode: Mode) -> &'static str {
     }
 }
 
+/// Refuses a configuration that would switch off the hook by which the host sees every call.
+pub(super) fn refuse_unseen(command: &AgentCommand, env: &BTreeMap<String, String>) -> Result<(), AdapterError> {
+    let simple = env.get("CLAUDE_CODE_SIMPLE").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
+    if simple || command.args.iter().any(|arg| arg == "--bare") {
+        let message = "Claude Code's --bare (CLAUDE_CODE_SIMPLE) runs tools that nobody is asked about; \
+                       take it out of [runtimes.claude] in roost.toml";
+        return Err(AdapterError::Spawn(message.into()));
+    }
+    Ok(())
+}
+
 /// The session's environment with the variables of the configured command.
 pub(super) fn environment(command: &AgentCommand, env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     // A process that Roost started must not replace its own program.
@@ -100,8 +111,10 @@ pub(super) async fn launch(
     conversation: &Conversation,
     lock: Lock,
 ) -> Result<Parts, AdapterError> {
+    let variables = environment(command, &open.env.env);
+    refuse_unseen(command, &variables)?;
     let mut env = Environment::default();
-    for (name, value) in environment(command, &open.env.env) {
+    for (name, value) in variables {
         env.set(name, value);
     }
     let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
@@ -116,5 +129,52 @@ pub(super) async fn launch(
     };
     let running = holder.spawn(launch).await.map_err(|error| AdapterError::Spawn(error.to_string()))?;
     let (stdin, lines, tail, control) = (running.stdin, running.stdout, running.stderr, running.control);
-    Ok(Parts { stdin, lines, stderr, tail, control, lock })
+    Ok(Parts { stdin, lines, stderr, tail, control, lock, mode: permission_mode(open.mode) })
+}
+
+#[cfg(test)]
+mod tests {
+    use roost_engine::adapter::McpServer;
+    use roost_proto::ids::SessionId;
+    use roost_proto::runtime::{CreateSessionInput, RuntimeEnv};
+
+    use super::*;
+
+    fn command(args: &[&str]) -> AgentCommand {
+        AgentCommand { program: "claude".into(), args: args.iter().map(OsString::from).collect(), env: Vec::new() }
+    }
+
+    fn open(mode: Mode) -> OpenSession {
+        let (cwd, env) = ("/w".to_owned(), BTreeMap::new());
+        let transport = McpServerTransport::Http {
+            url: "http://127.0.0.1:1/mcp".into(),
+            headers: [("authorization".to_owned(), "Bearer secret".to_owned())].into(),
+        };
+        OpenSession {
+            session_id: SessionId::new(),
+            env: RuntimeEnv { cwd, env, credential_namespace: "default".into(), isolation: None },
+            input: CreateSessionInput { model: Some("opus".into()), ..Default::default() },
+            mode,
+            mcp_servers: vec![McpServer { name: "tools".into(), transport }],
+        }
+    }
+
+    #[test]
+    fn no_mode_skips_permissions_and_no_secret_is_an_argument() {
+        for mode in [Mode::Plan, Mode::Ask, Mode::AcceptEdits, Mode::Auto, Mode::Yolo] {
+            let args = arguments(&command(&["--debug"]), &open(mode), &Conversation::New("id".into()));
+            let line = args.join(" ".as_ref()).into_string().unwrap();
+            assert!(line.starts_with("--debug -p ") && line.ends_with(" --model opus --session-id id"), "{line}");
+            assert!(!line.contains("dangerously") && !line.contains("bypass") && !line.contains("secret"), "{line}");
+        }
+        assert_eq!(servers(&open(Mode::Ask), false)["tools"]["headers"]["authorization"], "Bearer secret");
+    }
+
+    #[test]
+    fn a_configuration_that_hides_calls_is_refused() {
+        let simple = |value: &str| BTreeMap::from([("CLAUDE_CODE_SIMPLE".to_owned(), value.to_owned())]);
+        assert!(refuse_unseen(&command(&[]), &simple("0")).is_ok());
+        assert!(refuse_unseen(&command(&[]), &simple("1")).is_err());
+        assert!(refuse_unseen(&command(&["--bare"]), &BTreeMap::new()).is_err());
+    }
 }

@@ -11,9 +11,9 @@ use roost_proto::payload::{
 };
 use serde_json::Value;
 
+use super::messages::{Assistant, Block, Piece, PieceKind, StreamEvent, Streamed, System, Usage, User};
 use super::plan::Plan;
 use super::tools::{Told, Tools};
-use super::wire::{Assistant, Block, Piece, PieceKind, StreamEvent, Streamed, System, Usage, User};
 
 /// Messages of the CLI about itself that say nothing which a task's events do not say better.
 const QUIET: [&str; 11] = [

@@ -22,6 +22,7 @@ mod host_server;
 mod launch;
 mod lock;
 mod map;
+mod messages;
 mod outcome;
 mod plan;
 mod questions;

@@ -5,7 +5,7 @@ use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::payload::{ContextFill, UsageReportedPayload};
 use serde_json::{Value, json};
 
-use super::wire::{TurnResult, Usage};
+use super::messages::{TurnResult, Usage};
 
 /// What a turn used. The CLI adds up the cost over its whole life, so `spent` is what it had cost before.
 pub(super) fn usage(result: &TurnResult, last_request: Usage, spent: &mut f64) -> Option<Draft> {
@@ -39,11 +39,12 @@ fn context(result: &TurnResult, last_request: Usage) -> Option<ContextFill> {
 
 /// What became of a turn; `failure` is the kind of error that its last request to the model ended in.
 pub(super) fn end(result: TurnResult, failure: Option<&str>, stopped: bool) -> TaskEnd {
-    if stopped {
-        return TaskEnd::Stopped("interrupted".into());
-    }
+    // A stop may come too late.
     if !result.is_error && result.subtype == "success" {
         return TaskEnd::Completed(result.stop_reason.unwrap_or_else(|| "end_turn".into()));
+    }
+    if stopped {
+        return TaskEnd::Stopped("interrupted".into());
     }
     let said = result.result.clone().filter(|text| !text.is_empty());
     let said = said.or_else(|| (!result.errors.is_empty()).then(|| result.errors.join("; ")));

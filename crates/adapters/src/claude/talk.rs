@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::host_server::{self, HostCall, Wanted};
+use super::messages::{Asked, Request, System, TurnResult};
 use super::plan::Plan;
 use super::turn::{HostRequest, Permission, Turn};
-use super::wire::{self, Asked, Incoming, Request, System, TurnResult};
+use super::wire::{self, Incoming};
 use super::{map, outcome, questions};
 
 /// What an agent is told that wants to act while no task runs.
@@ -34,7 +35,7 @@ pub(super) struct Talk {
     /// The host's tools.
     pub(super) tools: ToolManifest,
     /// The CLI's own permission mode, as it last told.
-    pub(super) mode: Option<String>,
+    pub(super) mode: String,
     /// What it complained about outside of a task: the reason why it ends, as a rule.
     pub(super) complaint: Option<String>,
     /// Messages of which Roost makes nothing.
@@ -46,15 +47,15 @@ pub(super) struct Talk {
 }
 
 impl Talk {
-    /// A conversation that has not begun.
-    pub(super) fn new(writer: mpsc::Sender<Vec<u8>>) -> Self {
+    /// A conversation that has not begun, with a process in this permission mode.
+    pub(super) fn new(writer: mpsc::Sender<Vec<u8>>, mode: &str) -> Self {
         Self {
             writer,
             calls: HashMap::new(),
             turn: None,
             outbox: Vec::new(),
             tools: ToolManifest::default(),
-            mode: None,
+            mode: mode.to_owned(),
             complaint: None,
             unknown: 0,
             plan: Plan::default(),
@@ -150,8 +151,8 @@ impl Talk {
     }
 
     fn system(&mut self, system: &System, line: &str) {
-        if system.permission_mode.is_some() {
-            self.mode.clone_from(&system.permission_mode);
+        if let Some(mode) = &system.permission_mode {
+            self.mode.clone_from(mode);
         }
         if live(&mut self.turn).is_none() {
             // The CLI begins a turn by itself when a background command ends or a timer fires. Nothing goes on unseen:

@@ -13,8 +13,8 @@ use roost_proto::tool::ToolCallIdentity;
 use serde_json::Value;
 
 use super::host_server;
+use super::messages::Asked;
 use super::questions;
-use super::wire::Asked;
 
 /// What is known of a tool call.
 #[derive(Debug)]

@@ -36,7 +36,7 @@ fn recorded(path: &Path) -> Vec<(bool, String)> {
 /// Every task of a trace as drafts.
 fn turns(path: &Path) -> Vec<Vec<Draft>> {
     let (writer, _written) = mpsc::channel(4096);
-    let mut talk = Talk::new(writer);
+    let mut talk = Talk::new(writer, "default");
     let mut turns = Vec::new();
     for (sent, line) in recorded(path) {
         if !sent {
