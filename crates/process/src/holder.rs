@@ -27,7 +27,7 @@ use crate::{
     control::Report,
     descent::Descent,
     hold::CommandLine,
-    resolve,
+    records, resolve,
     running::{Held, supervise},
     tree::Target,
 };
@@ -82,6 +82,11 @@ struct Started {
 }
 
 impl Holder {
+    /// Where a run may keep what it needs as long as it lives; if it is there, it is removed with the run.
+    pub fn folder(&self, run: &RunId) -> PathBuf {
+        records::folder(&self.records, run)
+    }
+
     /// Starts the runtime under a holder and waits until it runs.
     ///
     /// Dropping the call ends whatever it has started.

@@ -71,7 +71,13 @@ impl Record {
 }
 
 pub(crate) fn remove(directory: &Path, run: &RunId) {
+    let _ = fs::remove_dir_all(folder(directory, run));
     let _ = fs::remove_file(path(directory, run));
+}
+
+/// What belongs to a run and goes with it.
+pub(crate) fn folder(directory: &Path, run: &RunId) -> PathBuf {
+    directory.join(format!("{run}.d"))
 }
 
 fn path(directory: &Path, run: &RunId) -> PathBuf {
