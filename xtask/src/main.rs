@@ -3,6 +3,8 @@
 mod bench;
 mod cache;
 mod contract;
+mod fixtures;
+mod model;
 mod step;
 mod test;
 mod tidy;
@@ -13,6 +15,8 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask test [--full]              format, lints, tidy, all tests; --full adds what takes long
 cargo xtask tidy                       the rules of the house that no compiler checks
+cargo xtask fixtures [--print-path]    installs the pinned agents that tests run (the path is for PATH)
+cargo xtask model [--port N]           the scripted model of the tests, to try agents on by hand
 cargo xtask bench [NAME...] [--json FILE]
                                        side-by-side measurements: stream, first, log, memory (default: all)
 
@@ -33,6 +37,8 @@ fn main() -> ExitCode {
         ["test"] => test::run(&root, test::Extent::Usual),
         ["test", "--full"] => test::run(&root, test::Extent::Full),
         ["tidy"] => tidy::run(&root),
+        ["fixtures", wanted @ ..] => fixtures::run(&root, wanted),
+        ["model", args @ ..] => model::run(&root, args),
         ["bench", wanted @ ..] => bench::run(&root, wanted),
         unknown => {
             eprintln!("unknown command: cargo xtask {}\n\n{HELP}", unknown.join(" "));

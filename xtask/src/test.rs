@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::cache::Cache;
-use crate::{Result, contract, step, tidy};
+use crate::{Result, contract, fixtures, step, tidy};
 
 const NEXTEST_VERSION: &str = "0.9.143";
 const FULL_PROPTEST_CASES: &str = "2000";
@@ -29,6 +29,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     step::run("clippy", cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
     step::run_with("tidy", "cargo xtask tidy", || tidy::run(root))?;
     step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
+    step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache).map(drop))?;
     // The tests last: a run closes with their count.
     let mut nextest = in_workspace(nextest(&cache)?, root, &cache);
     nextest.args(["run", "--workspace", "--locked"]);
