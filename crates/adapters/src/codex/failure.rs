@@ -20,6 +20,7 @@ pub(super) fn end(status: TurnStatus, error: Option<&TurnError>) -> TaskEnd {
 
 fn failure(error: &TurnError) -> TaskError {
     let (word, status) = reason(&error.codex_error_info);
+    let passing = is_passing(word, status);
     let code = match word {
         "unauthorized" => FailureCode::AuthError,
         "contextWindowExceeded" => FailureCode::ContextTooLarge,
@@ -30,7 +31,9 @@ fn failure(error: &TurnError) -> TaskError {
     if let Some(details) = error.additional_details.as_ref().filter(|details| !details.is_empty()) {
         message = format!("{message}; {details}");
     }
-    let retryable = is_passing(word, reason(&error.codex_error_info).1);
+    // A provider that breaks off its answer has no word of its own.
+    let cut = word == "other" && error.message.starts_with("stream disconnected");
+    let retryable = cut || passing;
     TaskError { retryable, raw: serde_json::to_value(error).ok(), ..TaskError::new(code, message) }
 }
 
@@ -49,12 +52,15 @@ fn reason(info: &Value) -> (&str, Option<u64>) {
 /// The same prompt may succeed later: the provider was busy, or the line was cut.
 fn is_passing(word: &str, status: Option<u64>) -> bool {
     match word {
-        "rateLimitExceeded" | "serverOverloaded" | "internalServerError" | "flexUnavailable" => true,
-        "policyCapacityUnavailable" => true,
-        "httpConnectionFailed" | "responseStreamConnectionFailed" | "responseStreamDisconnected" => {
-            status.is_none_or(|status| status == 429 || status >= 500)
-        }
-        "responseTooManyFailedAttempts" => status.is_none_or(|status| status == 429 || status >= 500),
+        "rateLimitExceeded"
+        | "serverOverloaded"
+        | "internalServerError"
+        | "flexUnavailable"
+        | "policyCapacityUnavailable" => true,
+        "httpConnectionFailed"
+        | "responseStreamConnectionFailed"
+        | "responseStreamDisconnected"
+        | "responseTooManyFailedAttempts" => status.is_none_or(|status| status == 429 || status >= 500),
         _ => false,
     }
 }

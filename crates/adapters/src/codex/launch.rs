@@ -89,7 +89,14 @@ pub(super) async fn launch(
         env: environment(command, &open.env),
         stderr_lines: Some(stderr_lines),
     };
-    let running = hasty(holder).spawn(launch).await.map_err(|error| spawn(error.to_string()))?;
+    let running = match hasty(holder).spawn(launch).await {
+        Ok(running) => running,
+        Err(error) => {
+            // There is no run that would take it along.
+            socket.remove().await;
+            return Err(spawn(error.to_string()));
+        }
+    };
     let control = running.control;
     let (reader, writer) = tokio::select! {
         connected = socket.connect() => connected,

@@ -1,5 +1,8 @@
 //! What Codex tells, as facts. Pure: notifications in, drafts out.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use roost_engine::adapter::{Draft, Fact};
 use roost_proto::content::AssistantContentBlock;
 use roost_proto::payload::{
@@ -14,7 +17,7 @@ use serde_json::value::RawValue;
 use super::item::ToolItem;
 use super::tools::Tools;
 use super::wire::{
-    DeltaParams, ErrorParams, Item, ItemParams, ItemStatus, Place, PlanParams, PlanStepStatus, UsageParams,
+    DeltaParams, ErrorParams, Item, ItemParams, ItemStatus, Place, PlanParams, PlanStepStatus, TokenUsage, UsageParams,
 };
 
 /// Notifications that say nothing which is not said elsewhere; Codex is asked not to send them.
@@ -41,8 +44,20 @@ const QUIET: [&str; 5] = [
 /// A message that is being written.
 #[derive(Debug)]
 struct Block {
-    id: String,
+    native: String,
+    id: Arc<str>,
     text: String,
+}
+
+/// Names blocks by their order, not by Codex's ids, which differ each time the same story is told.
+#[derive(Debug, Default)]
+struct Blocks(HashMap<String, Arc<str>>);
+
+impl Blocks {
+    fn id(&mut self, native: &str) -> Arc<str> {
+        let next = self.0.len() + 1;
+        self.0.entry(native.to_owned()).or_insert_with(|| format!("block_{next}").into()).clone()
+    }
 }
 
 /// Turns one task's notifications into drafts.
@@ -50,6 +65,7 @@ struct Block {
 pub(super) struct Mapper {
     pub(super) tools: Tools,
     block: Option<Block>,
+    blocks: Blocks,
     /// What the turn changed so far, as one patch.
     diff: Option<Value>,
 }
@@ -64,7 +80,7 @@ impl Mapper {
             "item/started" => self.item(at, ItemStatus::InProgress, params, drafts),
             "item/completed" => self.item(at, ItemStatus::Completed, params, drafts),
             _ if read(params).is_some_and(|place: Place| at.is_past(&place)) => Some(()),
-            "thread/tokenUsage/updated" => read(params).map(|usage: UsageParams| drafts.push(used(usage, params))),
+            "thread/tokenUsage/updated" => read(params).map(|usage: UsageParams| drafts.push(used(&usage.token_usage))),
             "turn/plan/updated" => read(params).map(|plan: PlanParams| drafts.push(Fact::Plan(planned(plan)).into())),
             "turn/diff/updated" => read(params).map(|diff: Value| self.diff = Some(diff)),
             "error" => read(params).map(|error: ErrorParams| drafts.extend(retried(&error, params))),
@@ -91,27 +107,27 @@ impl Mapper {
     fn text(&mut self, at: &At<'_>, params: &RawValue, drafts: &mut Vec<Draft>) -> Option<()> {
         let piece: DeltaParams<'_> = serde_json::from_str(params.get()).ok()?;
         if at.is_ours(&piece.thread_id, &piece.turn_id) {
-            let (id, text) = (piece.item_id.into_owned(), piece.delta.into_owned());
-            self.write(id, text, drafts);
+            self.write(&piece.item_id, piece.delta.into_owned(), drafts);
         }
         Some(())
     }
 
-    fn write(&mut self, id: String, delta: String, drafts: &mut Vec<Draft>) {
-        if self.block.as_ref().is_none_or(|block| block.id != id) {
-            let before = self.block.replace(Block { id: id.clone(), text: String::new() });
+    fn write(&mut self, native: &str, delta: String, drafts: &mut Vec<Draft>) {
+        if self.block.as_ref().is_none_or(|block| block.native != native) {
+            let block = Block { native: native.to_owned(), id: self.blocks.id(native), text: String::new() };
+            let before = self.block.replace(block);
             before.into_iter().for_each(|before| said(before.text, drafts));
         }
         if let Some(block) = self.block.as_mut().filter(|_| !delta.is_empty()) {
             block.text.push_str(&delta);
-            drafts.push(piece(ModelOutputDeltaKind::TextDelta, id, delta));
+            drafts.push(piece(ModelOutputDeltaKind::TextDelta, block.id.clone(), delta));
         }
     }
 
     fn thought(&mut self, at: &At<'_>, params: &RawValue, drafts: &mut Vec<Draft>) -> Option<()> {
         let thought: DeltaParams<'_> = serde_json::from_str(params.get()).ok()?;
         if at.is_ours(&thought.thread_id, &thought.turn_id) && !thought.delta.is_empty() {
-            let block = format!("{}:{}", thought.item_id, thought.summary_index);
+            let block = self.blocks.id(&format!("{}:{}", thought.item_id, thought.summary_index));
             drafts.push(piece(ModelOutputDeltaKind::ReasoningDelta, block, thought.delta.into_owned()));
         }
         Some(())
@@ -136,7 +152,7 @@ impl Mapper {
             Item::AgentMessage { .. } | Item::Plan { .. } if !at.is_ours(&thread_id, &turn_id) => {}
             Item::AgentMessage { id, text } | Item::Plan { id, text } => {
                 if done {
-                    self.finish(id, text, drafts);
+                    self.finish(&id, text, drafts);
                 }
             }
             Item::Other => drafts.push(notice(NoticeLevel::Info, other(params), Some(params))),
@@ -152,10 +168,11 @@ impl Mapper {
     }
 
     /// A message is whole; what its pieces did not bring comes first.
-    fn finish(&mut self, id: String, text: String, drafts: &mut Vec<Draft>) {
-        let written = self.block.take_if(|block| block.id == id).map(|block| block.text).unwrap_or_default();
+    fn finish(&mut self, native: &str, text: String, drafts: &mut Vec<Draft>) {
+        let written = self.block.take_if(|block| block.native == native).map(|block| block.text).unwrap_or_default();
         if let Some(rest) = text.strip_prefix(&written).filter(|rest| !rest.is_empty()) {
-            drafts.push(piece(ModelOutputDeltaKind::TextDelta, id, rest.to_owned()));
+            let block = self.blocks.id(native);
+            drafts.push(piece(ModelOutputDeltaKind::TextDelta, block, rest.to_owned()));
         }
         said(text, drafts);
     }
@@ -245,8 +262,7 @@ fn read<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Option<T> {
     serde_json::from_str(params.get()).ok()
 }
 
-fn piece(kind: ModelOutputDeltaKind, block: String, delta: String) -> Draft {
-    let block_id = block.into();
+fn piece(kind: ModelOutputDeltaKind, block_id: Arc<str>, delta: String) -> Draft {
     Fact::Delta(ModelOutputDeltaPayload { kind, block_id, delta, tool_call_id: None, language: None }).into()
 }
 
@@ -258,9 +274,8 @@ fn said(text: String, drafts: &mut Vec<Draft>) {
 }
 
 /// The usage of the last request; Codex reports after each, so they add up to the turn's.
-fn used(usage: UsageParams, params: &RawValue) -> Draft {
-    let last = usage.token_usage.last;
-    let size = usage.token_usage.model_context_window;
+fn used(usage: &TokenUsage) -> Draft {
+    let (last, size) = (&usage.last, usage.model_context_window);
     let payload = UsageReportedPayload {
         input_tokens: Some(last.input_tokens),
         cached_input_tokens: Some(last.cached_input_tokens),
@@ -269,7 +284,7 @@ fn used(usage: UsageParams, params: &RawValue) -> Draft {
         cost_usd: None,
         context: size.map(|size| ContextFill { used: last.total_tokens, size }),
     };
-    Draft { fact: Fact::Usage(payload), raw: serde_json::from_str(params.get()).ok() }
+    Draft { fact: Fact::Usage(payload), raw: serde_json::to_value(usage).ok() }
 }
 
 fn planned(plan: PlanParams) -> PlanUpdatedPayload {

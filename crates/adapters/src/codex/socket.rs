@@ -36,6 +36,11 @@ impl Socket {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
     }
 
+    /// Removes the folder again.
+    pub(super) async fn remove(&self) {
+        let _ = tokio::fs::remove_dir_all(self.0.parent().unwrap_or(&self.0)).await;
+    }
+
     /// What Codex is told to listen on.
     pub(super) fn address(&self) -> String {
         format!("unix://{}", self.0.display())

@@ -285,9 +285,12 @@ pub(super) struct UsageParams {
 }
 
 /// What a thread has used.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TokenUsage {
+    /// Of all requests so far.
+    #[serde(default)]
+    total: Value,
     /// Of the last request alone.
     pub(super) last: TokenCount,
     #[serde(default)]
@@ -295,7 +298,7 @@ pub(super) struct TokenUsage {
 }
 
 /// Tokens.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TokenCount {
     pub(super) total_tokens: u64,

@@ -19,6 +19,9 @@ pub fn main() -> ! {
                 "protocolVersion": VERSION, "capabilities": { "tools": {} },
                 "serverInfo": { "name": "weather", "version": "1.0.0" },
             }),
+            Some("tools/list") => {
+                json!({ "tools": [{ "name": "weather", "inputSchema": { "type": "object", "properties": {} } }] })
+            }
             Some("tools/call") => json!({ "content": [{ "type": "text", "text": WEATHER }] }),
             _ => continue,
         };
