@@ -238,3 +238,22 @@ async fn a_session_goes_on_in_a_new_process() {
     );
     session.close().await;
 }
+
+#[tokio::test]
+async fn a_conversation_with_the_bare_cli_is_found_read_and_gone_on_with() {
+    let live = Live::new();
+    let mut bare = live.sandbox.command(testkit::agents::Agent::Codex);
+    bare.args(["exec", "--skip-git-repo-check", "SCRIPT:text"]).stdin(std::process::Stdio::null());
+    assert!(bare.output().unwrap().status.success());
+    let past = live.adapter.past_sessions(&live.env()).await.unwrap();
+    let [session] = past.as_slice() else { panic!("{past:?}") };
+    assert_eq!(session.title.as_deref(), Some("SCRIPT:text"));
+    let messages = live.adapter.past_messages(&live.env(), &session.id).await.unwrap().unwrap();
+    let said: Vec<_> = messages.iter().map(|message| message.text()).collect();
+    assert_eq!(said, ["SCRIPT:text", "Hello from the scripted model, streaming in several deltas."]);
+
+    let mut session = live.resume(&session.id).await.unwrap();
+    let (_, task) = run(&mut session, "SCRIPT:recall", Say::Yes).await;
+    assert!(task.text().contains("2 prompt(s): SCRIPT:text"), "{}", task.text());
+    session.close().await;
+}
