@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    os::fd::AsRawFd,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -82,6 +83,11 @@ pub(crate) fn folder(directory: &Path, run: &RunId) -> PathBuf {
 
 fn path(directory: &Path, run: &RunId) -> PathBuf {
     directory.join(format!("{run}.json"))
+}
+
+/// Where a holder that lost its daemon waits for the next, given its run's open folder: short, however deep that is.
+pub(crate) fn door(folder: &fs::File) -> PathBuf {
+    format!("/proc/self/fd/{}/hold.sock", folder.as_raw_fd()).into()
 }
 
 /// All records in the directory; one that cannot be read is removed, as nothing can be done with it.
