@@ -2,4 +2,5 @@
 
 pub mod acp;
 pub mod claude;
+pub mod codex;
 pub mod demo;

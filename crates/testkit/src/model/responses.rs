@@ -86,7 +86,10 @@ pub(super) fn media_type(url: &str) -> String {
 }
 
 fn result(output: &Value) -> String {
-    output.as_str().map_or_else(|| output.to_string(), str::to_owned)
+    let whole = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+    // What Codex measures differs each time the same story is told.
+    let measured = |line: &&str| line.starts_with("Chunk ID: ") || line.starts_with("Wall time: ");
+    whole.split_inclusive('\n').filter(|line| !measured(line)).collect()
 }
 
 fn offer(asked: &mut Asked, tool: &Value, namespace: Option<&str>) {
