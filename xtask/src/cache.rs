@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::Result;
+use crate::fixtures::place;
 
 /// The project's cache folder, `~/.cache/roost` unless XDG says otherwise.
 pub(crate) struct Cache {
@@ -14,9 +15,8 @@ pub(crate) struct Cache {
 impl Cache {
     /// Finds the cache from the environment; a relative `CARGO_TARGET_DIR` is taken from `root`, as cargo does there.
     pub(crate) fn from_env(root: &Path) -> Result<Self> {
-        let home = cache_home(env::var_os("XDG_CACHE_HOME").map(PathBuf::from), env::home_dir())
-            .ok_or("no cache folder: set HOME or XDG_CACHE_HOME to an absolute path")?
-            .join("roost");
+        let home = place::cache(env::var_os("XDG_CACHE_HOME").map(PathBuf::from), env::home_dir())
+            .ok_or("no cache folder: set HOME or XDG_CACHE_HOME to an absolute path")?;
         let target = match env::var_os("CARGO_TARGET_DIR") {
             Some(chosen) => root.join(chosen),
             None => home.join("target"),
@@ -29,16 +29,15 @@ impl Cache {
         &self.target
     }
 
+    /// The cache itself.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
+    }
+
     /// A folder of the cache with its own purpose.
     pub(crate) fn folder(&self, name: &str) -> PathBuf {
         self.home.join(name)
     }
-}
-
-/// XDG asks that a relative value be ignored.
-fn cache_home(xdg: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
-    xdg.filter(|path| path.is_absolute())
-        .or_else(|| home.filter(|path| path.is_absolute()).map(|path| path.join(".cache")))
 }
 
 #[cfg(test)]
@@ -49,14 +48,14 @@ mod tests {
     fn the_cache_follows_xdg_and_falls_back_to_home() {
         let path = |text: &str| Some(PathBuf::from(text));
         for (xdg, home, expected) in [
-            (path("/x"), path("/h"), path("/x")),
-            (path("relative"), path("/h"), path("/h/.cache")),
-            (path(""), path("/h"), path("/h/.cache")),
-            (None, path("/h"), path("/h/.cache")),
+            (path("/x"), path("/h"), path("/x/roost")),
+            (path("relative"), path("/h"), path("/h/.cache/roost")),
+            (path(""), path("/h"), path("/h/.cache/roost")),
+            (None, path("/h"), path("/h/.cache/roost")),
             (None, path(""), None),
             (None, None, None),
         ] {
-            assert_eq!(cache_home(xdg.clone(), home.clone()), expected, "{xdg:?} {home:?}");
+            assert_eq!(place::cache(xdg.clone(), home.clone()), expected, "{xdg:?} {home:?}");
         }
     }
 }

@@ -4,6 +4,8 @@ mod bench;
 mod cache;
 mod conformance;
 mod contract;
+mod fixtures;
+mod model;
 mod npm;
 mod step;
 mod test;
@@ -18,6 +20,8 @@ cargo xtask test [--full]              format, lints, tidy, clients, conformance
 cargo xtask typescript                 the TypeScript client alone: compiled and tested
 cargo xtask conformance [--quick]      a client that is not ours walks through a daemon; --quick leaves out what waits
 cargo xtask tidy                       the rules of the house that no compiler checks
+cargo xtask fixtures [--print-path]    installs the pinned agents that tests run (the path is for PATH)
+cargo xtask model [--port N]           the scripted model of the tests, to try agents on by hand
 cargo xtask bench [NAME...] [--json FILE]
                                        side-by-side measurements: stream, first, log, memory, policy, door (default: all)
 
@@ -41,6 +45,8 @@ fn main() -> ExitCode {
         ["conformance"] => conformance::run(&root, test::Extent::Full),
         ["conformance", "--quick"] => conformance::run(&root, test::Extent::Usual),
         ["tidy"] => tidy::run(&root),
+        ["fixtures", wanted @ ..] => fixtures::run(&root, wanted),
+        ["model", args @ ..] => model::run(&root, args),
         ["bench", wanted @ ..] => bench::run(&root, wanted),
         unknown => {
             eprintln!("unknown command: cargo xtask {}\n\n{HELP}", unknown.join(" "));

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::cache::Cache;
-use crate::{Result, conformance, contract, step, tidy, typescript};
+use crate::{Result, conformance, contract, fixtures, step, tidy, typescript};
 
 const NEXTEST_VERSION: &str = "0.9.143";
 const FULL_PROPTEST_CASES: &str = "2000";
@@ -31,6 +31,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     typescript::test(root, &cache)?;
     step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
     conformance::walk(root, &cache, "debug", &[], extent)?;
+    step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache).map(drop))?;
     // The tests last: a run closes with their count.
     let mut nextest = in_workspace(nextest(&cache)?, root, &cache);
     nextest.args(["run", "--workspace", "--locked"]);

@@ -1427,6 +1427,16 @@ export type NoticeSource =
   /** Roost itself. */
   | "engine";
 
+/** The task that runs now. */
+export interface OpenTask {
+  /** Which task. */
+  task_id: TaskId;
+  /** Its first event. */
+  first_seq: number;
+  /** Since when. */
+  started_at: Timestamp;
+}
+
 /** The order of a page. */
 export type Order =
   /** The oldest first. */
@@ -2250,6 +2260,8 @@ export interface SessionInfo {
   model?: string;
   /** Who looks at it. */
   viewers: string[];
+  /** Everything that is known of it. */
+  record: SessionRecord;
 }
 
 /** Something typed to a session. */
@@ -2312,7 +2324,7 @@ export interface SessionListParams {
   offset?: number;
 }
 
-/** Some sessions, the latest first. */
+/** Some sessions, the latest first; fewer than asked for where a frame would grow too big. */
 export interface SessionListResult {
   /** Them. */
   sessions: SessionInfo[];
@@ -2333,6 +2345,48 @@ export interface SessionParams {
   session_id: string;
   /** Its runtime. */
   agent_type?: string;
+}
+
+/** What is known of a session: the sum of its events, and nothing else. */
+export interface SessionRecord {
+  /** Which session. */
+  session_id: SessionId;
+  /** Which runtime serves it. */
+  runtime: RuntimeName;
+  /** Where it stands. */
+  status: SessionStatus;
+  /** Its working directory. */
+  cwd: string;
+  /** Whose runtime state and credentials it uses. */
+  credential_namespace: string;
+  /** How much it may do unasked. */
+  mode: Mode;
+  /** Its name; the first prompt's first line when nobody gave one. */
+  title?: string;
+  /** Its model. */
+  model?: string;
+  /** The runtime's own id for it. */
+  runtime_session_id?: RuntimeSessionId;
+  /** When it was made. */
+  created_at: Timestamp;
+  /** When it last changed. */
+  updated_at: Timestamp;
+  /** The task that runs now. */
+  open_task?: OpenTask;
+  /** How the last task ended. */
+  last_outcome?: TaskOutcome;
+  /** How many tasks it has had. */
+  tasks: number;
+  /** How many messages its history has. */
+  messages: number;
+  /** Somebody took it off the lists. */
+  hidden?: boolean;
+  /** The prompts that wait. */
+  queue?: QueuedPrompt[];
+  /** The workspace it was made in. */
+  workspace_id?: WorkspaceId;
+  /** The runtime's own configuration, passed on and never interpreted. */
+  runtime_config?: Record<string, unknown>;
 }
 
 /** An answer to what waits in a session. */

@@ -1,4 +1,6 @@
 //! The runtimes that Roost hosts, one folder each, all behind [`roost_engine::adapter::RuntimeAdapter`].
 
 pub mod acp;
+pub mod claude;
+pub mod codex;
 pub mod demo;

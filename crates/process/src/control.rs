@@ -1,8 +1,9 @@
 //! What the holder tells the daemon over the control socket, one JSON object per line.
 //!
-//! The other direction has a single meaning: closing it (or dying) means stop.
+//! The other direction has a single meaning: a word means stop. So does closing it (or dying), unless the run may outlive
+//! its daemon.
 
-use std::{fmt, path::PathBuf};
+use std::{fmt, os::fd::RawFd, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -52,8 +53,23 @@ pub(crate) enum Report {
     Exited {
         exit: Exit,
     },
+    /// To a daemon that came after the one before was lost.
+    Adopted {
+        runtime: Process,
+        cgroup: Option<PathBuf>,
+        pipes: Pipes,
+        /// When the one before was lost, in milliseconds since 1970.
+        alone_since: u64,
+    },
     Gone {
         /// Pids that may not be signalled by us.
         left: Vec<u32>,
     },
+}
+
+/// The descriptors of the holder's from which the runtime's output can be read.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Pipes {
+    pub(crate) stdout: RawFd,
+    pub(crate) stderr: RawFd,
 }

@@ -40,6 +40,14 @@ pub enum Error {
         /// What the system said.
         message: String,
     },
+    /// A runtime cannot be taken over.
+    #[error("run {run} cannot be taken over: {why}")]
+    NotAdopted {
+        /// The run.
+        run: crate::RunId,
+        /// Why not.
+        why: String,
+    },
     /// The holder process itself could not be started.
     #[error(
         "the holder `{program}` could not be started: {source}; check the installation and the process limits (ulimit -u, ulimit -n)"

@@ -6,16 +6,14 @@
 
 mod command_line;
 mod descriptors;
+mod link;
 mod signals;
 
 use std::{
     ffi::OsString,
     fs::OpenOptions,
-    io::{self, Write},
-    os::{
-        fd::AsFd,
-        unix::{net::UnixStream, process::CommandExt},
-    },
+    io,
+    os::unix::{net::UnixStream, process::CommandExt},
     process::{Command, ExitCode},
     thread,
     time::{Duration, Instant},
@@ -28,7 +26,7 @@ use rustix::{
 };
 
 pub(crate) use self::command_line::CommandLine;
-use self::signals::Signals;
+use self::{link::Link, signals::Signals};
 use crate::{
     Exit, Process,
     cgroup::Cgroup,
@@ -52,8 +50,9 @@ pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn hold(line: &CommandLine, mut control: UnixStream) -> io::Result<()> {
+fn hold(line: &CommandLine, control: UnixStream) -> io::Result<()> {
     let signals = Signals::install()?;
+    let mut link = Link::new(control, line);
     // Orphans of the runtime become our children, wherever they hide.
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
@@ -73,7 +72,7 @@ fn hold(line: &CommandLine, mut control: UnixStream) -> io::Result<()> {
             if let Some(cgroup) = cgroup {
                 cgroup.remove();
             }
-            return report(&mut control, &Report::Failed { message: error.to_string() });
+            return link.report(&Report::Failed { message: error.to_string() });
         }
     };
     // Our copies must go, so that both sides of the runtime's pipes see the other's end of file.
@@ -93,14 +92,11 @@ fn hold(line: &CommandLine, mut control: UnixStream) -> io::Result<()> {
     };
     let written = record.write(&line.records);
     // A daemon that has died cannot read reports, but its runtime must still be ended.
-    let _ = report(
-        &mut control,
-        &Report::Started {
-            runtime,
-            cgroup: record.cgroup.clone(),
-            record_error: written.err().map(|error| error.to_string()),
-        },
-    );
+    let _ = link.report(&Report::Started {
+        runtime,
+        cgroup: record.cgroup.clone(),
+        record_error: written.err().map(|error| error.to_string()),
+    });
     // Entering a cgroup takes the kernel up to 10 ms, so it happens while the runtime starts up;
     // what the runtime forks before that is still its descendant.
     if let Some(cgroup) = &cgroup {
@@ -108,24 +104,18 @@ fn hold(line: &CommandLine, mut control: UnixStream) -> io::Result<()> {
     }
 
     let target = Target { run: line.run.clone(), roots: vec![holder, runtime], cgroup };
-    let left = Watch { line, control: &mut control, signals, runtime, exit: None }.until_gone(target);
+    let left = Watch { line, link: &mut link, signals, record: &record, exit: None }.until_gone(target);
     record.remove(&line.records);
-    let _ = report(&mut control, &Report::Gone { left });
+    let _ = link.report(&Report::Gone { left });
     Ok(())
-}
-
-fn report(control: &mut UnixStream, report: &Report) -> io::Result<()> {
-    let mut line = serde_json::to_vec(report)?;
-    line.push(b'\n');
-    control.write_all(&line)
 }
 
 /// Waits for the reasons to end the tree, then walks it down the ladder.
 struct Watch<'a> {
     line: &'a CommandLine,
-    control: &'a mut UnixStream,
+    link: &'a mut Link,
     signals: Signals,
-    runtime: Process,
+    record: &'a Record,
     exit: Option<Exit>,
 }
 
@@ -146,6 +136,7 @@ impl Watch<'_> {
             self.reap();
             stop |= self.signals.terminated();
             let now = Instant::now();
+            stop |= self.link.deadline().is_some_and(|deadline| now >= deadline);
             if stop && matches!(phase, Phase::Running) {
                 phase = Phase::Grace { until: now + ladder.grace };
             }
@@ -179,31 +170,31 @@ impl Watch<'_> {
     /// Collects every child that has ended; all of them are ours, adopted orphans included.
     fn reap(&mut self) {
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
-            if Some(pid) == self.runtime.rustix_pid() {
+            if Some(pid) == self.record.runtime.rustix_pid() {
                 let exit = exit_of(status);
                 self.exit = Some(exit);
-                let _ = report(self.control, &Report::Exited { exit });
+                let _ = self.link.report(&Report::Exited { exit });
             }
         }
     }
 
-    /// Sleeps until a signal, a word on the control socket or the end of the pause; tells whether to stop.
+    /// Sleeps until a signal, a word on the link or the end of the pause; tells whether to stop.
     fn sleep(&mut self, pause: Option<Duration>, listen: bool) -> bool {
+        let lonely = self.link.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let pause = [pause, lonely].into_iter().flatten().min();
         let timeout =
             pause.map(|pause| Timespec { tv_sec: pause.as_secs() as i64, tv_nsec: pause.subsec_nanos().into() });
-        let (signals, control) = (self.signals.as_fd(), self.control.as_fd());
-        let mut fds =
-            [PollFd::from_borrowed_fd(signals, PollFlags::IN), PollFd::from_borrowed_fd(control, PollFlags::IN)];
+        let (signals, link) = (self.signals.as_fd(), self.link.as_fd());
+        let mut fds = [PollFd::from_borrowed_fd(signals, PollFlags::IN), PollFd::from_borrowed_fd(link, PollFlags::IN)];
         // A closed socket is always ready: once it has said stop, it must not be asked again.
         let asked = if listen { &mut fds[..] } else { &mut fds[..1] };
         if poll(asked, timeout.as_ref()).is_err() {
             // Interrupted, or the machine is out of memory: in both cases look again, but do not spin.
             thread::sleep(Duration::from_millis(1));
         }
-        // A word, the end of the stream, an error: there is only one thing the daemon can mean.
         let spoke = listen && !fds[1].revents().is_empty();
         self.signals.clear();
-        spoke
+        spoke && self.link.hear(self.record)
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{
     control::Report,
     descent::Descent,
     hold::CommandLine,
-    resolve,
+    records, resolve,
     running::{Held, supervise},
     tree::Target,
 };
@@ -82,13 +82,24 @@ struct Started {
 }
 
 impl Holder {
+    /// Where a run may keep what it needs as long as it lives; if it is there, it is removed with the run.
+    pub fn folder(&self, run: &RunId) -> PathBuf {
+        records::folder(&self.records, run)
+    }
+
     /// Starts the runtime under a holder and waits until it runs.
     ///
     /// Dropping the call ends whatever it has started.
     pub async fn spawn(&self, launch: Launch) -> Result<Running, Error> {
+        self.spawn_lasting(launch, Duration::ZERO).await
+    }
+
+    /// Like [`Self::spawn`], but the runtime may outlive us: if we die without ending it, it goes on for this long, and
+    /// whoever comes then can take it over by [`Self::adopt`]. Its stdin ends with us. Only on Linux.
+    pub async fn spawn_lasting(&self, launch: Launch, patience: Duration) -> Result<Running, Error> {
         let (holder, run, stderr_lines) = (self.clone(), launch.run.clone(), launch.stderr_lines.clone());
         let prepared = tokio::task::spawn_blocking(move || {
-            let line = holder.command_line(&launch)?;
+            let line = holder.command_line(&launch, patience)?;
             let started = holder
                 .start(&line, &launch.env)
                 .map_err(|source| Error::Holder { program: holder.program.clone(), source })?;
@@ -122,12 +133,12 @@ impl Holder {
                 return Err(Error::HolderDied { program: self.program.clone(), status });
             }
         };
-        let held = Held { run, runtime, cgroup, records: self.records.clone(), child, reports, stop };
+        let held = Held { run, runtime, cgroup, records: self.records.clone(), child: Some(child), reports, stop };
         let (control, stderr) = supervise(held, stderr, stderr_lines);
         Ok(Running { stdin: Stdin(stdin), stdout: Lines::new(stdout), stderr, control })
     }
 
-    fn command_line(&self, launch: &Launch) -> Result<CommandLine, Error> {
+    fn command_line(&self, launch: &Launch, patience: Duration) -> Result<CommandLine, Error> {
         let cwd = resolve::cwd(&launch.cwd)?;
         Ok(CommandLine {
             program: resolve::program(&launch.program, &cwd, launch.env.get("PATH"))?,
@@ -136,6 +147,7 @@ impl Holder {
             label: launch.label.clone(),
             records: self.records.clone(),
             ladder: self.ladder,
+            patience: if cfg!(target_os = "linux") { patience } else { Duration::ZERO },
             args: launch.args.clone(),
         })
     }

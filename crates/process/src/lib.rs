@@ -2,8 +2,10 @@
 //!
 //! Every runtime runs under a small holder process ([`hold`]) that outlives the daemon for as long as
 //! it takes to end the runtime's whole tree. The daemon's side is [`Holder::spawn`]; what a crash of
-//! both leaves behind is found again by [`records`].
+//! both leaves behind is found again by [`records`]. A runtime that may outlive its daemon is taken
+//! over by the next one with [`Holder::adopt`].
 
+mod adopt;
 mod cgroup;
 mod control;
 mod descent;
@@ -23,6 +25,7 @@ mod stderr;
 mod stdin;
 pub mod tree;
 
+pub use adopt::Adopted;
 pub use cgroup::cgroup_available;
 pub use control::Exit;
 pub use env::Environment;

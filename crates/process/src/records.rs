@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    os::fd::AsRawFd,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -71,11 +72,22 @@ impl Record {
 }
 
 pub(crate) fn remove(directory: &Path, run: &RunId) {
+    let _ = fs::remove_dir_all(folder(directory, run));
     let _ = fs::remove_file(path(directory, run));
+}
+
+/// What belongs to a run and goes with it.
+pub(crate) fn folder(directory: &Path, run: &RunId) -> PathBuf {
+    directory.join(format!("{run}.d"))
 }
 
 fn path(directory: &Path, run: &RunId) -> PathBuf {
     directory.join(format!("{run}.json"))
+}
+
+/// Where a holder that lost its daemon waits for the next, given its run's open folder: short, however deep that is.
+pub(crate) fn door(folder: &fs::File) -> PathBuf {
+    format!("/proc/self/fd/{}/hold.sock", folder.as_raw_fd()).into()
 }
 
 /// All records in the directory; one that cannot be read is removed, as nothing can be done with it.

@@ -17,6 +17,9 @@ use crate::{
 /// How long stderr may still be read when only a process we may not signal can hold it open.
 const DRAIN: Duration = Duration::from_secs(1);
 
+/// The word that tells a holder to stop.
+const STOP: &[u8] = b"stop\n";
+
 /// A started runtime: its three pipes and the handle that ends it.
 #[derive(Debug)]
 pub struct Running {
@@ -85,7 +88,8 @@ pub(crate) struct Held {
     pub(crate) runtime: Process,
     pub(crate) cgroup: Option<PathBuf>,
     pub(crate) records: PathBuf,
-    pub(crate) child: Child,
+    /// The holder, where it is our own child.
+    pub(crate) child: Option<Child>,
     pub(crate) reports: tokio::io::Lines<BufReader<OwnedReadHalf>>,
     /// Closing it tells the holder to stop.
     pub(crate) stop: OwnedWriteHalf,
@@ -127,6 +131,8 @@ impl Held {
             let line = tokio::select! {
                 () = asked, if !stopping => {
                     stopping = true;
+                    // A run that may outlive us must hear the word; to any other, the end says the same.
+                    let _ = self.stop.write_all(STOP).await;
                     let _ = self.stop.shutdown().await;
                     continue;
                 }
@@ -142,7 +148,7 @@ impl Held {
                     warn_of(&self.run, &left);
                     break;
                 }
-                Some(Report::Started { .. } | Report::Failed { .. }) => {}
+                Some(Report::Started { .. } | Report::Failed { .. } | Report::Adopted { .. }) => {}
                 None => {
                     tracing::warn!(run = %self.run, "A holder was killed; its runtime is ended from here.");
                     self.end_without_holder().await;
@@ -151,7 +157,9 @@ impl Held {
             }
         }
         // So that no zombie of the holder is left.
-        let _ = self.child.wait().await;
+        if let Some(child) = &mut self.child {
+            let _ = child.wait().await;
+        }
         exit
     }
 

@@ -6,7 +6,8 @@ use roost_client::{Client, Subscription};
 use roost_log::{Filter, Follower, Log, Seq, Start, StreamId};
 use roost_proto::approval::Pending;
 use roost_proto::ids::SessionId;
-use roost_proto::rpc::{LogReadParams, PendingParams, SubscribeParams, method};
+use roost_proto::rpc::{LogReadParams, PendingParams, SessionListParams, SubscribeParams, method};
+use roost_proto::session::SessionRecord;
 
 use crate::cli::Context;
 use crate::compose;
@@ -17,6 +18,8 @@ use crate::line::{self, Lines};
 
 /// Events read at once.
 const PAGE: u32 = 4096;
+/// Sessions read at once.
+const SESSIONS: u32 = 500;
 
 /// Where the record is read.
 pub(crate) enum Reading {
@@ -62,6 +65,30 @@ impl Reading {
             }
             Self::AtRest(log) => {
                 Ok(Following::AtRest(log.follow(Filter::stream(StreamId::from(session)), Start::Now).await?))
+            }
+        }
+    }
+
+    /// The sessions that are listed, the latest first.
+    pub(crate) async fn sessions(&self) -> Result<Vec<SessionRecord>, Error> {
+        let client = match self {
+            Self::Daemon(client) => client,
+            Self::AtRest(log) => {
+                let mut sessions = log.sessions(usize::MAX).await?;
+                sessions.retain(|session| !session.hidden);
+                return Ok(sessions);
+            }
+        };
+        let mut sessions = Vec::new();
+        loop {
+            let offset = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
+            let params =
+                SessionListParams { offset: Some(offset), limit: Some(SESSIONS), ..SessionListParams::default() };
+            let page = client.call::<method::SessionList>(params).await?;
+            let is_last = page.sessions.is_empty();
+            sessions.extend(page.sessions.into_iter().map(|session| session.record));
+            if is_last || sessions.len() as u64 >= page.total {
+                return Ok(sessions);
             }
         }
     }

@@ -5,17 +5,20 @@
 //! * [`Harness`] is an engine over that runtime and a real log in a directory of its own; it can crash and restart.
 //! * [`host_tools`] are tools of the host's that do what a test tells them.
 //! * [`contract`] is what every adapter must pass; [`scripted_agent`] is an ACP agent to try it on.
+//! * [`model`] is a scripted model; [`agents`] are the real agents that run against it.
 //! * [`facts`] are the drafts that tests say most.
 //!
 //! Nothing here sleeps to wait for something: every wait is for a condition, with one generous [`DEADLINE`].
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a helper of tests fails as a test does")]
 
+pub mod agents;
 pub mod contract;
 pub mod facts;
 pub mod fake;
 mod harness;
 pub mod host_tools;
+pub mod model;
 pub mod scripted_agent;
 
 pub use harness::{Harness, Home};

@@ -120,7 +120,7 @@ impl Pieces {
 
 fn traces() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
-    let agents = std::fs::read_dir(root).unwrap().map(|agent| agent.unwrap().path());
+    let agents = ["claude-acp", "codex-acp", "gemini", "opencode-acp"].map(|agent| root.join(agent)).into_iter();
     let mut files: Vec<_> =
         agents.flat_map(|agent| std::fs::read_dir(agent).unwrap().map(|file| file.unwrap().path())).collect();
     files.sort();

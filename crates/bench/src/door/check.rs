@@ -2,12 +2,16 @@
 
 use memchr::memmem;
 use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
 
 /// Bytes at the end of a batch in which a task's end is looked for.
 const TAIL: usize = 16 << 10;
 
 /// Looks at the frames of one watcher.
 pub(crate) trait Check {
+    /// The call with which a watcher of this session begins.
+    fn call(session: &str) -> (&'static str, Value);
+
     /// Takes a frame that was read at this time; adds how many microseconds its events took.
     fn frame(&mut self, text: &[u8], now: u64, delays: &mut Vec<u32>);
 
@@ -40,6 +44,10 @@ impl Normalized {
 }
 
 impl Check for Normalized {
+    fn call(session: &str) -> (&'static str, Value) {
+        ("events/subscribe", json!({ "format": "normalized", "sessions": [session], "after": "beginning" }))
+    }
+
     fn frame(&mut self, text: &[u8], now: u64, delays: &mut Vec<u32>) {
         const SEQ: &[u8] = b"\"seq\":";
         for at in memmem::find_iter(text, SEQ) {
@@ -83,6 +91,10 @@ impl Cdev {
 }
 
 impl Check for Cdev {
+    fn call(session: &str) -> (&'static str, Value) {
+        ("session/watch", json!({ "session_id": session }))
+    }
+
     fn frame(&mut self, text: &[u8], now: u64, delays: &mut Vec<u32>) {
         const DRIP: &[u8] = b"\"text\":\"drip ";
         let next = match text {

@@ -13,6 +13,8 @@ use crate::Outcome;
 
 /// How long the daemon may be silent.
 const PATIENCE: Duration = Duration::from_secs(150);
+/// The events of a session that tell when its tasks begin and end.
+pub(crate) const TASKS: &[&str] = &["task.started", "task.completed", "task.failed", "task.stopped"];
 /// Bytes that are read at once.
 const READ: usize = 64 << 10;
 
@@ -60,11 +62,9 @@ impl Client {
         Ok(started["session_id"].as_str().ok_or_else(|| format!("no session: {started}"))?.into())
     }
 
-    /// Follows a session in the log's own form: all of it, or only when its tasks begin and end.
-    pub(crate) fn follow(&mut self, session: &str, only_tasks: bool) -> Outcome {
-        let types = if only_tasks { vec!["task.started", "task.completed", "task.failed"] } else { vec![] };
-        let after = if only_tasks { Value::Null } else { "beginning".into() };
-        let follow = json!({ "format": "normalized", "sessions": [session], "types": types, "after": after });
+    /// Follows a session from now on: all that it tells, or only when its tasks begin and end.
+    pub(crate) fn follow(&mut self, session: &str, types: &[&str]) -> Outcome {
+        let follow = json!({ "format": "normalized", "sessions": [session], "types": types });
         self.call("events/subscribe", follow).map(drop)
     }
 
@@ -116,7 +116,8 @@ impl Client {
         (self.stream, self.received)
     }
 
-    fn send(&mut self, method: &str, params: Value) -> Outcome<u64> {
+    /// Calls a method without waiting for its answer.
+    pub(crate) fn send(&mut self, method: &str, params: Value) -> Outcome<u64> {
         self.next_id += 1;
         let call = json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params });
         self.stream.write_all(&frame::text(&call.to_string()))?;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Judge;
 use super::check::Normalized;
+use super::client::TASKS;
 use super::daemon::Home;
 use super::watchers::Watchers;
 use crate::Outcome;
@@ -50,16 +51,14 @@ fn flood(count: usize) -> Outcome<Flooded> {
     let token = home.pair(&daemon)?;
     let mut control = daemon.client(&token)?;
     let session = control.session()?;
-    control.follow(&session, true)?;
+    control.follow(&session, TASKS)?;
     control.prompt(&session, "hello")?;
     control.task_end()?;
     let mut watchers = Watchers::new()?;
     for _ in 0..count {
-        let mut client = daemon.client(&token)?;
-        client.follow(&session, false)?;
-        watchers.add(client, Normalized::until(2))?;
+        watchers.add(daemon.client(&token)?, &session, Normalized::until(2))?;
     }
-    watchers.settle(Duration::from_millis(300))?;
+    watchers.settle()?;
     control.prompt(&session, FLOOD)?;
     let all_done = watchers.finish(LIMIT)?;
     let turn = control.task_end()?;

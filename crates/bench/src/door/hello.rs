@@ -17,7 +17,7 @@ pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
     let daemon = home.start()?;
     let mut client = daemon.client(&home.pair(&daemon)?)?;
     let session = client.session()?;
-    client.follow(&session, false)?;
+    client.follow(&session, &[])?;
     let (mut bare, mut ours) = (vec![], vec![]);
     // Taken in turns, so that a busy moment is everybody's; the first turn opens the session.
     for round in 0..=TURNS {

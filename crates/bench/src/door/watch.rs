@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-
 use super::Judge;
 use super::check::{Cdev, Check, Normalized};
-use super::client::Client;
+use super::client::TASKS;
 use super::daemon::Home;
 use super::watchers::Watchers;
 use crate::Outcome;
@@ -15,56 +13,28 @@ use crate::figure::{Table, Target};
 const WATCHERS: usize = 1000;
 /// How long 10 s of events may take until the last watcher has given up.
 const LIMIT: Duration = Duration::from_secs(40);
-/// Silence after which everyone is ready.
-const QUIET: Duration = Duration::from_millis(300);
 
 /// Measures.
 pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
-    // A delta is one event.
-    watch(
-        table,
-        judge,
-        "normalized",
-        "drip 1000 100",
-        || Normalized::until(2),
-        |client, session| client.follow(session, false),
-    )?;
-    // A message is two.
-    watch(
-        table,
-        judge,
-        "cdev",
-        "drip 500 50 apart",
-        || Cdev::until(500),
-        |client, session| client.call("session/watch", json!({ "session_id": session })).map(drop),
-    )
+    // A delta is one event, a message is two.
+    watch(table, judge, "normalized", "drip 1000 100", || Normalized::until(2))?;
+    watch(table, judge, "cdev", "drip 500 50 apart", || Cdev::until(500))
 }
 
-fn watch<C: Check>(
-    table: &mut Table,
-    judge: Judge<'_>,
-    format: &str,
-    prompt: &str,
-    check: impl Fn() -> C,
-    follow: impl Fn(&mut Client, &str) -> Outcome,
-) -> Outcome {
+fn watch<C: Check>(table: &mut Table, judge: Judge<'_>, format: &str, prompt: &str, check: impl Fn() -> C) -> Outcome {
     let home = Home::new()?;
     let daemon = home.start()?;
     let token = home.pair(&daemon)?;
     let mut control = daemon.client(&token)?;
     let session = control.session()?;
-    control.follow(&session, true)?;
+    control.follow(&session, TASKS)?;
     control.prompt(&session, "hello")?;
     control.task_end()?;
     let mut watchers = Watchers::new()?;
     for _ in 0..WATCHERS {
-        let mut client = daemon.client(&token)?;
-        follow(&mut client, &session)?;
-        watchers.add(client, check())?;
-        // Those who are there already hear of the next one.
-        watchers.read(Duration::ZERO)?;
+        watchers.add(daemon.client(&token)?, &session, check())?;
     }
-    watchers.settle(QUIET)?;
+    watchers.settle()?;
     watchers.delays.reserve(2_000_000);
 
     control.prompt(&session, prompt)?;

@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Read};
 use std::time::{Duration, Instant};
 
+use memchr::memmem;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
@@ -13,6 +14,10 @@ use crate::Outcome;
 
 /// Bytes that are read at once.
 const READ: usize = 256 << 10;
+/// Silence after which nothing more comes.
+const QUIET: Duration = Duration::from_millis(300);
+/// What the answer to a call begins with.
+const ANSWER: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
 /// Sockets that are looked at after one wait.
 const EVENTS: usize = 1024;
 
@@ -22,6 +27,8 @@ pub(crate) struct Watchers<C> {
     events: Events,
     buffer: Vec<u8>,
     all: Vec<Watcher<C>>,
+    /// How many know that they watch.
+    watching: usize,
     /// How many have everything.
     done: usize,
     /// Microseconds that each event took to each watcher.
@@ -39,19 +46,20 @@ impl<C: Check> Watchers<C> {
     /// Nobody.
     pub(crate) fn new() -> Outcome<Self> {
         let (poll, events) = (Poll::new()?, Events::with_capacity(EVENTS));
-        Ok(Self { poll, events, buffer: vec![0; 2 * READ], all: Vec::new(), done: 0, delays: Vec::new() })
+        Ok(Self { poll, events, buffer: vec![0; 2 * READ], all: Vec::new(), watching: 0, done: 0, delays: Vec::new() })
     }
 
-    /// One more, who follows already.
-    pub(crate) fn add(&mut self, client: Client, mut check: C) -> Outcome {
-        let (stream, received) = client.into_parts();
+    /// One more, who begins to watch a session.
+    pub(crate) fn add(&mut self, mut client: Client, session: &str, check: C) -> Outcome {
+        let (method, params) = C::call(session);
+        client.send(method, params)?;
+        let (stream, rest) = client.into_parts();
         stream.set_nonblocking(true)?;
         let mut stream = TcpStream::from_std(stream);
         self.poll.registry().register(&mut stream, Token(self.all.len()), Interest::READABLE)?;
-        let read = take(&received, &mut check, &mut self.delays)?;
-        self.done += usize::from(check.is_done());
-        self.all.push(Watcher { stream, rest: received[read..].to_vec(), check });
-        Ok(())
+        self.all.push(Watcher { stream, rest, check });
+        // Those who are there already hear of it.
+        self.read(Duration::ZERO).map(drop)
     }
 
     /// Reads what there is; waits for it so long at most. False if nothing came.
@@ -77,7 +85,8 @@ impl<C: Check> Watchers<C> {
                 let room = self.buffer.len() - kept;
                 let bytes = &self.buffer[..kept + read];
                 let was_done = check.is_done();
-                let taken = take(bytes, check, &mut self.delays)?;
+                let (taken, answers) = take(bytes, check, &mut self.delays)?;
+                self.watching += answers;
                 self.done += usize::from(check.is_done() && !was_done);
                 rest.clear();
                 rest.extend_from_slice(&bytes[taken..]);
@@ -90,9 +99,9 @@ impl<C: Check> Watchers<C> {
         Ok(!self.events.is_empty())
     }
 
-    /// Reads until nothing has come for a while.
-    pub(crate) fn settle(&mut self, quiet: Duration) -> Outcome {
-        while self.read(quiet)? {}
+    /// Reads until everyone watches and nothing has come for a while.
+    pub(crate) fn settle(&mut self) -> Outcome {
+        while self.read(QUIET)? || self.watching < self.all.len() {}
         Ok(())
     }
 
@@ -112,11 +121,18 @@ impl<C: Check> Watchers<C> {
     }
 }
 
-/// Looks at the whole frames; the bytes that they take.
-fn take(bytes: &[u8], check: &mut impl Check, delays: &mut Vec<u32>) -> Outcome<usize> {
-    let (mut taken, now) = (0, check::now());
+/// Looks at the whole frames: the bytes that they take, and the answers among them.
+fn take(bytes: &[u8], check: &mut impl Check, delays: &mut Vec<u32>) -> Outcome<(usize, usize)> {
+    let (mut taken, mut answers, now) = (0, 0, check::now());
     while let Some(frame) = frame::first(&bytes[taken..]) {
         match frame.kind {
+            Kind::Text if frame.payload.starts_with(ANSWER) => {
+                if memmem::find(frame.payload, b"\"error\":").is_some() {
+                    let why = String::from_utf8_lossy(frame.payload);
+                    return Err(format!("the daemon refused a watcher: {why}").into());
+                }
+                answers += 1;
+            }
             Kind::Text => check.frame(frame.payload, now, delays),
             Kind::Close => {
                 let why = String::from_utf8_lossy(frame.payload.get(2..).unwrap_or_default());
@@ -126,5 +142,5 @@ fn take(bytes: &[u8], check: &mut impl Check, delays: &mut Vec<u32>) -> Outcome<
         }
         taken += frame.size;
     }
-    Ok(taken)
+    Ok((taken, answers))
 }

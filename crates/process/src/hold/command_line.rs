@@ -18,6 +18,8 @@ pub(crate) struct CommandLine {
     pub(crate) label: String,
     pub(crate) records: PathBuf,
     pub(crate) ladder: Ladder,
+    /// How long the runtime may go on without its daemon; zero to end it with it.
+    pub(crate) patience: Duration,
     pub(crate) cwd: PathBuf,
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<OsString>,
@@ -34,6 +36,7 @@ impl CommandLine {
             millis(self.ladder.grace),
             millis(self.ladder.term),
             millis(self.ladder.leftover),
+            millis(self.patience),
             self.cwd.clone().into(),
             self.program.clone().into(),
         ];
@@ -59,6 +62,7 @@ impl CommandLine {
                 term: Duration::from_millis(number(Some(text("term")?))?),
                 leftover: Duration::from_millis(number(Some(text("leftover")?))?),
             },
+            patience: Duration::from_millis(number(Some(text("patience")?))?),
             cwd: text("cwd")?.into(),
             program: text("program")?.into(),
             args: words.collect(),
@@ -86,6 +90,7 @@ mod tests {
             label: "a label".into(),
             records: "/records".into(),
             ladder: Ladder::default(),
+            patience: Duration::from_secs(7),
             cwd: "/".into(),
             program: "/bin/agent".into(),
             args: vec!["--flag".into(), "".into(), "--".into()],

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod crash;
+mod lasting;
 mod launch;
 mod stop;
 mod streams;

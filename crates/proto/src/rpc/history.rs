@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cdev::element::Element;
 use crate::cdev::message::Message;
+use crate::session::SessionRecord;
 use crate::time::Timestamp;
 
 params! {
@@ -58,11 +59,13 @@ wire! {
         model: Option<String>,
         /// Who looks at it.
         viewers: Vec<String>,
+        /// Everything that is known of it.
+        record: SessionRecord,
     }
 }
 
 wire! {
-    /// Some sessions, the latest first.
+    /// Some sessions, the latest first; fewer than asked for where a frame would grow too big.
     SessionListResult {
         /// Them.
         sessions: Vec<SessionInfo>,

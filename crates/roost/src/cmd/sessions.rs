@@ -7,10 +7,10 @@ use roost_proto::time::Timestamp;
 
 use crate::ago::ago;
 use crate::cli::Context;
-use crate::compose;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
+use crate::reading::Reading;
 use crate::style::Style;
 use crate::table;
 
@@ -36,11 +36,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let mut sessions = match compose::reader(&context.state, &context.config, "roost sessions").await {
+    let sessions = match Reading::open(context, "roost sessions").await {
         Err(Error::Log(roost_log::Error::NotFound { .. })) => Vec::new(),
-        log => log?.sessions(usize::MAX).await?,
+        reading => reading?.sessions().await?,
     };
-    sessions.retain(|session| !session.hidden);
     let shown = if args.all { sessions.len() } else { USUAL.min(sessions.len()) };
     let mut out = io::stdout().lock();
     print(&mut out, &sessions, shown, args.json).map_err(Error::Output)?;

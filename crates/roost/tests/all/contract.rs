@@ -1,5 +1,7 @@
-//! The contract of adapters, kept by the demo and by an ACP agent that is as unlike it as the protocol allows.
+//! The contract of adapters, kept by the demo, by an ACP agent that is as unlike it as the protocol allows, and by real
+//! agents against a scripted model.
 
+mod agents;
 mod lies;
 
 use std::collections::BTreeMap;
@@ -18,9 +20,14 @@ const ROOST: &str = env!("CARGO_BIN_EXE_roost");
 
 testkit::contract!(demo, make_demo);
 testkit::contract!(acp, make_acp);
+testkit::contract!(codex, make_codex);
 
 fn holder(records: PathBuf) -> Arc<Holder> {
     Arc::new(Holder { program: ROOST.into(), args: vec!["hold".into()], records, ladder: Ladder::default() })
+}
+
+fn make_codex(records: PathBuf) -> Subject {
+    agents::codex(records)
 }
 
 fn make_demo(records: PathBuf) -> Subject {

@@ -4,6 +4,7 @@
 mod asking;
 mod commands;
 mod configuring;
+mod codex;
 mod contract;
 mod conversing;
 mod crashing;

@@ -55,7 +55,7 @@ pub(crate) async fn list(context: &Context<'_>, params: SessionListParams) -> Re
     });
     let total = sessions.len() as u64;
     let page = page(sessions, params.offset, params.limit);
-    Ok(SessionListResult { sessions: page.iter().map(|record| shape::info(context.host, record)).collect(), total })
+    Ok(SessionListResult { sessions: fitting(page.iter().map(|record| shape::info(context.host, record))), total })
 }
 
 fn page(sessions: Vec<SessionRecord>, offset: Option<u32>, limit: Option<u32>) -> Vec<SessionRecord> {

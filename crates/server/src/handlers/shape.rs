@@ -52,6 +52,7 @@ pub(super) fn info(host: &Host, record: &SessionRecord) -> SessionInfo {
         project_path: record.cwd.clone(),
         model: record.model.clone(),
         viewers: host.presence.viewers(record.session_id.as_str()),
+        record: record.clone(),
     }
 }
 

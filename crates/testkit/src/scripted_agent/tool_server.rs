@@ -19,6 +19,11 @@ pub fn main() -> ! {
                 "protocolVersion": VERSION, "capabilities": { "tools": {} },
                 "serverInfo": { "name": "weather", "version": "1.0.0" },
             }),
+            Some("tools/list") => {
+                let tool = json!({ "name": "weather", "inputSchema": { "type": "object", "properties": {} } });
+                json!({ "tools": [tool] })
+            }
+            Some("ping") => json!({}),
             Some("tools/call") => json!({ "content": [{ "type": "text", "text": WEATHER }] }),
             _ => continue,
         };

@@ -99,6 +99,11 @@ pub(super) fn listed() -> Value {
         "session_id": SESSION, "agent_type": "demo", "summary": PROMPT, "first_prompt": PROMPT, "task_count": 1,
         "message_count": 2, "start_time": STARTED, "last_updated": CHANGED, "status": "running",
         "workspace_id": WORKSPACE, "project_path": FOLDER, "model": "demo-1", "viewers": [CLIENT],
+        "record": {
+            "session_id": SESSION, "runtime": "demo", "status": "active", "cwd": FOLDER, "workspace_id": WORKSPACE,
+            "credential_namespace": "default", "mode": "ask", "title": PROMPT, "model": "demo-1",
+            "created_at": STARTED, "updated_at": CHANGED, "last_outcome": "completed", "tasks": 1, "messages": 2,
+        },
     })
 }
 

@@ -1,0 +1,72 @@
+//! Whether somebody is logged in: told from the names of files and variables, never from what is in them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use roost_proto::runtime::{AuthModel, AuthStatus};
+use serde_json::{Map, Value};
+
+/// What to do about a missing login.
+pub(super) const HOW_TO_LOG_IN: &str =
+    "Log in with `claude auth login`, or set ANTHROPIC_API_KEY under [runtimes.claude.env] in roost.toml.";
+
+/// Variables that stand for a login.
+const KEYS: [&str; 6] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_FOUNDRY",
+    "CLAUDE_CODE_USE_VERTEX",
+];
+
+/// Where Claude Code keeps its state in this environment.
+pub(super) fn config_dir(env: &BTreeMap<String, String>) -> PathBuf {
+    match env.get("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
+        Some(dir) => dir.into(),
+        None => PathBuf::from(env.get("HOME").map_or("/", String::as_str)).join(".claude"),
+    }
+}
+
+/// Whether Claude Code is logged in in this environment.
+pub(super) async fn status(env: &BTreeMap<String, String>) -> AuthStatus {
+    let config = config_dir(env);
+    let has_credentials = tokio::fs::try_exists(config.join(".credentials.json")).await.unwrap_or(false);
+    let has_api_key = KEYS.iter().any(|key| env.get(*key).is_some_and(|value| !value.is_empty()));
+    let details: [(&str, Value); 3] = [
+        ("configDir", config.display().to_string().into()),
+        ("hasCredentials", has_credentials.into()),
+        ("hasApiKey", has_api_key.into()),
+    ];
+    AuthStatus {
+        ok: true,
+        logged_in: has_credentials || has_api_key,
+        auth_model: AuthModel::Both,
+        account_label: None,
+        details: Some(details.map(|(name, value)| (name.to_owned(), value)).into_iter().collect::<Map<_, _>>()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_login_is_a_file_or_a_variable_and_its_value_is_not_told() {
+        let home = tempfile::TempDir::new().unwrap();
+        let mut env = BTreeMap::from([("HOME".to_owned(), home.path().display().to_string())]);
+        assert!(!status(&env).await.logged_in);
+
+        env.insert("ANTHROPIC_API_KEY".into(), "sk-very-secret".into());
+        let keyed = status(&env).await;
+        assert!(keyed.logged_in);
+        assert!(!serde_json::to_string(&keyed).unwrap().contains("secret"));
+
+        env.remove("ANTHROPIC_API_KEY");
+        std::fs::create_dir(home.path().join(".claude")).unwrap();
+        std::fs::write(home.path().join(".claude/.credentials.json"), "secret").unwrap();
+        assert!(status(&env).await.logged_in);
+        env.insert("CLAUDE_CONFIG_DIR".into(), "/nonexistent".into());
+        assert!(!status(&env).await.logged_in);
+    }
+}

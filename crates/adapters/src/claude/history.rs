@@ -1,0 +1,295 @@
+//! Conversations that Claude Code keeps on disk: listed per working directory, read as messages, never changed.
+//!
+//! Each is a file of JSON lines, `projects/<folder of the directory>/<id>.jsonl`. The lines form a tree; the
+//! conversation is the way from its last line up to the root, and whatever was taken back hangs beside it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
+use roost_proto::ids::RuntimeSessionId;
+use roost_proto::time::Timestamp;
+use serde::Deserialize;
+
+use super::messages::{Block, Content};
+
+/// The longest name of a folder that the CLI makes from a path alone; beyond it a hash follows.
+const LONGEST_FOLDER: usize = 200;
+/// How much of a file is read to list it.
+const HEAD: u64 = 256 * 1024;
+/// The longest title that is made from a prompt.
+const LONGEST_TITLE: usize = 80;
+
+/// A conversation on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastSession {
+    /// The CLI's id for it.
+    pub id: RuntimeSessionId,
+    /// A name for people: the one it was given, or how it began.
+    pub title: Option<String>,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// One line of a conversation's file; only what the conversation is made of.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Line {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    uuid: Option<String>,
+    #[serde(default)]
+    parent_uuid: Option<String>,
+    /// Where the conversation went on from when it was made shorter.
+    #[serde(default)]
+    logical_parent_uuid: Option<String>,
+    #[serde(default)]
+    cwd: Option<String>,
+    /// Said by a sub-agent.
+    #[serde(default)]
+    is_sidechain: bool,
+    /// Said by the CLI in the user's name.
+    #[serde(default)]
+    is_meta: bool,
+    #[serde(default)]
+    message: Option<Message>,
+    #[serde(default)]
+    custom_title: Option<String>,
+    #[serde(default)]
+    ai_title: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    id: Option<String>,
+    content: Content,
+}
+
+/// The name of the folder for a working directory.
+pub(super) fn folder_of(cwd: &Path) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    // The CLI counts as JavaScript does.
+    cwd.to_string_lossy().chars().flat_map(|letter| std::iter::repeat_n(plain(letter), letter.len_utf16())).collect()
+}
+
+/// Whether the CLI has a conversation under this id, for whatever directory.
+pub(super) async fn exists(config: PathBuf, id: &str) -> bool {
+    let file = format!("{id}.jsonl");
+    let look = move || {
+        let folders = std::fs::read_dir(config.join("projects")).into_iter().flatten().flatten();
+        folders.map(|folder| folder.path().join(&file)).any(|file| file.exists())
+    };
+    tokio::task::spawn_blocking(look).await.unwrap_or(false)
+}
+
+/// The conversations of a working directory, the last changed first; looks at the disk.
+pub(super) fn sessions(config: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
+    let mut sessions = Vec::new();
+    for file in files(config, cwd)? {
+        let Some(id) = file.file_stem().and_then(|stem| stem.to_str()) else { continue };
+        let modified = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let Some(title) = title(&file, cwd)? else { continue };
+        let updated_at = Timestamp::from_millis(i64::try_from(modified.as_millis()).unwrap_or(i64::MAX));
+        sessions.push(PastSession { id: id.into(), title: Some(title).filter(|title| !title.is_empty()), updated_at });
+    }
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
+    Ok(sessions)
+}
+
+/// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
+pub(super) fn messages(config: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<TranscriptMessage>>> {
+    let named = |file: &PathBuf| file.file_stem().is_some_and(|stem| stem == id);
+    let Some(file) = files(config, cwd)?.into_iter().find(named) else { return Ok(None) };
+    let mut lines = Vec::new();
+    for line in BufReader::new(File::open(file)?).split(b'\n') {
+        // The CLI may be writing: a last line that is not whole is not there yet.
+        lines.extend(serde_json::from_slice::<Line>(&line?));
+    }
+    Ok(Some(conversation(lines)))
+}
+
+/// The files that may belong to a working directory.
+fn files(config: &Path, cwd: &Path) -> io::Result<Vec<PathBuf>> {
+    let name = folder_of(cwd);
+    let projects = config.join("projects");
+    let folders = match name.get(..LONGEST_FOLDER).filter(|start| start.len() < name.len()) {
+        None => vec![projects.join(&name)],
+        Some(start) => entries(&projects)?
+            .into_iter()
+            .filter(|folder| folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start)))
+            .collect(),
+    };
+    let mut files = Vec::new();
+    for folder in folders {
+        files.extend(entries(&folder)?);
+    }
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+    Ok(files)
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match std::fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The title of a conversation, empty if it has none; `None` if it belongs to another directory, whose folder has the
+/// same name, or if nobody has said anything in it.
+fn title(file: &Path, cwd: &Path) -> io::Result<Option<String>> {
+    let (mut given, mut begins) = (None, None);
+    let mut head = BufReader::new(File::open(file)?.take(HEAD));
+    let mut line = Vec::new();
+    while head.read_until(b'\n', &mut line)? > 0 {
+        let read = serde_json::from_slice::<Line>(&line);
+        line.clear();
+        let Ok(read) = read else { continue };
+        if read.cwd.as_ref().is_some_and(|there| Path::new(there) != cwd) {
+            return Ok(None);
+        }
+        given = read.custom_title.clone().or(read.ai_title.clone()).or(given);
+        if begins.is_none() && read.kind == "user" && !read.is_meta && !read.is_sidechain {
+            begins = read.message.map(|message| beginning(message.content));
+        }
+    }
+    Ok(given.or(begins))
+}
+
+fn beginning(content: Content) -> String {
+    let text = match content {
+        Content::Text(text) => text,
+        Content::Blocks(blocks) => {
+            let texts = blocks.into_iter().find_map(|block| match block {
+                Block::Text { text } => Some(text),
+                _ => None,
+            });
+            texts.unwrap_or_default()
+        }
+    };
+    text.lines().next().unwrap_or_default().chars().take(LONGEST_TITLE).collect()
+}
+
+/// The way from the last line up to the root, as messages.
+fn conversation(lines: Vec<Line>) -> Vec<TranscriptMessage> {
+    let places: HashMap<String, usize> =
+        lines.iter().enumerate().filter_map(|(place, line)| Some((line.uuid.clone()?, place))).collect();
+    let mut way = Vec::new();
+    let mut next = lines.iter().rposition(|line| line.uuid.is_some() && !line.is_sidechain);
+    while let Some(place) = next {
+        way.push(place);
+        let parent = lines[place].parent_uuid.as_ref().or(lines[place].logical_parent_uuid.as_ref());
+        // A parent stands before its child; a file that says otherwise must not lead in circles.
+        next = parent.and_then(|parent| places.get(parent)).copied().filter(|parent| *parent < place);
+    }
+    let mut lines: Vec<_> = lines.into_iter().map(Some).collect();
+    let mut messages: Vec<TranscriptMessage> = Vec::new();
+    let mut speaking = None;
+    for line in way.into_iter().rev().filter_map(|place| lines[place].take()) {
+        let (Some(message), false) = (line.message, line.is_meta) else { continue };
+        let role = if line.kind == "assistant" { TranscriptRole::Assistant } else { TranscriptRole::User };
+        for (role, block) in blocks(role, message.content) {
+            match messages.last_mut() {
+                // The CLI writes one line for each block of a message.
+                Some(last) if last.role == role && message.id.is_some() && speaking == message.id => {
+                    last.content.push(block);
+                }
+                _ => messages.push(TranscriptMessage { role, content: vec![block] }),
+            }
+            speaking.clone_from(&message.id);
+        }
+    }
+    messages
+}
+
+fn blocks(role: TranscriptRole, content: Content) -> Vec<(TranscriptRole, TranscriptContentBlock)> {
+    let blocks = match content {
+        Content::Text(text) => return vec![(role, TranscriptContentBlock::Text { text })],
+        Content::Blocks(blocks) => blocks,
+    };
+    let blocks = blocks.into_iter().filter_map(|block| match block {
+        Block::Text { text } => Some((role, TranscriptContentBlock::Text { text })),
+        Block::ToolUse { id, name, input } => {
+            Some((role, TranscriptContentBlock::ToolUse { tool_call_id: id.into(), name, input }))
+        }
+        Block::ToolResult { tool_use_id, content, is_error } => {
+            let (tool_call_id, is_error) = (tool_use_id.into(), is_error.then_some(true));
+            let result = TranscriptContentBlock::ToolResult { tool_call_id, result: content, is_error };
+            Some((TranscriptRole::Tool, result))
+        }
+        Block::Thinking { .. } | Block::Other => None,
+    });
+    blocks.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+
+    /// A conversation as the CLI of version 2.1.197 left it on disk, in a home of its own.
+    fn home() -> (tempfile::TempDir, PathBuf) {
+        let home = tempfile::TempDir::new().unwrap();
+        let cwd = PathBuf::from("/home/dev/work/c1");
+        let folder = home.path().join("projects").join(folder_of(&cwd));
+        std::fs::create_dir_all(&folder).unwrap();
+        let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/history/claude.jsonl");
+        std::fs::copy(recorded, folder.join("f572775b-7935-4b2a-9a81-3ab792de145b.jsonl")).unwrap();
+        (home, cwd)
+    }
+
+    #[test]
+    fn the_folder_of_a_directory_has_letters_and_digits_only() {
+        let cases = [("/home/dev/my.app_2", "-home-dev-my-app-2"), ("/é/𝄞", "-----")];
+        for (cwd, expected) in cases {
+            assert_eq!(folder_of(Path::new(cwd)), expected);
+        }
+    }
+
+    #[test]
+    fn a_conversation_is_listed_where_it_took_place() {
+        let (home, cwd) = home();
+        let found = sessions(home.path(), &cwd).unwrap();
+        let told: Vec<_> = found.iter().map(|session| (session.id.as_str(), session.title.as_deref())).collect();
+        let title = Some("SCRIPT:shell CWD:/home/dev/work/c1");
+        assert_eq!(told, [("f572775b-7935-4b2a-9a81-3ab792de145b", title)]);
+        // Another directory whose folder has the same name.
+        assert_eq!(sessions(home.path(), Path::new("/home/dev/work-c1")).unwrap(), []);
+        assert_eq!(sessions(home.path(), Path::new("/elsewhere")).unwrap(), []);
+    }
+
+    #[test]
+    fn a_conversation_is_read_as_it_was_held() {
+        let (home, cwd) = home();
+        let messages = messages(home.path(), &cwd, "f572775b-7935-4b2a-9a81-3ab792de145b").unwrap().unwrap();
+        let mut told = String::new();
+        for message in messages {
+            writeln!(told, "{:?}: {}", message.role, serde_json::to_string(&message.content).unwrap()).unwrap();
+        }
+        insta::assert_snapshot!(told);
+        assert_eq!(super::messages(home.path(), &cwd, "unknown").unwrap(), None);
+    }
+
+    #[test]
+    fn a_line_that_is_being_written_and_a_branch_that_was_taken_back_are_left_out() {
+        let line = |uuid: &str, parent: &str, text: &str| {
+            format!(
+                r#"{{"type":"user","uuid":"{uuid}","parentUuid":"{parent}","message":{{"role":"user","content":"{text}"}}}}"#
+            )
+        };
+        let home = tempfile::TempDir::new().unwrap();
+        let folder = home.path().join("projects/-w");
+        std::fs::create_dir_all(&folder).unwrap();
+        let lines = [line("a", "", "one"), line("b", "a", "taken back"), line("c", "a", "two"), line("d", "c", "cut")];
+        let file = lines.join("\n");
+        std::fs::write(folder.join("s.jsonl"), &file[..file.len() - 5]).unwrap();
+        let messages = messages(home.path(), Path::new("/w"), "s").unwrap().unwrap();
+        assert_eq!(messages.iter().map(TranscriptMessage::text).collect::<Vec<_>>(), ["one", "two"]);
+    }
+}

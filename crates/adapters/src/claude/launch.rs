@@ -1,0 +1,180 @@
+//! How Claude Code is started.
+//!
+//! Nothing secret goes on the command line, where every user of the machine could read it: settings and tool servers
+//! follow over stdin.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use roost_engine::adapter::{AdapterError, McpServerTransport, OpenSession};
+use roost_process::{Environment, Holder, Launch, RunId};
+use roost_proto::mode::Mode;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+
+use super::connection::Parts;
+use super::host_server;
+use super::lock::Lock;
+use crate::acp::AgentCommand;
+
+/// Lines of stderr that may wait to be shown; the rest is only in the tail.
+const STDERR_LINES: usize = 64;
+
+/// Which conversation the process is for.
+pub(super) enum Conversation {
+    /// A new one, under this id.
+    New(String),
+    /// One that the CLI knows.
+    Known(String),
+}
+
+impl Conversation {
+    /// Its id.
+    pub(super) fn id(&self) -> &str {
+        match self {
+            Self::New(id) | Self::Known(id) => id,
+        }
+    }
+}
+
+/// The CLI's own permission mode for one of ours. The host decides about every call in any mode; only planning changes
+/// what the agent is told.
+pub(super) fn permission_mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Plan => "plan",
+        Mode::Ask | Mode::AcceptEdits | Mode::Auto | Mode::Yolo => "default",
+    }
+}
+
+/// Refuses a configuration that would switch off the hook by which the host sees every call.
+pub(super) fn refuse_unseen(command: &AgentCommand, env: &BTreeMap<String, String>) -> Result<(), AdapterError> {
+    let simple = env.get("CLAUDE_CODE_SIMPLE").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
+    if simple || command.args.iter().any(|arg| arg == "--bare") {
+        let message = "Claude Code's --bare (CLAUDE_CODE_SIMPLE) runs tools that nobody is asked about; \
+                       take it out of [runtimes.claude] in roost.toml";
+        return Err(AdapterError::Spawn(message.into()));
+    }
+    Ok(())
+}
+
+/// The session's environment with the variables of the configured command.
+pub(super) fn environment(command: &AgentCommand, env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    // A process that Roost started must not replace its own program.
+    let mut all = BTreeMap::from([("DISABLE_AUTOUPDATER".to_owned(), "1".to_owned())]);
+    all.extend(env.clone());
+    all.extend(command.env.iter().cloned());
+    all
+}
+
+/// The CLI's arguments.
+pub(super) fn arguments(command: &AgentCommand, open: &OpenSession, conversation: &Conversation) -> Vec<OsString> {
+    let mut args: Vec<OsString> = command.args.clone();
+    let fixed = "-p --input-format stream-json --output-format stream-json --verbose --include-partial-messages \
+                 --replay-user-messages --permission-prompt-tool stdio --strict-mcp-config";
+    args.extend(fixed.split_whitespace().map(OsString::from));
+    args.extend(["--permission-mode", permission_mode(open.mode)].map(OsString::from));
+    if let Some(model) = &open.input.model {
+        args.extend(["--model", model].map(OsString::from));
+    }
+    let (flag, id) = match conversation {
+        Conversation::New(id) => ("--session-id", id),
+        Conversation::Known(id) => ("--resume", id),
+    };
+    args.extend([flag, id].map(OsString::from));
+    args
+}
+
+/// The tool servers of a session as the CLI is told of them, with the host's own tools among them if there are any.
+pub(super) fn servers(open: &OpenSession, with_host: bool) -> Value {
+    let servers = open.mcp_servers.iter().map(|server| {
+        let config = match &server.transport {
+            McpServerTransport::Http { url, headers } => json!({ "type": "http", "url": url, "headers": headers }),
+            McpServerTransport::Stdio { command, args, env } => {
+                json!({ "type": "stdio", "command": command, "args": args, "env": env })
+            }
+        };
+        (server.name.clone(), config)
+    });
+    let mut servers: Map<_, _> = servers.collect();
+    if with_host {
+        servers.insert(host_server::NAME.into(), json!({ "type": "sdk", "name": host_server::NAME }));
+    }
+    servers.into()
+}
+
+/// Starts the CLI under a holder.
+pub(super) async fn launch(
+    holder: &Arc<Holder>,
+    command: &AgentCommand,
+    open: &OpenSession,
+    conversation: &Conversation,
+    lock: Lock,
+) -> Result<Parts, AdapterError> {
+    let variables = environment(command, &open.env.env);
+    refuse_unseen(command, &variables)?;
+    let mut env = Environment::default();
+    for (name, value) in variables {
+        env.set(name, value);
+    }
+    let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
+    let launch = Launch {
+        run: RunId::fresh(),
+        label: open.session_id.to_string(),
+        program: command.program.clone(),
+        args: arguments(command, open, conversation),
+        cwd: open.env.cwd.clone().into(),
+        env,
+        stderr_lines: Some(stderr_lines),
+    };
+    let running = holder.spawn(launch).await.map_err(|error| AdapterError::Spawn(error.to_string()))?;
+    let (stdin, lines, tail, control) = (running.stdin, running.stdout, running.stderr, running.control);
+    Ok(Parts { stdin, lines, stderr, tail, control, lock, mode: permission_mode(open.mode) })
+}
+
+#[cfg(test)]
+mod tests {
+    use roost_engine::adapter::McpServer;
+    use roost_proto::ids::SessionId;
+    use roost_proto::runtime::{CreateSessionInput, RuntimeEnv};
+
+    use super::*;
+
+    fn command(args: &[&str]) -> AgentCommand {
+        AgentCommand { program: "claude".into(), args: args.iter().map(OsString::from).collect(), env: Vec::new() }
+    }
+
+    fn open(mode: Mode) -> OpenSession {
+        let (cwd, env) = ("/w".to_owned(), BTreeMap::new());
+        let transport = McpServerTransport::Http {
+            url: "http://127.0.0.1:1/mcp".into(),
+            headers: [("authorization".to_owned(), "Bearer secret".to_owned())].into(),
+        };
+        OpenSession {
+            session_id: SessionId::new(),
+            env: RuntimeEnv { cwd, env, credential_namespace: "default".into(), isolation: None },
+            input: CreateSessionInput { model: Some("opus".into()), ..Default::default() },
+            mode,
+            mcp_servers: vec![McpServer { name: "tools".into(), transport }],
+        }
+    }
+
+    #[test]
+    fn no_mode_skips_permissions_and_no_secret_is_an_argument() {
+        for mode in [Mode::Plan, Mode::Ask, Mode::AcceptEdits, Mode::Auto, Mode::Yolo] {
+            let args = arguments(&command(&["--debug"]), &open(mode), &Conversation::New("id".into()));
+            let line = args.join(" ".as_ref()).into_string().unwrap();
+            assert!(line.starts_with("--debug -p ") && line.ends_with(" --model opus --session-id id"), "{line}");
+            assert!(!line.contains("dangerously") && !line.contains("bypass") && !line.contains("secret"), "{line}");
+        }
+        assert_eq!(servers(&open(Mode::Ask), false)["tools"]["headers"]["authorization"], "Bearer secret");
+    }
+
+    #[test]
+    fn a_configuration_that_hides_calls_is_refused() {
+        let simple = |value: &str| BTreeMap::from([("CLAUDE_CODE_SIMPLE".to_owned(), value.to_owned())]);
+        assert!(refuse_unseen(&command(&[]), &simple("0")).is_ok());
+        assert!(refuse_unseen(&command(&[]), &simple("1")).is_err());
+        assert!(refuse_unseen(&command(&["--bare"]), &BTreeMap::new()).is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! Claude Code, by its command: `claude -p` with stream-json both ways and the control protocol inside.
+//!
+//! One process is one session, and the session's id is ours wherever the CLI can be made to use it.
+//!
+//! Decisions:
+//! * Every tool call is decided by the host: a `PreToolUse` hook answers "ask", which makes the CLI ask about calls that
+//!   it would run unasked, whatever its own rules and modes say. `yolo` is the host saying yes each time; the flag that
+//!   skips permissions is never used (and refused for root).
+//! * Settings (`config` of roost.toml, the session's over it) and tool servers go over stdin, not on the command line,
+//!   where their secrets could be read. They are the CLI's own settings document, passed on as it is.
+//! * The user's and the project's own settings and `CLAUDE.md` are used as in a terminal; `args = ["--setting-sources",
+//!   ""]` turns them off. Tool servers of theirs are not used: the session has its own.
+//! * A turn ends with its `result`, and only if the CLI has acknowledged our prompt by then: it also begins turns by
+//!   itself. One that it begins while no task runs is cut at once, so that nothing goes on unseen.
+//! * `AskUserQuestion` is a question here, not a tool call.
+
+mod auth;
+mod capabilities;
+mod connection;
+mod history;
+mod host_server;
+mod launch;
+mod lock;
+mod map;
+mod messages;
+mod outcome;
+mod plan;
+mod questions;
+mod session;
+mod sources;
+mod talk;
+mod tools;
+#[cfg(test)]
+mod trace_tests;
+mod turn;
+mod version;
+mod wire;
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_process::Holder;
+use roost_proto::content::TranscriptMessage;
+use roost_proto::ids::{RuntimeSessionId, SessionId};
+use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::acp::AgentCommand;
+pub use history::PastSession;
+use launch::Conversation;
+use lock::Locks;
+use session::ClaudeSession;
+use sources::{Places, Used};
+use version::Versions;
+
+/// How the CLI says that it does not know a session.
+const UNKNOWN_SESSION: &str = "No conversation found";
+
+/// The adapter of Claude Code, started by this command, with this document of its settings.
+pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> ClaudeAdapter {
+    let (locks, versions, forgotten) = Default::default();
+    ClaudeAdapter { command, config, holder, locks, versions, forgotten }
+}
+
+/// The adapter of Claude Code.
+pub struct ClaudeAdapter {
+    command: AgentCommand,
+    config: Map<String, Value>,
+    holder: Arc<Holder>,
+    locks: Locks,
+    versions: Versions,
+    /// Sessions that the CLI turned out not to know any more: they are rebuilt under a new id of its own.
+    forgotten: Mutex<HashSet<SessionId>>,
+}
+
+impl ClaudeAdapter {
+    fn environment(&self, env: &RuntimeEnv) -> BTreeMap<String, String> {
+        launch::environment(&self.command, &env.env)
+    }
+
+    fn config_dir(&self, env: &RuntimeEnv) -> PathBuf {
+        auth::config_dir(&self.environment(env))
+    }
+
+    /// The CLI's settings for a session: the configured ones, with the session's own in their place where it has some.
+    fn settings(&self, open: &OpenSession) -> Map<String, Value> {
+        let mut settings = self.config.clone();
+        settings.extend(open.input.runtime_config.clone().unwrap_or_default());
+        settings
+    }
+
+    /// The conversations that the CLI keeps for the environment's working directory, the last changed first.
+    pub async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+        let (config, cwd) = (self.config_dir(env), PathBuf::from(&env.cwd));
+        tokio::task::spawn_blocking(move || history::sessions(&config, &cwd)).await?
+    }
+
+    /// What was said in a conversation of the environment's working directory; `None` if the CLI does not know it.
+    pub async fn past_messages(
+        &self,
+        env: &RuntimeEnv,
+        id: &RuntimeSessionId,
+    ) -> io::Result<Option<Vec<TranscriptMessage>>> {
+        let (config, cwd, id) = (self.config_dir(env), PathBuf::from(&env.cwd), id.clone());
+        tokio::task::spawn_blocking(move || history::messages(&config, &cwd, id.as_str())).await?
+    }
+
+    async fn open(&self, open: OpenSession, conversation: Conversation) -> Result<ClaudeSession, AdapterError> {
+        let lock = self.locks.take(conversation.id()).await?;
+        if let Conversation::Known(id) = &conversation {
+            lock::refuse_if_open_elsewhere(self.config_dir(&open.env), id).await?;
+        }
+        let settings = self.settings(&open);
+        let (config, used) = (self.config_dir(&open.env), Used::by(&self.command.args));
+        let places = Places { config, cwd: open.env.cwd.clone().into(), used };
+        let parts = launch::launch(&self.holder, &self.command, &open, &conversation, lock).await?;
+        ClaudeSession::begin(parts, conversation.id().to_owned(), open, places, settings).await
+    }
+}
+
+#[async_trait]
+impl RuntimeAdapter for ClaudeAdapter {
+    fn name(&self) -> RuntimeName {
+        RuntimeName::ClaudeAgentSdk
+    }
+
+    fn display_name(&self) -> &str {
+        "Claude Code"
+    }
+
+    fn capabilities(&self) -> RuntimeCapabilities {
+        capabilities::capabilities()
+    }
+
+    fn asks_questions(&self) -> bool {
+        true
+    }
+
+    async fn availability(&self, env: &RuntimeEnv) -> Availability {
+        let env = self.environment(env);
+        match roost_process::find_program(&self.command.program, env.get("PATH").map(String::as_str)).await {
+            Ok(program) => Availability::Installed { version: self.versions.of(program, &env).await },
+            Err(error) => {
+                let reason = format!("{error}; install it with `npm install -g @anthropic-ai/claude-code`");
+                Availability::Missing { reason }
+            }
+        }
+    }
+
+    async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus {
+        auth::status(&self.environment(env)).await
+    }
+
+    async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
+        let logged_in = self.auth_status(env).await.logged_in;
+        (!logged_in).then(|| auth::HOW_TO_LOG_IN.to_owned())
+    }
+
+    async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        let ours = open.session_id.clone();
+        let forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).remove(&ours);
+        let usable = !forgotten && Uuid::try_parse(ours.as_str()).is_ok();
+        // An id is taken as soon as there is a transcript, even if its first task never got to tell us.
+        let id = match usable && !history::exists(self.config_dir(&open.env), ours.as_str()).await {
+            true => ours.to_string(),
+            false => Uuid::new_v4().to_string(),
+        };
+        Ok(Box::new(self.open(open, Conversation::New(id)).await?))
+    }
+
+    async fn resume_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        let ours = open.session_id.clone();
+        let unknown = || {
+            self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).insert(ours);
+            AdapterError::UnknownSession(native.clone())
+        };
+        // The CLI takes anything else for a search.
+        if Uuid::try_parse(native.as_str()).is_err() {
+            return Err(unknown());
+        }
+        match self.open(open, Conversation::Known(native.to_string())).await {
+            Ok(session) => Ok(Box::new(session)),
+            Err(AdapterError::Exited { message, .. }) if message.contains(UNKNOWN_SESSION) => Err(unknown()),
+            Err(error) => Err(error),
+        }
+    }
+}

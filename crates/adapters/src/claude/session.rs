@@ -1,0 +1,239 @@
+//! An open session of Claude Code: the handshake, its tasks, and the way back into them.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use roost_engine::adapter::{
+    AdapterError, Answer, DRAFT_QUEUE, OpenSession, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,
+    TaskInput,
+};
+use roost_process::Control;
+use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use roost_proto::sources::ImplicitSources;
+use roost_proto::tool::ToolManifest;
+use roost_proto::transcript;
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::connection::{Command, Decision, Parts, Prompt, start};
+use super::launch::{permission_mode, servers};
+use super::sources::Places;
+use super::talk::{CallResult, Reply};
+
+/// How long the CLI may take for one step of the handshake. First starts are slow, and so are tool servers.
+const HANDSHAKE: Duration = Duration::from_secs(120);
+/// The hook that makes the CLI ask about every tool call.
+const HOOK: &str = "roost_pre_tool_use";
+
+/// A process that was started for a session.
+pub(super) struct ClaudeSession {
+    native: String,
+    open: OpenSession,
+    places: Places,
+    commands: mpsc::Sender<Command>,
+    control: Control,
+    pump: JoinHandle<()>,
+    /// The host's tools that the CLI knows of.
+    tools: ToolManifest,
+    /// What came up before there was a task to tell it in.
+    notices: Vec<String>,
+}
+
+impl ClaudeSession {
+    /// Takes over a process and introduces us to it; a process that does not answer is ended.
+    pub(super) async fn begin(
+        parts: Parts,
+        native: String,
+        open: OpenSession,
+        places: Places,
+        settings: Map<String, Value>,
+    ) -> Result<Self, AdapterError> {
+        let control = parts.control.clone();
+        let (commands, pump) = start(parts);
+        let (tools, notices) = (ToolManifest::default(), Vec::new());
+        let mut session = Self { native, open, places, commands, control, pump, tools, notices };
+        match session.shake_hands(settings).await {
+            Ok(()) => Ok(session),
+            Err(error) => {
+                Box::new(session).close().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn shake_hands(&mut self, settings: Map<String, Value>) -> Result<(), AdapterError> {
+        let hooks = json!({ "PreToolUse": [{ "matcher": null, "hookCallbackIds": [HOOK] }] });
+        self.must(json!({ "subtype": "initialize", "hooks": hooks })).await?;
+        if !settings.is_empty() {
+            self.must(json!({ "subtype": "apply_flag_settings", "settings": settings })).await?;
+        }
+        if !self.open.mcp_servers.is_empty() {
+            self.connect(false).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells the CLI which tool servers to use; one that cannot be reached is no reason to fail.
+    async fn connect(&mut self, with_host: bool) -> Result<(), AdapterError> {
+        let servers = servers(&self.open, with_host);
+        let told = self.must(json!({ "subtype": "mcp_set_servers", "servers": servers })).await?;
+        let errors = told.get("errors").and_then(Value::as_object).into_iter().flatten();
+        self.notices.extend(errors.map(|(server, error)| {
+            let error = error.as_str().map_or_else(|| error.to_string(), ToOwned::to_owned);
+            format!("the tool server {server} cannot be reached: {error}")
+        }));
+        Ok(())
+    }
+
+    /// Offers the host's tools; the CLI asks for the list again only when the server is a new one.
+    async fn offer(&mut self, tools: ToolManifest) -> Result<(), AdapterError> {
+        if tools == self.tools {
+            return Ok(());
+        }
+        self.commands.send(Command::Offer { tools: tools.clone() }).await.map_err(|_| gone())?;
+        if !self.tools.tools.is_empty() {
+            self.connect(false).await?;
+        }
+        if !tools.tools.is_empty() {
+            self.connect(true).await?;
+        }
+        self.tools = tools;
+        Ok(())
+    }
+
+    async fn must(&self, request: Value) -> Result<Value, AdapterError> {
+        let subtype = request["subtype"].as_str().unwrap_or_default().to_owned();
+        let called = ask::<CallResult>(&self.commands, |reply| Command::Call { request, reply });
+        let failed = |message: String| AdapterError::Runtime { message, raw: None };
+        match tokio::time::timeout(HANDSHAKE, called).await {
+            Ok(answered) => answered?.map_err(|error| failed(format!("Claude Code refused {subtype}: {error}"))),
+            Err(_) => {
+                let seconds = HANDSHAKE.as_secs();
+                Err(failed(format!("Claude Code did not answer {subtype} within {seconds} s")))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl RuntimeSession for ClaudeSession {
+    fn native_id(&self) -> Option<RuntimeSessionId> {
+        Some(self.native.as_str().into())
+    }
+
+    async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+        self.offer(input.tool_manifest.clone().unwrap_or_default()).await?;
+        let places = self.places.clone();
+        let sources = tokio::task::spawn_blocking(move || places.read()).await;
+        let sources = sources.unwrap_or_else(|_| ImplicitSources::disabled("they could not be read"));
+        let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
+        let notices = std::mem::take(&mut self.notices);
+        let prompt = Prompt { texts: texts(&input), mode: permission_mode(input.mode), notices };
+        ask(&self.commands, |reply| Command::Prompt { prompt, drafts, reply }).await?;
+        let task = RuntimeTask { drafts: receiver, control: Box::new(ClaudeTask(self.commands.clone())) };
+        let mut sent = SentInput::of(&input, sources);
+        if let Some(config) = &self.open.input.runtime_config {
+            sent.input["runtime_config"] = json!(config);
+        }
+        Ok(StartedTask { input: sent, task })
+    }
+
+    async fn exited(&mut self) {
+        tokio::select! {
+            // The pump ends when the CLI's output does, even if its process lives on.
+            () = self.commands.closed() => {}
+            _ = self.control.wait_exit() => {}
+        }
+    }
+
+    async fn close(self: Box<Self>) {
+        // The pump ends with its last command sender and closes the CLI's stdin on the way.
+        let Self { commands, control, pump, .. } = *self;
+        drop(commands);
+        control.stop().await;
+        // Then the session may be opened again.
+        let _ = pump.await;
+    }
+}
+
+/// The way back into a running task.
+struct ClaudeTask(mpsc::Sender<Command>);
+
+impl ClaudeTask {
+    async fn decide(&self, call: &ToolCallId, decision: Decision) -> Result<(), AdapterError> {
+        let call = call.clone();
+        ask(&self.0, |reply| Command::Decide { call, decision, reply }).await
+    }
+}
+
+#[async_trait]
+impl TaskControl for ClaudeTask {
+    async fn send_tool_result(&self, call: &ToolCallId, result: Value) -> Result<(), AdapterError> {
+        let call = call.clone();
+        ask(&self.0, |reply| Command::Result { call, result, reply }).await
+    }
+
+    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
+        self.decide(call, Decision::Allow).await
+    }
+
+    fn takes_edited_input(&self) -> bool {
+        true
+    }
+
+    async fn send_tool_edited(&self, call: &ToolCallId, input: Value) -> Result<(), AdapterError> {
+        self.decide(call, Decision::AllowEdited(input)).await
+    }
+
+    async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError> {
+        self.decide(call, Decision::Deny(reason.into())).await
+    }
+
+    async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
+        let question = question.clone();
+        ask(&self.0, |reply| Command::Answer { question, answer, reply }).await
+    }
+
+    async fn steer(&self, message: TranscriptMessage) -> Result<(), AdapterError> {
+        let texts = said(&message).collect();
+        ask(&self.0, |reply| Command::Steer { texts, reply }).await
+    }
+
+    async fn stop(&self) -> Result<(), AdapterError> {
+        ask(&self.0, |reply| Command::Cancel { reply }).await
+    }
+}
+
+async fn ask<T>(
+    commands: &mpsc::Sender<Command>,
+    command: impl FnOnce(Reply<T>) -> Command,
+) -> Result<T, AdapterError> {
+    let (reply, answer) = oneshot::channel();
+    commands.send(command(reply)).await.map_err(|_| gone())?;
+    answer.await.map_err(|_| gone())?
+}
+
+fn gone() -> AdapterError {
+    AdapterError::Exited { message: "Claude Code is gone".into(), stderr_tail: None }
+}
+
+/// The prompt's texts; what was said before goes first, for a process that does not remember it.
+fn texts(input: &TaskInput) -> Vec<String> {
+    let mut texts = Vec::new();
+    if !input.history.is_empty() {
+        let history = transcript::flatten(&input.history);
+        texts.push(format!("This conversation was interrupted. What was said and done before:\n\n{history}"));
+    }
+    texts.extend(input.messages.iter().flat_map(said));
+    texts
+}
+
+fn said(message: &TranscriptMessage) -> impl Iterator<Item = String> {
+    message.content.iter().filter_map(|block| match block {
+        TranscriptContentBlock::Text { text } => Some(text.clone()),
+        TranscriptContentBlock::Code { code, .. } => Some(code.clone()),
+        _ => None,
+    })
+}

@@ -1,0 +1,262 @@
+//! Conversations that Codex keeps on disk: listed per working directory, read as messages, never changed.
+//!
+//! Each is a file of JSON lines, `sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`, whose first line says where it
+//! was held. What Codex adds to a conversation in the user's name is left out, and its own instructions are never read.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
+use roost_proto::ids::RuntimeSessionId;
+use roost_proto::time::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// How much of a file is read to list it.
+const HEAD: u64 = 256 * 1024;
+/// The longest title that is made from a prompt.
+const LONGEST_TITLE: usize = 80;
+/// How what Codex says in the user's name begins, in files that do not tell who said it.
+const INJECTED: [&str; 3] = ["<environment_context>", "<user_instructions>", "# AGENTS.md instructions"];
+
+/// A conversation on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastSession {
+    /// Codex's id for it.
+    pub id: RuntimeSessionId,
+    /// A name for people: how it began.
+    pub title: Option<String>,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// One line of a file; only what a conversation is made of.
+#[derive(Deserialize)]
+#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
+enum Line {
+    SessionMeta(Meta),
+    ResponseItem(Said),
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    id: String,
+    #[serde(default)]
+    cwd: PathBuf,
+    /// A word, or something bigger for an agent that another one started.
+    #[serde(default)]
+    source: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Said {
+    Message {
+        role: String,
+        content: Vec<Piece>,
+        #[serde(default, rename = "internal_chat_message_metadata_passthrough")]
+        origin: Origin,
+    },
+    FunctionCall {
+        name: String,
+        call_id: String,
+        #[serde(default)]
+        arguments: String,
+    },
+    CustomToolCall {
+        name: String,
+        call_id: String,
+        #[serde(default)]
+        input: String,
+    },
+    #[serde(alias = "custom_tool_call_output")]
+    FunctionCallOutput {
+        call_id: String,
+        #[serde(default)]
+        output: Value,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Piece {
+    #[serde(default)]
+    text: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Origin {
+    content_item_metadata: Vec<Value>,
+}
+
+impl Origin {
+    fn is_harness(&self) -> bool {
+        let harness = |item: &Value| item.pointer("/provenance/type").is_some_and(|by| by == "harness");
+        !self.content_item_metadata.is_empty() && self.content_item_metadata.iter().all(harness)
+    }
+}
+
+/// The conversations of a working directory, the last changed first; looks at the disk.
+pub(super) fn sessions(home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
+    let mut sessions = Vec::new();
+    for file in files(home)? {
+        let head = BufReader::new(File::open(&file)?.take(HEAD));
+        let mut lines = head.split(b'\n').map_while(Result::ok).map(|line| read(&line));
+        let Some(Some(Line::SessionMeta(meta))) = lines.next() else { continue };
+        if meta.cwd != cwd || meta.source.is_object() {
+            continue;
+        }
+        let first = lines.flatten().filter_map(message).find(|message| message.role == TranscriptRole::User);
+        let title = first.map(|message| message.text().chars().take(LONGEST_TITLE).collect());
+        let modified = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let updated_at = Timestamp::from_millis(i64::try_from(modified.as_millis()).unwrap_or(i64::MAX));
+        sessions.push(PastSession { id: meta.id.into(), title, updated_at });
+    }
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
+    Ok(sessions)
+}
+
+/// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
+pub(super) fn messages(home: &Path, id: &str) -> io::Result<Option<Vec<TranscriptMessage>>> {
+    let end = format!("-{id}.jsonl");
+    let named = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&end));
+    let Some(file) = files(home)?.into_iter().find(named) else { return Ok(None) };
+    let mut messages = Vec::new();
+    for line in BufReader::new(File::open(file)?).split(b'\n') {
+        // Codex may be writing: a last line that is not whole is not there yet.
+        messages.extend(read(&line?).and_then(message));
+    }
+    Ok(Some(messages))
+}
+
+fn read(line: &[u8]) -> Option<Line> {
+    serde_json::from_slice(line).ok()
+}
+
+/// Every conversation; one that Codex moves away meanwhile is not there.
+fn files(home: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut folders = vec![home.join("sessions")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        for entry in entries.flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+    Ok(files)
+}
+
+/// What a line adds to the conversation.
+fn message(line: Line) -> Option<TranscriptMessage> {
+    let Line::ResponseItem(said) = line else { return None };
+    let (role, block) = match said {
+        Said::Message { role, content, origin } => {
+            let text = content.into_iter().filter_map(|piece| piece.text).collect::<Vec<_>>().join("\n");
+            let role = match role.as_str() {
+                "user" => TranscriptRole::User,
+                "assistant" => TranscriptRole::Assistant,
+                _ => return None,
+            };
+            if origin.is_harness() || INJECTED.iter().any(|start| text.starts_with(start)) {
+                return None;
+            }
+            (role, TranscriptContentBlock::Text { text })
+        }
+        Said::FunctionCall { name, call_id, arguments } => {
+            let input = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments));
+            (TranscriptRole::Assistant, TranscriptContentBlock::ToolUse { tool_call_id: call_id.into(), name, input })
+        }
+        Said::CustomToolCall { name, call_id, input } => {
+            let (tool_call_id, input) = (call_id.into(), input.into());
+            (TranscriptRole::Assistant, TranscriptContentBlock::ToolUse { tool_call_id, name, input })
+        }
+        Said::FunctionCallOutput { call_id, output } => {
+            let (tool_call_id, is_error) = (call_id.into(), None);
+            (TranscriptRole::Tool, TranscriptContentBlock::ToolResult { tool_call_id, result: output, is_error })
+        }
+        Said::Other => return None,
+    };
+    Some(TranscriptMessage { role, content: vec![block] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roost_proto::transcript;
+    use serde_json::json;
+    use tempfile::TempDir;
+
+    /// A home with one conversation, as Codex writes it; the last line is not finished.
+    fn home(id: &str, cwd: &str, source: Value) -> TempDir {
+        let home = TempDir::new().unwrap();
+        let folder = home.path().join("sessions/2026/11/15");
+        std::fs::create_dir_all(&folder).unwrap();
+        let said = |payload: Value| json!({ "type": "response_item", "payload": payload });
+        let user = |text: &str, by: &str| {
+            let origin = json!({ "content_item_metadata": [{ "provenance": { "type": by } }] });
+            said(json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": text }],
+                "internal_chat_message_metadata_passthrough": origin }))
+        };
+        let lines = [
+            json!({ "type": "session_meta", "payload": { "id": id, "cwd": cwd, "source": source, "base_instructions": "x" } }),
+            json!({ "type": "event_msg", "payload": { "type": "task_started" } }),
+            said(json!({ "type": "message", "role": "developer", "content": [{ "text": "rules" }] })),
+            user("<environment_context>", "user"),
+            user("remember this", "harness"),
+            user("write a file", "user"),
+            said(json!({ "type": "reasoning", "summary": [] })),
+            said(
+                json!({ "type": "function_call", "name": "exec_command", "call_id": "c", "arguments": "{\"cmd\":\"ls\"}" }),
+            ),
+            said(json!({ "type": "function_call_output", "call_id": "c", "output": "out.txt\n" })),
+            said(
+                json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "done" }] }),
+            ),
+        ];
+        let mut text: String = lines.map(|line| format!("{line}\n")).concat();
+        text.push_str("{\"type\":\"response_item\",\"payl");
+        std::fs::write(folder.join(format!("rollout-2026-11-15T06-56-21-{id}.jsonl")), text).unwrap();
+        home
+    }
+
+    #[test]
+    fn a_conversation_is_listed_where_it_was_held_by_how_it_began() {
+        let home = home("a1", "/project", json!("cli"));
+        let listed = sessions(home.path(), Path::new("/project")).unwrap();
+        let listed: Vec<_> = listed.iter().map(|one| (one.id.as_str(), one.title.as_deref())).collect();
+        assert_eq!(listed, [("a1", Some("write a file"))]);
+        assert_eq!(sessions(home.path(), Path::new("/elsewhere")).unwrap(), []);
+        assert_eq!(sessions(Path::new("/nonexistent"), Path::new("/project")).unwrap(), []);
+    }
+
+    #[test]
+    fn an_agent_that_another_one_started_is_not_listed() {
+        let home = home("a1", "/project", json!({ "subagent": "review" }));
+        assert_eq!(sessions(home.path(), Path::new("/project")).unwrap(), []);
+    }
+
+    #[test]
+    fn a_conversation_is_what_was_said_and_done_and_nothing_that_codex_added() {
+        let home = home("a1", "/project", json!("cli"));
+        let messages = messages(home.path(), "a1").unwrap().unwrap();
+        let expected = "USER: write a file\n\nASSISTANT: [called exec_command with {\"cmd\":\"ls\"}]\n\n\
+                        TOOL: out.txt\n\n\nASSISTANT: done";
+        assert_eq!(transcript::flatten(&messages), expected);
+        assert_eq!(super::messages(home.path(), "unknown").unwrap(), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! Codex's own folder: where it is, whether somebody is logged in there, and what Codex reads from it by itself.
+
+use std::path::{Path, PathBuf};
+
+use roost_proto::canonical;
+use roost_proto::runtime::{AuthModel, AuthStatus, RuntimeEnv};
+use roost_proto::sources::{ImplicitSource, ImplicitSources, SourceKind};
+use serde_json::{Value, json};
+
+use crate::acp::AgentCommand;
+
+/// Variables that hold an API key.
+const KEYS: [&str; 2] = ["CODEX_API_KEY", "OPENAI_API_KEY"];
+
+/// Codex's folder in this environment.
+#[derive(Clone, Debug)]
+pub(super) struct CodexHome(pub(super) PathBuf);
+
+impl CodexHome {
+    /// The folder that a runtime with this environment uses.
+    pub(super) fn of(command: &AgentCommand, env: &RuntimeEnv) -> Self {
+        match variable(command, env, "CODEX_HOME") {
+            Some(home) => Self(home.into()),
+            None => Self(Path::new(variable(command, env, "HOME").unwrap_or("/")).join(".codex")),
+        }
+    }
+}
+
+fn variable<'a>(command: &'a AgentCommand, env: &'a RuntimeEnv, name: &str) -> Option<&'a str> {
+    let own = command.env.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
+    own.or_else(|| env.env.get(name).map(String::as_str)).filter(|value| !value.is_empty())
+}
+
+/// Whether somebody is logged in: a key in the environment, or what `codex login` leaves. No secret is kept.
+pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv) -> AuthStatus {
+    let CodexHome(home) = CodexHome::of(command, env);
+    let has_key = KEYS.iter().any(|key| variable(command, env, key).is_some());
+    let login = tokio::fs::read(home.join("auth.json")).await.ok();
+    let login = login.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok()).unwrap_or_default();
+    let is_there = |field: &str| login.get(field).is_some_and(|value| !value.is_null());
+    let (has_key, has_oauth) = (has_key || is_there("OPENAI_API_KEY"), is_there("tokens"));
+    let details = json!({ "configDir": home.display().to_string(), "hasApiKey": has_key, "hasOauth": has_oauth });
+    AuthStatus {
+        ok: true,
+        logged_in: has_key || has_oauth,
+        auth_model: AuthModel::Both,
+        account_label: None,
+        details: details.as_object().cloned(),
+    }
+}
+
+/// How a person logs in, if nobody is.
+pub(super) async fn login_hint(command: &AgentCommand, env: &RuntimeEnv) -> Option<String> {
+    if auth_status(command, env).await.logged_in {
+        return None;
+    }
+    let CodexHome(home) = CodexHome::of(command, env);
+    let program = command.program.to_string_lossy();
+    Some(format!(
+        "run `CODEX_HOME={} {program} login`, set CODEX_API_KEY, or configure a model provider that needs no login",
+        home.display()
+    ))
+}
+
+/// The files that Codex reads by itself: its settings and rules, and the instructions that it says it found.
+pub(super) async fn sources(home: CodexHome, cwd: PathBuf, instructions: Vec<String>) -> ImplicitSources {
+    let found = tokio::task::spawn_blocking(move || {
+        let mut files = vec![
+            (home.0.join("config.toml"), SourceKind::Config),
+            (cwd.join(".codex").join("config.toml"), SourceKind::Config),
+            (home.0.join("hooks.json"), SourceKind::Policy),
+        ];
+        let rules = std::fs::read_dir(home.0.join("rules")).into_iter().flatten().flatten();
+        let mut rules: Vec<_> = rules.map(|rule| rule.path()).filter(|path| path.is_file()).collect();
+        rules.sort();
+        files.extend(rules.into_iter().map(|path| (path, SourceKind::Policy)));
+        files.extend(instructions.into_iter().map(|path| (path.into(), SourceKind::ProjectInstruction)));
+        files.into_iter().filter_map(|(path, kind)| source(&path, kind)).collect::<Vec<_>>()
+    });
+    let sources = found.await.unwrap_or_default();
+    if sources.is_empty() {
+        return ImplicitSources::disabled("Codex found neither settings nor instructions");
+    }
+    ImplicitSources { disabled: false, reason: None, sources, precedence: None }
+}
+
+fn source(path: &Path, kind: SourceKind) -> Option<ImplicitSource> {
+    let hash = match std::fs::read(path) {
+        Ok(bytes) => Some(canonical::hash_bytes(&bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        Err(_) => None,
+    };
+    let redacted = hash.is_none().then_some(true);
+    Some(ImplicitSource { path: path.display().to_string(), kind, hash, disabled: None, redacted })
+}

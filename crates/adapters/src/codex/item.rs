@@ -1,0 +1,122 @@
+//! What a tool item is, in our words.
+
+use roost_proto::payload::ToolKind;
+use serde_json::{Value, json};
+
+use super::wire::{CommandAction, Item, ItemStatus};
+
+/// A tool item in our words.
+#[derive(Debug)]
+pub(super) struct ToolItem {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) title: Option<String>,
+    pub(super) kind: ToolKind,
+    pub(super) input: Value,
+    /// Codex may still ask about it with more input than this.
+    pub(super) may_ask: bool,
+    /// It runs for certain.
+    pub(super) runs: bool,
+    pub(super) state: ItemStatus,
+    /// The whole output of a command.
+    pub(super) output: Option<String>,
+    pub(super) result: Option<Value>,
+}
+
+impl ToolItem {
+    /// The tool behind an item, if it is one; items without a status of their own are as far as their message says.
+    pub(super) fn of(item: Item, so_far: ItemStatus) -> Option<Self> {
+        let tool = |id, name: &str, kind, input, state| Self {
+            id,
+            name: name.to_owned(),
+            title: None,
+            kind,
+            input,
+            may_ask: false,
+            runs: false,
+            state,
+            output: None,
+            result: None,
+        };
+        Some(match item {
+            Item::CommandExecution {
+                id,
+                command,
+                cwd,
+                status,
+                process_id,
+                command_actions,
+                aggregated_output,
+                exit_code,
+            } => {
+                let title = title(&command, &command_actions);
+                let input = json!({ "command": command, "cwd": cwd });
+                let said = aggregated_output.clone().unwrap_or_default();
+                let result = match status {
+                    ItemStatus::Completed => said.into(),
+                    _ => json!({ "exit_code": exit_code, "output": said }),
+                };
+                Self {
+                    title: Some(title),
+                    may_ask: true,
+                    runs: process_id.is_some(),
+                    output: aggregated_output,
+                    result: Some(result),
+                    ..tool(id, "commandExecution", ToolKind::Execute, input, status)
+                }
+            }
+            Item::FileChange { id, changes, status } => {
+                let paths: Vec<_> = changes.as_array().into_iter().flatten().filter_map(path).collect();
+                let title = paths.join(", ");
+                let said = match status {
+                    ItemStatus::Completed => format!("changed {title}"),
+                    _ => format!("did not change {title}"),
+                };
+                let input = json!({ "changes": changes });
+                let (title, result) = (Some(title).filter(|title| !title.is_empty()), Some(said.into()));
+                Self { title, may_ask: true, result, ..tool(id, "fileChange", ToolKind::Edit, input, status) }
+            }
+            Item::McpToolCall { id, server, tool: name, status, arguments, result, error } => Self {
+                title: Some(format!("{server}: {name}")),
+                result: result.or(error),
+                ..tool(id, &mcp_name(&server, &name), ToolKind::Other, arguments, status)
+            },
+            Item::DynamicToolCall { id, tool: name, status, arguments, content_items } => {
+                Self { result: content_items, ..tool(id, &name, ToolKind::Other, arguments, status) }
+            }
+            Item::WebSearch { id, query, action } => Self {
+                title: query.clone(),
+                result: action,
+                ..tool(id, "webSearch", ToolKind::Fetch, json!({ "query": query }), so_far)
+            },
+            Item::ImageView { id, path } => Self {
+                title: Some(path.clone()),
+                ..tool(id, "view_image", ToolKind::Read, json!({ "path": path }), so_far)
+            },
+            Item::CollabAgentToolCall { id, tool: name, status, prompt } => {
+                let input = json!({ "tool": name, "prompt": prompt });
+                Self { title: Some(name), ..tool(id, "collabAgentToolCall", ToolKind::Other, input, status) }
+            }
+            Item::UserMessage | Item::Reasoning | Item::AgentMessage { .. } | Item::Plan { .. } | Item::Other => {
+                return None;
+            }
+        })
+    }
+}
+
+/// The name of a tool server's tool, as the model calls it.
+pub(super) fn mcp_name(server: &str, tool: &str) -> String {
+    format!("mcp__{server}__{tool}")
+}
+
+/// The command without the shell that Codex puts around it.
+pub(super) fn title(command: &str, actions: &[CommandAction]) -> String {
+    match actions {
+        [action] => action.command.clone(),
+        _ => command.to_owned(),
+    }
+}
+
+fn path(change: &Value) -> Option<&str> {
+    change.get("path").and_then(Value::as_str)
+}

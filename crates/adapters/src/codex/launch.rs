@@ -1,0 +1,161 @@
+//! How a Codex server is started: one per session, on a socket of its own.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use roost_engine::adapter::{AdapterError, OpenSession};
+use roost_process::{Environment, Holder, Ladder, Launch, RunId};
+use roost_proto::runtime::RuntimeEnv;
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+
+use super::connection::Parts;
+use super::socket::Socket;
+use crate::acp::AgentCommand;
+
+/// Lines of stderr that may wait to be shown; the rest is only in the tail.
+const STDERR_LINES: usize = 64;
+/// How long a server may take until it listens.
+const START: Duration = Duration::from_secs(30);
+
+/// Codex's own settings that only Roost sets: who is asked is the session's mode, not a file's.
+const OURS: [&str; 2] = ["approval_policy", "approvals_reviewer"];
+
+/// Codex's own settings for a session: those of the runtime, and over them those of the session.
+pub(super) fn settings(
+    runtime: &Map<String, Value>,
+    session: Option<&Map<String, Value>>,
+) -> Result<Map<String, Value>, AdapterError> {
+    let settings: Map<_, _> = runtime.iter().chain(session.into_iter().flatten()).map(pair).collect();
+    match OURS.iter().find(|name| settings.contains_key(**name)) {
+        None => Ok(settings),
+        Some(name) => Err(AdapterError::Spawn(format!(
+            "`{name}` cannot be set in Codex's config: Roost asks about every tool call; choose the session's mode instead"
+        ))),
+    }
+}
+
+fn pair((name, value): (&String, &Value)) -> (String, Value) {
+    (name.clone(), value.clone())
+}
+
+/// The settings as `-c` arguments. They are on the command line, where secrets must not be: those belong in `env`.
+fn arguments(settings: &Map<String, Value>) -> Result<Vec<OsString>, AdapterError> {
+    let mut words = Vec::new();
+    for (name, value) in settings {
+        let value = toml::Value::try_from(value).map_err(|error| {
+            AdapterError::Spawn(format!("Codex's config `{name}` cannot be passed on: {error}; remove or correct it"))
+        })?;
+        words.extend([OsString::from("-c"), format!("{name}={value}").into()]);
+    }
+    Ok(words)
+}
+
+/// The environment of the runtime, with what its command adds.
+pub(super) fn environment(command: &AgentCommand, env: &RuntimeEnv) -> Environment {
+    let mut all = Environment::default();
+    for (name, value) in env.env.iter().chain(command.env.iter().map(|(name, value)| (name, value))) {
+        all.set(name, value);
+    }
+    all
+}
+
+/// Starts a server under a holder and connects to it.
+pub(super) async fn launch(
+    holder: &Arc<Holder>,
+    command: &AgentCommand,
+    open: &OpenSession,
+    settings: &Map<String, Value>,
+) -> Result<(Parts, Socket), AdapterError> {
+    let spawn = |error: String| AdapterError::Spawn(error);
+    let run = RunId::fresh();
+    let socket = Socket::within(&holder.folder(&run));
+    let mut args = command.args.clone();
+    args.extend(arguments(settings)?);
+    args.extend(["app-server", "--listen"].map(OsString::from));
+    args.push(socket.address().into());
+    let prepared = socket.clone();
+    let made = tokio::task::spawn_blocking(move || prepared.prepare()).await;
+    made.map_err(|error| spawn(error.to_string()))?
+        .map_err(|error| spawn(format!("no folder for Codex's socket could be made: {error}")))?;
+    let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
+    let launch = Launch {
+        run,
+        label: open.session_id.to_string(),
+        program: command.program.clone(),
+        args,
+        cwd: open.env.cwd.clone().into(),
+        env: environment(command, &open.env),
+        stderr_lines: Some(stderr_lines),
+    };
+    let running = match hasty(holder).spawn(launch).await {
+        Ok(running) => running,
+        Err(error) => {
+            // There is no run that would take it along.
+            socket.remove().await;
+            return Err(spawn(error.to_string()));
+        }
+    };
+    let control = running.control;
+    let (reader, writer) = tokio::select! {
+        connected = socket.connect() => connected,
+        exit = control.wait_exit() => {
+            control.gone().await;
+            let said = running.stderr.text();
+            return Err(spawn(format!("Codex ended before it listened ({exit}): {}", said.trim())));
+        }
+        () = tokio::time::sleep(START) => {
+            control.stop().await;
+            return Err(spawn(format!("Codex did not listen within {} s", START.as_secs())));
+        }
+    };
+    let (stdin, stdout, tail) = (running.stdin, running.stdout, running.stderr);
+    Ok((Parts { reader, writer, stdin, stdout, stderr, tail, control }, socket))
+}
+
+/// A holder that does not wait for the server to leave by itself: one that listens on a socket does not watch its stdin.
+fn hasty(holder: &Holder) -> Holder {
+    Holder { ladder: Ladder { grace: Duration::ZERO, ..holder.ladder }, ..holder.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn settings_become_arguments_that_codex_reads_as_toml() {
+        let settings = map(json!({
+            "model_provider": "local",
+            "model_providers.local": { "base_url": "http://127.0.0.1:1/v1", "request_max_retries": 1 },
+            "features.x": true,
+            "list": ["a", "b\"c"],
+        }));
+        let words: Vec<_> = arguments(&settings).unwrap().into_iter().map(|word| word.into_string().unwrap()).collect();
+        let expected = [
+            "-c",
+            r#"model_provider="local""#,
+            "-c",
+            r#"model_providers.local={ base_url = "http://127.0.0.1:1/v1", request_max_retries = 1 }"#,
+            "-c",
+            "features.x=true",
+            "-c",
+            r#"list=["a", 'b"c']"#,
+        ];
+        assert_eq!(words, expected);
+        assert!(arguments(&map(json!({ "nothing": null }))).unwrap_err().to_string().contains("nothing"));
+    }
+
+    #[test]
+    fn a_session_has_the_last_word_but_not_about_who_is_asked() {
+        let merged = settings(&map(json!({ "a": 1, "b": 1 })), Some(&map(json!({ "b": 2 })))).unwrap();
+        assert_eq!(merged, map(json!({ "a": 1, "b": 2 })));
+        let error = settings(&map(json!({ "approval_policy": "never" })), None).unwrap_err();
+        assert!(error.to_string().contains("mode"), "{error}");
+    }
+}

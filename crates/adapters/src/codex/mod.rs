@@ -1,0 +1,134 @@
+//! Codex, through `codex app-server` on a private unix socket.
+//!
+//! Decisions:
+//! * One server per session, so that a session's end is a process's end and every thread of a server is the session's.
+//! * Codex is asked to ask about everything (`approvalPolicy: "untrusted"`) in every mode; the mode only chooses its
+//!   sandbox (see [`thread::Sandbox`]) and what our policy answers. What runs unasked all the same (searches of the web,
+//!   looks at images) is recorded as such.
+//! * A command or a change of files is reported when it is asked about, runs or is done: only the question tells all of
+//!   its input. A second question about the same call, for more rights, is another attempt.
+//! * A refusal has no place for its reason: the reason goes first, as a message to the turn.
+//! * An interrupt leaves commands running; they are ended before the task is.
+//! * Ids of calls and questions follow from Codex's, so that another daemon finds them again.
+
+mod asks;
+mod calls;
+mod capabilities;
+mod connection;
+mod failure;
+mod history;
+mod home;
+mod item;
+mod launch;
+mod map;
+mod questions;
+mod reader;
+mod session;
+mod socket;
+mod thread;
+mod tools;
+#[cfg(test)]
+mod trace_tests;
+mod turn;
+mod version;
+mod wire;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_process::Holder;
+use roost_proto::content::TranscriptMessage;
+use roost_proto::ids::RuntimeSessionId;
+use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use serde_json::{Map, Value};
+
+use crate::acp::AgentCommand;
+pub use history::PastSession;
+use home::CodexHome;
+use session::{CodexSession, Server};
+use version::Version;
+
+/// The adapter of Codex.
+pub struct CodexAdapter {
+    command: AgentCommand,
+    config: Map<String, Value>,
+    holder: Arc<Holder>,
+    version: Version,
+}
+
+/// Codex, started by this command (what comes before `app-server`) with these settings of its own (its `-c` keys).
+pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> CodexAdapter {
+    CodexAdapter { command, config, holder, version: Version::default() }
+}
+
+impl CodexAdapter {
+    /// The conversations that Codex has on disk for this working directory, the last changed first.
+    pub async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+        let (CodexHome(home), cwd) = (CodexHome::of(&self.command, env), PathBuf::from(&env.cwd));
+        tokio::task::spawn_blocking(move || history::sessions(&home, &cwd)).await?
+    }
+
+    /// What was said in a conversation that Codex has on disk.
+    pub async fn past_messages(
+        &self,
+        env: &RuntimeEnv,
+        id: &RuntimeSessionId,
+    ) -> io::Result<Option<Vec<TranscriptMessage>>> {
+        let (CodexHome(home), id) = (CodexHome::of(&self.command, env), id.clone());
+        tokio::task::spawn_blocking(move || history::messages(&home, id.as_str())).await?
+    }
+
+    async fn start(&self, open: OpenSession) -> Result<CodexSession, AdapterError> {
+        let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
+        let (parts, socket) = launch::launch(&self.holder, &self.command, &open, &settings).await?;
+        let server = Server::initialize(parts, &socket).await?;
+        let home = CodexHome::of(&self.command, &open.env);
+        Ok(CodexSession::new(server, open, home, settings))
+    }
+}
+
+#[async_trait]
+impl RuntimeAdapter for CodexAdapter {
+    fn name(&self) -> RuntimeName {
+        RuntimeName::CodexSdk
+    }
+
+    fn display_name(&self) -> &str {
+        "Codex"
+    }
+
+    fn capabilities(&self) -> RuntimeCapabilities {
+        capabilities::capabilities()
+    }
+
+    fn asks_questions(&self) -> bool {
+        true
+    }
+
+    async fn availability(&self, env: &RuntimeEnv) -> Availability {
+        self.version.look(&self.holder, &self.command, env).await
+    }
+
+    async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus {
+        home::auth_status(&self.command, env).await
+    }
+
+    async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
+        home::login_hint(&self.command, env).await
+    }
+
+    async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        Ok(Box::new(self.start(open).await?))
+    }
+
+    async fn resume_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        Ok(Box::new(self.start(open).await?.resume(&native).await?))
+    }
+}

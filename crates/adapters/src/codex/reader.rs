@@ -1,0 +1,179 @@
+//! What the server's messages do: to the turn, to whoever waits for an answer, and to the outbox.
+
+use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
+use roost_proto::payload::{NoticeLevel, NoticeSource};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::asks::{self, Ask, Wait};
+use super::calls::{CallResult, Calls, Pending, Reply, reply};
+use super::failure;
+use super::map::{self, At};
+use super::tools::Tools;
+use super::turn::{Turn, Waiting};
+use super::wire::{self, Incoming, RpcError, RpcId, TurnParams};
+
+/// Notices from before the first turn that are kept for it.
+const EARLY: usize = 32;
+
+/// Reads messages into the outbox; the parts of the pump that reading touches.
+pub(super) struct Reader<'a> {
+    pub(super) calls: &'a mut Calls,
+    pub(super) thread: &'a Option<String>,
+    pub(super) turn: &'a mut Option<Turn>,
+    pub(super) outbox: &'a mut Vec<Draft>,
+    pub(super) early: &'a mut Vec<Draft>,
+}
+
+impl Reader<'_> {
+    /// Takes one message.
+    pub(super) fn message(&mut self, text: &str) {
+        match wire::parse(text) {
+            Incoming::Notification { method, params } => self.notification(&method, params),
+            Incoming::Request { id, method, params } => self.request(id, &method, params),
+            Incoming::Response { id, result } => self.response(id, result),
+            Incoming::Noise => self.notice(map::noise(NoticeSource::Protocol, text.to_owned())),
+        }
+    }
+
+    /// Says something to people: now, or with the next turn.
+    pub(super) fn notice(&mut self, notice: Draft) {
+        match self.turn {
+            Some(_) => self.outbox.push(notice),
+            None if self.early.len() < EARLY => self.early.push(notice),
+            None => {}
+        }
+    }
+
+    fn notification(&mut self, method: &str, params: &RawValue) {
+        if method == "serverRequest/resolved" {
+            return self.resolved(params);
+        }
+        let (Some(turn), Some(thread)) = (self.turn.as_mut().filter(|turn| !turn.over), self.thread) else {
+            // Between turns only what is said to people matters.
+            if let Some(Some(draft)) = map::told(method, params) {
+                self.notice(draft);
+            }
+            return;
+        };
+        if method == "turn/completed" {
+            if let Ok(ended) = serde_json::from_str::<TurnParams>(params.get())
+                && ended.thread_id == *thread
+                && turn.id.as_ref().is_none_or(|ours| *ours == ended.turn.id)
+            {
+                self.ended(ended);
+            }
+            return;
+        }
+        turn.mapper.notification(&At { thread, turn: turn.id.as_deref() }, method, params, self.outbox);
+    }
+
+    /// The turn is over. A command that it left behind is ended first: an interrupt alone leaves it running.
+    fn ended(&mut self, ended: TurnParams) {
+        let (Some(turn), Some(thread)) = (self.turn.as_mut(), self.thread) else { return };
+        let end = failure::end(ended.turn.status, ended.turn.error.as_ref());
+        let cut = !matches!(end, TaskEnd::Completed(_));
+        if cut && (turn.cancelled || turn.mapper.tools.any_running()) && self.calls.clean(thread).is_ok() {
+            turn.end = Some(end);
+        } else {
+            turn.finish(end, self.outbox);
+        }
+    }
+
+    fn resolved(&mut self, params: &RawValue) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Resolved {
+            request_id: RpcId,
+        }
+        if let (Some(turn), Ok(resolved)) = (self.turn.as_mut(), serde_json::from_str::<Resolved>(params.get())) {
+            turn.resolved(&resolved.request_id, self.outbox);
+        }
+    }
+
+    fn request(&mut self, id: RpcId, method: &str, params: &RawValue) {
+        let none = Tools::default();
+        let turn = self.turn.as_mut().filter(|turn| turn.end.is_none() && !turn.over && !turn.cancelled);
+        let tools = turn.as_ref().map_or(&none, |turn| &turn.mapper.tools);
+        let ask = match asks::read(method, params, tools) {
+            Ok(ask) => ask,
+            Err(error) => return self.refuse(&id, &error),
+        };
+        match (ask, turn) {
+            (Ask::Tool { turn: at, item, wait }, Some(turn)) => {
+                let asked = turn.mapper.tools.asked(&at, item, self.outbox);
+                let waiting = turn.approvals.entry(asked.call.clone()).or_default();
+                if asked.anew {
+                    for void in std::mem::take(waiting) {
+                        self.calls.answer_quietly(&void.id, &void.wait.deny("asked again"));
+                    }
+                }
+                let fact = match wait {
+                    Wait::HostTool => Fact::HostToolAsks(asked.call),
+                    _ => Fact::ToolAsks(asked.call),
+                };
+                waiting.push(Waiting { id, wait });
+                self.outbox.push(fact.into());
+            }
+            (Ask::Question { question, form }, Some(turn)) => {
+                turn.questions.insert(question.question_id.clone(), (id, form));
+                self.outbox.push(Fact::Question(question).into());
+            }
+            (Ask::Answered { answer, why }, _) => {
+                self.calls.answer_quietly(&id, &answer);
+                self.notice(map::notice(NoticeLevel::Warning, why.to_owned(), None));
+            }
+            // Nobody can be asked between turns; Codex must not wait for ever.
+            (Ask::Tool { wait, .. }, None) => {
+                self.calls.answer_quietly(&id, &wait.deny("nobody can be asked between two tasks"));
+            }
+            (Ask::Question { form, .. }, None) => {
+                self.calls.answer_quietly(&id, &form.answer(Answer::Declined));
+            }
+        }
+    }
+
+    fn response(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
+        let value = result.map(|raw| serde_json::from_str(raw.get()).unwrap_or(Value::Null));
+        match self.calls.take(id) {
+            Some(Pending::Reply(to)) => reply(to, Ok(value)),
+            Some(Pending::Begun(to)) => self.begun(to, value),
+            Some(Pending::Cleaned) => {
+                if let Some(turn) = self.turn
+                    && let Some(end) = turn.end.take()
+                {
+                    turn.finish(end, self.outbox);
+                }
+            }
+            Some(Pending::Ignored) => {}
+            None => {
+                self.notice(map::noise(NoticeSource::Protocol, format!("an answer to request {id}, which is not open")))
+            }
+        }
+    }
+
+    fn begun(&mut self, to: Reply, result: CallResult) {
+        let begun = result.map(|value| value.pointer("/turn/id").and_then(Value::as_str).map(str::to_owned));
+        match (begun, &mut self.turn) {
+            (Ok(Some(id)), Some(turn)) => {
+                turn.id = Some(id);
+                reply(to, Ok(()));
+            }
+            (Err(error), _) => {
+                *self.turn = None;
+                reply(to, Err(failure::rejected(error)));
+            }
+            (Ok(_), _) => {
+                *self.turn = None;
+                let message = "Codex began a turn without an id".into();
+                reply(to, Err(AdapterError::Runtime { message, raw: None }));
+            }
+        }
+    }
+
+    fn refuse(&mut self, id: &RpcId, error: &RpcError) {
+        self.calls.refuse(id, error);
+        self.notice(map::notice(NoticeLevel::Warning, error.message.clone(), None));
+    }
+}

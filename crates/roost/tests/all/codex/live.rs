@@ -1,0 +1,244 @@
+//! One Codex in a home of its own, and its tasks as a test watches them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use roost_adapters::acp::AgentCommand;
+use roost_adapters::codex::{self, CodexAdapter};
+use roost_engine::adapter::{
+    AdapterError, Answer, Draft, Fact, OpenSession, RuntimeAdapter, RuntimeSession, RuntimeTask, SentInput,
+    StartedTask, TaskEnd, TaskInput,
+};
+use roost_process::{Holder, Ladder, records, tree};
+use roost_proto::content::{AssistantContentBlock, TranscriptMessage};
+use roost_proto::ids::{RuntimeSessionId, SessionId, TaskId, ToolCallId};
+use roost_proto::mode::Mode;
+use roost_proto::payload::{ContextStrategy, ContextWindow};
+use roost_proto::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
+use roost_proto::tool::ToolManifest;
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+use testkit::agents::{Agent, Sandbox, variables};
+use testkit::soon;
+
+use super::MODEL;
+
+/// A Codex that can be used.
+pub(crate) struct Live {
+    pub(crate) adapter: CodexAdapter,
+    pub(crate) sandbox: Sandbox,
+    records: TempDir,
+}
+
+impl Live {
+    pub(crate) fn new() -> Self {
+        Self::of(Agent::Codex.program())
+    }
+
+    /// One that is started by another program.
+    pub(crate) fn of(program: PathBuf) -> Self {
+        let (sandbox, records) = (Sandbox::new(&MODEL.url()), TempDir::new().unwrap());
+        Self { adapter: adapter(program, records.path()), sandbox, records }
+    }
+
+    /// The same place with another program.
+    pub(crate) fn with_program(self, program: PathBuf) -> Self {
+        Self { adapter: adapter(program, self.records.path()), ..self }
+    }
+
+    pub(crate) fn env(&self) -> RuntimeEnv {
+        let env = variables(Agent::Codex, &self.sandbox.home(), &MODEL.url());
+        RuntimeEnv {
+            cwd: self.sandbox.work().display().to_string(),
+            env: env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            credential_namespace: "default".into(),
+            isolation: None,
+        }
+    }
+
+    pub(crate) fn open(&self) -> OpenSession {
+        OpenSession {
+            session_id: SessionId::new(),
+            env: self.env(),
+            input: CreateSessionInput::default(),
+            mode: Mode::Ask,
+            mcp_servers: Vec::new(),
+        }
+    }
+
+    pub(crate) async fn session(&self) -> Box<dyn RuntimeSession> {
+        soon("Codex starts", self.adapter.create_session(self.open())).await.unwrap()
+    }
+
+    pub(crate) async fn resume(&self, native: &RuntimeSessionId) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        soon("Codex starts again", self.adapter.resume_session(self.open(), native.clone())).await
+    }
+
+    /// The command lines of what Codex started.
+    pub(crate) async fn commands(&self) -> Vec<String> {
+        let runs = records::load(self.records.path().into()).await.unwrap();
+        let pids = runs.iter().flat_map(|record| tree::alive(&record.run));
+        let command = |pid: u32| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).replace('\0', " ")
+        };
+        pids.map(command).collect()
+    }
+
+    /// What a run leaves where runs are recorded.
+    pub(crate) fn left(&self) -> Vec<PathBuf> {
+        std::fs::read_dir(self.records.path()).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+fn adapter(program: PathBuf, records: &Path) -> CodexAdapter {
+    let holder = Holder {
+        program: env!("CARGO_BIN_EXE_roost").into(),
+        args: vec!["hold".into()],
+        records: records.into(),
+        ladder: Ladder::default(),
+    };
+    let command = AgentCommand { program: program.into(), args: Vec::new(), env: Vec::new() };
+    codex::adapter(command, Map::new(), Arc::new(holder))
+}
+
+pub(crate) fn input(text: &str) -> TaskInput {
+    TaskInput {
+        task_id: TaskId::new(),
+        history: Vec::new(),
+        messages: vec![TranscriptMessage::user(text)],
+        context_window: ContextWindow {
+            strategy: ContextStrategy::None,
+            max_chars: None,
+            omitted_indices: None,
+            overflow: None,
+        },
+        tool_manifest: None::<ToolManifest>,
+        mode: Mode::Ask,
+        interaction_mode: InteractionMode::Interactive,
+    }
+}
+
+/// A task, and what it has told so far.
+pub(crate) struct Watched {
+    pub(crate) sent: SentInput,
+    task: RuntimeTask,
+    unread: std::vec::IntoIter<Draft>,
+    pub(crate) seen: Vec<Draft>,
+}
+
+/// What is said to everything that asks.
+#[derive(Clone)]
+pub(crate) enum Say {
+    Yes,
+    No(&'static str),
+}
+
+impl Watched {
+    pub(crate) async fn begin(session: &mut Box<dyn RuntimeSession>, text: &str) -> Self {
+        Self::begin_with(session, input(text)).await
+    }
+
+    pub(crate) async fn begin_with(session: &mut Box<dyn RuntimeSession>, input: TaskInput) -> Self {
+        let StartedTask { input, task } = soon("a task starts", session.start_task(input)).await.unwrap();
+        Self { sent: input, task, unread: Vec::new().into_iter(), seen: Vec::new() }
+    }
+
+    /// The next thing that it tells.
+    pub(crate) async fn next(&mut self) -> Fact {
+        loop {
+            if let Some(draft) = self.unread.next() {
+                self.seen.push(draft.clone());
+                return draft.fact;
+            }
+            let batch = soon("the task tells something", self.task.drafts.recv()).await;
+            self.unread = batch.expect("the task ends with its end").into_iter();
+        }
+    }
+
+    /// The first thing that is wanted.
+    pub(crate) async fn until<T>(&mut self, mut wanted: impl FnMut(&Fact) -> Option<T>) -> T {
+        loop {
+            let fact = self.next().await;
+            if let Some(found) = wanted(&fact) {
+                return found;
+            }
+            assert!(!matches!(fact, Fact::Ended(_)), "it did not happen: {:#?}", self.seen);
+        }
+    }
+
+    /// The call that it asks about first.
+    pub(crate) async fn asks(&mut self) -> ToolCallId {
+        self.until(|fact| match fact {
+            Fact::ToolAsks(call) => Some(call.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    pub(crate) async fn say(&self, call: &ToolCallId, say: Say) {
+        let control = &self.task.control;
+        match say {
+            Say::Yes => control.send_tool_approved(call).await.unwrap(),
+            Say::No(reason) => control.send_tool_denied(call, reason).await.unwrap(),
+        }
+    }
+
+    pub(crate) async fn tell_result(&self, call: &ToolCallId, result: Value) {
+        self.task.control.send_tool_result(call, result).await.unwrap();
+    }
+
+    pub(crate) async fn steer(&self, text: &str) {
+        self.task.control.steer(TranscriptMessage::user(text)).await.unwrap();
+    }
+
+    pub(crate) async fn stop(&self) {
+        self.task.control.stop().await.unwrap();
+    }
+
+    /// How it ends, with this said to everything that asks; questions get their last choice.
+    pub(crate) async fn end(&mut self, say: Say) -> TaskEnd {
+        loop {
+            match self.next().await {
+                Fact::ToolAsks(call) => self.say(&call, say.clone()).await,
+                Fact::Question(question) => {
+                    let last = |options: &[roost_proto::payload::QuestionOption]| options.last().unwrap().value.clone();
+                    let answers = question.fields.iter().map(|field| (field.id.clone(), vec![last(&field.options)]));
+                    let answer = Answer::Given(answers.collect::<BTreeMap<_, _>>());
+                    self.task.control.send_answer(&question.question_id, answer).await.unwrap();
+                }
+                Fact::Ended(end) => return end,
+                _ => {}
+            }
+        }
+    }
+
+    /// Everything that was said.
+    pub(crate) fn text(&self) -> String {
+        let said = self.seen.iter().filter_map(|draft| match &draft.fact {
+            Fact::Output(output) => Some(&output.content),
+            _ => None,
+        });
+        let texts = said.flatten().map(|block| match block {
+            AssistantContentBlock::Text { text } => text.as_str(),
+            other => panic!("{other:?}"),
+        });
+        texts.collect()
+    }
+
+    pub(crate) fn facts(&self) -> impl Iterator<Item = &Fact> {
+        self.seen.iter().map(|draft| &draft.fact)
+    }
+}
+
+/// A whole task.
+pub(crate) async fn run(session: &mut Box<dyn RuntimeSession>, text: &str, say: Say) -> (TaskEnd, Watched) {
+    let mut task = Watched::begin(session, text).await;
+    (task.end(say).await, task)
+}
+
+/// The task ended well.
+pub(crate) fn completed(end: &TaskEnd) -> bool {
+    matches!(end, TaskEnd::Completed(_))
+}

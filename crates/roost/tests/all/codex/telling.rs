@@ -1,0 +1,259 @@
+//! What Codex is told and tells.
+
+use std::os::unix::fs::PermissionsExt;
+
+use roost_engine::adapter::{Availability, Fact, RuntimeAdapter, TaskEnd};
+use roost_proto::canonical;
+use roost_proto::ids::QuestionId;
+use roost_proto::mode::Mode;
+use roost_proto::payload::{ModelOutputDeltaKind, UsageReportedPayload};
+use roost_proto::sources::SourceKind;
+use roost_proto::tool::{ToolManifest, ToolManifestEntry};
+use serde_json::json;
+
+use super::live::{Live, Say, Watched, completed, input, run};
+
+#[tokio::test]
+async fn text_and_thoughts_come_in_pieces_and_usage_in_one_shape() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let (end, task) = run(&mut session, "SCRIPT:think", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    let pieces = |wanted: ModelOutputDeltaKind| {
+        let deltas = task.facts().filter_map(move |fact| match fact {
+            Fact::Delta(piece) if piece.kind == wanted => Some(piece.delta.as_str()),
+            _ => None,
+        });
+        deltas.collect::<String>()
+    };
+    assert_eq!(pieces(ModelOutputDeltaKind::ReasoningDelta), "Let me think about this in a scripted way.");
+    assert_eq!(pieces(ModelOutputDeltaKind::TextDelta), "Thought it through.");
+    let usage = task.seen.iter().find(|draft| matches!(draft.fact, Fact::Usage(_))).unwrap();
+    let Fact::Usage(UsageReportedPayload {
+        input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, ..
+    }) = usage.fact
+    else {
+        panic!()
+    };
+    let told = (input_tokens, cached_input_tokens, output_tokens, reasoning_tokens);
+    assert_eq!(told, (Some(100), Some(40), Some(25), Some(5)));
+    assert_eq!(usage.raw.as_ref().unwrap()["last"]["totalTokens"], 125);
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_refusal_is_heard_with_its_reason() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let (end, task) = run(&mut session, "SCRIPT:shell", Say::No("the disk is precious NOTE:precious")).await;
+    assert!(completed(&end), "{end:?}");
+    assert!(task.text().contains("rejected by user"), "{}", task.text());
+    assert!(task.text().contains("notes: precious"), "{}", task.text());
+    assert!(!live.sandbox.work().join("out.txt").exists());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_change_of_files_is_asked_about_with_its_diff_and_told_as_a_patch() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let (end, task) = run(&mut session, "SCRIPT:write", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    let asked = task.facts().find_map(|fact| match fact {
+        Fact::ToolRequested(call) => Some(call),
+        _ => None,
+    });
+    assert_eq!(asked.unwrap().input["changes"][0]["diff"], "hi\n");
+    assert_eq!(std::fs::read_to_string(live.sandbox.work().join("out.txt")).unwrap(), "hi\n");
+    let patch = task.seen.iter().rev().find_map(|draft| draft.raw.as_ref()?.get("diff")?.as_str());
+    assert!(patch.unwrap().contains("+hi"), "{patch:?}");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_wish_to_leave_the_sandbox_is_asked_about_with_its_reason() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let (end, task) = run(&mut session, "SCRIPT:esc", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    let asked = task.facts().find_map(|fact| match fact {
+        Fact::ToolRequested(call) => Some(call.input["reason"].clone()),
+        _ => None,
+    });
+    assert!(asked.unwrap().as_str().is_some_and(|reason| !reason.is_empty()), "{:#?}", task.seen);
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_question_is_asked_and_its_answer_heard() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let (end, task) = run(&mut session, "SCRIPT:ask", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    let ids: Vec<&QuestionId> = task
+        .facts()
+        .filter_map(|fact| match fact {
+            Fact::Question(question) => Some(&question.question_id),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ids.len(), 1);
+    assert!(task.text().contains("Blue"), "{}", task.text());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_tool_of_the_hosts_is_run_by_the_host_and_may_be_refused() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+    let tool = ToolManifestEntry {
+        name: "probe_echo".into(),
+        description: Some("says it again".into()),
+        input_schema: Some(schema),
+        schema_hash: None,
+    };
+    let wants_host = |fact: &Fact| match fact {
+        Fact::HostToolAsks(call) => Some(call.clone()),
+        _ => None,
+    };
+    let told = |text: &str| {
+        let manifest = ToolManifest { tools: vec![tool.clone()] };
+        roost_engine::adapter::TaskInput { tool_manifest: Some(manifest), ..input(text) }
+    };
+    let mut task = Watched::begin_with(&mut session, told("SCRIPT:mcp")).await;
+    let call = task.until(wants_host).await;
+    task.tell_result(&call, json!({ "weather": "rain" })).await;
+    assert!(completed(&task.end(Say::Yes).await));
+    assert!(task.text().contains("rain"), "{}", task.text());
+
+    let mut task = Watched::begin_with(&mut session, told("SCRIPT:mcp again")).await;
+    let call = task.until(wants_host).await;
+    task.say(&call, Say::No("not today")).await;
+    assert!(completed(&task.end(Say::Yes).await));
+    assert!(task.text().contains("not today"), "{}", task.text());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_running_turn_can_be_steered() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:shell").await;
+    let call = task.asks().await;
+    task.steer("NOTE:leftwards").await;
+    task.say(&call, Say::Yes).await;
+    assert!(completed(&task.end(Say::Yes).await));
+    assert!(task.text().contains("notes: leftwards"), "{}", task.text());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_mode_of_another_sandbox_holds_for_the_next_turn() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    // Neither the workspace nor `/tmp`: only without a sandbox can it be written.
+    let outside = tempfile::TempDir::new_in("/var/tmp").unwrap();
+    let file = outside.path().join("out.txt");
+    let prompt = format!("SCRIPT:shell RUN:echo hi > {}", file.display());
+    let (end, _) = run(&mut session, &prompt, Say::Yes).await;
+    assert!(completed(&end) && !file.exists(), "{end:?}");
+    let free = roost_engine::adapter::TaskInput { mode: Mode::Yolo, ..input(&prompt) };
+    let mut task = Watched::begin_with(&mut session, free).await;
+    assert!(completed(&task.end(Say::Yes).await));
+    assert!(file.exists(), "{:#?}", task.seen);
+    session.close().await;
+}
+
+#[tokio::test]
+async fn what_codex_reads_by_itself_is_told_by_path_and_hash() {
+    let live = Live::new();
+    std::fs::write(live.sandbox.work().join("AGENTS.md"), "be brief\n").unwrap();
+    let mut session = live.session().await;
+    let (_, task) = run(&mut session, "SCRIPT:text", Say::Yes).await;
+    let sources = &task.sent.implicit_sources.sources;
+    let found = |kind: SourceKind, end: &str| {
+        sources.iter().find(|source| source.kind == kind && source.path.ends_with(end)).cloned().unwrap()
+    };
+    let instructions = found(SourceKind::ProjectInstruction, "work/AGENTS.md");
+    assert_eq!(instructions.hash, Some(canonical::hash_bytes(b"be brief\n")));
+    assert!(found(SourceKind::Config, ".codex/config.toml").hash.is_some());
+    assert!(!serde_json::to_string(&task.sent.implicit_sources).unwrap().contains("be brief"));
+    assert_eq!(task.sent.input["runtime_config"]["sandbox"], "workspace-write");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn the_login_is_what_the_environment_and_codex_own_folder_say() {
+    let live = Live::new();
+    let mut env = live.env();
+    assert!(!live.adapter.auth_status(&env).await.logged_in);
+    assert!(live.adapter.ensure_login(&env).await.unwrap().contains("login"));
+    let login = json!({ "OPENAI_API_KEY": null, "tokens": { "access_token": "eyJsecret" } });
+    std::fs::write(live.sandbox.home().join(".codex/auth.json"), login.to_string()).unwrap();
+    let status = live.adapter.auth_status(&env).await;
+    assert!(status.logged_in && !serde_json::to_string(&status).unwrap().contains("secret"), "{status:?}");
+    assert_eq!(live.adapter.ensure_login(&env).await, None);
+    std::fs::remove_file(live.sandbox.home().join(".codex/auth.json")).unwrap();
+    env.env.insert("CODEX_API_KEY".into(), "sk-secret".into());
+    let status = live.adapter.auth_status(&env).await;
+    assert!(status.logged_in && !serde_json::to_string(&status).unwrap().contains("secret"), "{status:?}");
+}
+
+#[tokio::test]
+async fn the_pinned_version_is_told() {
+    let live = Live::new();
+    let Availability::Installed { version } = live.adapter.availability(&live.env()).await else { panic!() };
+    assert_eq!(version.as_deref(), Some("0.166.0"));
+}
+
+#[tokio::test]
+async fn the_socket_is_in_a_folder_for_us_alone_which_goes_with_the_session() {
+    let live = Live::new();
+    let session = live.session().await;
+    let folders: Vec<_> = live.left().into_iter().filter(|path| path.is_dir()).collect();
+    let [folder] = folders.as_slice() else { panic!("{folders:?}") };
+    assert_eq!(std::fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
+    let socket = std::fs::read_link(folder.join("app.sock")).unwrap();
+    assert!(socket.exists());
+    session.close().await;
+    assert_eq!(live.left(), [""; 0].map(std::path::PathBuf::from));
+    assert!(!socket.exists(), "{}", socket.display());
+}
+
+#[tokio::test]
+async fn a_session_goes_on_in_a_new_process() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    run(&mut session, "SCRIPT:text", Say::Yes).await;
+    let native = session.native_id().unwrap();
+    session.close().await;
+    let mut session = live.resume(&native).await.unwrap();
+    assert_eq!(session.native_id(), Some(native));
+    let (end, task) = run(&mut session, "SCRIPT:recall", Say::Yes).await;
+    assert!(
+        matches!(end, TaskEnd::Completed(_)) && task.text().contains("2 prompt(s): SCRIPT:text"),
+        "{}",
+        task.text()
+    );
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_conversation_with_the_bare_cli_is_found_read_and_gone_on_with() {
+    let live = Live::new();
+    let mut bare = live.sandbox.command(testkit::agents::Agent::Codex);
+    bare.args(["exec", "--skip-git-repo-check", "SCRIPT:text"]).stdin(std::process::Stdio::null());
+    assert!(bare.output().unwrap().status.success());
+    let past = live.adapter.past_sessions(&live.env()).await.unwrap();
+    let [session] = past.as_slice() else { panic!("{past:?}") };
+    assert_eq!(session.title.as_deref(), Some("SCRIPT:text"));
+    let messages = live.adapter.past_messages(&live.env(), &session.id).await.unwrap().unwrap();
+    let said: Vec<_> = messages.iter().map(|message| message.text()).collect();
+    assert_eq!(said, ["SCRIPT:text", "Hello from the scripted model, streaming in several deltas."]);
+
+    let mut session = live.resume(&session.id).await.unwrap();
+    let (_, task) = run(&mut session, "SCRIPT:recall", Say::Yes).await;
+    assert!(task.text().contains("2 prompt(s): SCRIPT:text"), "{}", task.text());
+    session.close().await;
+}

@@ -1,0 +1,133 @@
+//! Tool calls in the words of whoever asks: names and arguments come from the request's own list of tools, so that one
+//! script serves every agent.
+
+use serde_json::{Map, Value, json};
+
+use super::asked::{Asked, Tool};
+use super::script::{Act, say};
+
+const SHELL: &[&str] = &["Bash", "bash", "exec_command", "shell_command", "shell", "local_shell", "run_shell_command"];
+/// Shells that take a command as a list of words.
+const SHELL_BY_WORDS: &[&str] = &["shell", "local_shell"];
+const WRITE: &[&str] = &["Write", "write", "write_file", "apply_patch"];
+const READ: &[&str] = &["Read", "read", "read_file"];
+const ASK: &[&str] = &["AskUserQuestion", "request_user_input", "ask_user", "question"];
+const PLAN: &[&str] = &["TodoWrite", "TaskCreate", "update_plan", "todowrite", "write_todos"];
+/// Codex's newer models have one tool for everything: it takes a program that calls the others.
+const PROGRAM: &[&str] = &["exec"];
+
+/// Runs a command.
+pub(super) fn shell(asked: &Asked, command: &str) -> Act {
+    if let Some(tool) = find(asked, SHELL) {
+        return Act::Call(tool.clone(), Value::Object(shell_arguments(tool, command)));
+    }
+    program(asked, &format!("tools.exec_command({{cmd: {}}})", json!(command))).unwrap_or_else(|| none("SHELL", asked))
+}
+
+/// Runs a command outside of Codex's sandbox.
+pub(super) fn escalated(asked: &Asked) -> Act {
+    let Some(tool) = find(asked, SHELL) else { return none("SHELL", asked) };
+    let mut arguments = shell_arguments(tool, "echo esc > out.txt");
+    arguments.insert("sandbox_permissions".into(), "require_escalated".into());
+    arguments.insert("justification".into(), "scripted escalation".into());
+    Act::Call(tool.clone(), Value::Object(arguments))
+}
+
+/// Writes a file.
+pub(super) fn write(asked: &Asked, file: &str, content: &str) -> Act {
+    let added: String = content.lines().map(|line| format!("+{line}\n")).collect();
+    let patch = format!("*** Begin Patch\n*** Add File: {file}\n{added}*** End Patch\n");
+    let Some(tool) = find(asked, WRITE) else {
+        let patched = program(asked, &format!("tools.apply_patch({})", json!(patch)));
+        return patched.unwrap_or_else(|| none("WRITE", asked));
+    };
+    if tool.takes_text {
+        return Act::Call(tool.clone(), Value::String(patch));
+    }
+    let mut arguments = file_arguments(asked, tool, file);
+    arguments.insert("content".into(), content.into());
+    Act::Call(tool.clone(), Value::Object(arguments))
+}
+
+/// Reads a file.
+pub(super) fn read(asked: &Asked, file: &str) -> Act {
+    let Some(tool) = find(asked, READ) else { return none("READ", asked) };
+    Act::Call(tool.clone(), Value::Object(file_arguments(asked, tool, file)))
+}
+
+/// Asks the user a question.
+pub(super) fn ask(asked: &Asked) -> Act {
+    let Some(tool) = find(asked, ASK) else { return none("ASK", asked) };
+    let options = ["Red", "Blue"].map(|label| json!({ "label": label, "description": label.to_lowercase() }));
+    let mut question = json!({ "question": "Which colour?", "header": "Colour", "options": options });
+    match tool.name.as_str() {
+        "AskUserQuestion" => question["multiSelect"] = false.into(),
+        "request_user_input" => question["id"] = "colour".into(),
+        "ask_user" => question["type"] = "choice".into(),
+        _ => {}
+    }
+    Act::Call(tool.clone(), json!({ "questions": [question] }))
+}
+
+/// Makes a plan.
+pub(super) fn plan(asked: &Asked) -> Act {
+    let Some(tool) = find(asked, PLAN) else { return none("PLAN", asked) };
+    let arguments = match tool.name.as_str() {
+        "update_plan" => {
+            json!({ "plan": [{ "step": "one", "status": "in_progress" }, { "step": "two", "status": "pending" }] })
+        }
+        "TaskCreate" => json!({ "subject": "step one", "description": "do one", "activeForm": "doing one" }),
+        "write_todos" => json!({ "todos": [{ "description": "one", "status": "in_progress" }] }),
+        _ => {
+            let todo = json!({ "content": "one", "status": "in_progress", "activeForm": "doing one", "priority": "high", "id": "1" });
+            json!({ "todos": [todo] })
+        }
+    };
+    Act::Call(tool.clone(), arguments)
+}
+
+/// Calls the tool whose name has this part in it.
+pub(super) fn named(asked: &Asked, part: &str) -> Act {
+    let Some(tool) = asked.tools.iter().find(|tool| tool.name.contains(part)) else { return none(part, asked) };
+    let arguments = if tool.takes("text") { json!({ "text": "ping" }) } else { json!({}) };
+    Act::Call(tool.clone(), arguments)
+}
+
+/// Makes another call in a program, where there is a tool for programs.
+fn program(asked: &Asked, call: &str) -> Option<Act> {
+    let tool = find(asked, PROGRAM).filter(|tool| tool.takes_text)?;
+    Some(Act::Call(tool.clone(), Value::String(format!("const r = await {call}; text(JSON.stringify(r));"))))
+}
+
+/// The first of these names that is offered.
+fn find<'a>(asked: &'a Asked, names: &[&str]) -> Option<&'a Tool> {
+    names.iter().find_map(|name| asked.tools.iter().find(|tool| tool.name == *name))
+}
+
+/// What the model says instead of a call that it cannot make.
+fn none(what: &str, asked: &Asked) -> Act {
+    let names: Vec<_> = asked.tools.iter().map(|tool| tool.name.as_str()).collect();
+    say(&format!("NO {what} TOOL among {}", names.join(", ")))
+}
+
+fn shell_arguments(tool: &Tool, command: &str) -> Map<String, Value> {
+    let mut arguments = Map::new();
+    if SHELL_BY_WORDS.contains(&tool.name.as_str()) {
+        arguments.insert("command".into(), json!(["bash", "-lc", command]));
+        return arguments;
+    }
+    let name = if tool.takes("cmd") { "cmd" } else { "command" };
+    arguments.insert(name.into(), command.into());
+    if tool.takes("description") {
+        arguments.insert("description".into(), "scripted command".into());
+    }
+    arguments
+}
+
+/// Some agents want whole paths; `CWD:<folder>` in the prompt makes them.
+fn file_arguments(asked: &Asked, tool: &Tool, file: &str) -> Map<String, Value> {
+    let folder = asked.option("CWD:").and_then(|rest| rest.split_whitespace().next());
+    let path = folder.map_or_else(|| file.to_owned(), |folder| format!("{}/{file}", folder.trim_end_matches('/')));
+    let name = ["file_path", "filePath", "path"].into_iter().find(|name| tool.takes(name)).unwrap_or("path");
+    Map::from_iter([(name.to_owned(), path.into())])
+}

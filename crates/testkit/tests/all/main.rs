@@ -1,0 +1,7 @@
+//! The scripted model, and real agents that talk to it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
+
+mod asking;
+mod egress;
+mod one_shot;

