@@ -1,6 +1,9 @@
 //! A daemon that is killed, and the next one: Codex goes on in between.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +20,7 @@ use roost_proto::ids::SessionId;
 use roost_proto::mode::Mode;
 use roost_proto::registry::RuntimeStatus;
 use roost_proto::runtime::CreateSessionInput;
+use serde::{Deserialize, Serialize};
 use testkit::agents::Agent;
 use testkit::model::End;
 use testkit::soon;
@@ -104,28 +108,30 @@ fn a_session_that_waited_for_a_task_still_does() {
     });
 }
 
+/// What a daemon is started with.
+#[derive(Deserialize, Serialize)]
+struct Place {
+    env: BTreeMap<String, String>,
+    cwd: PathBuf,
+    records: PathBuf,
+    state: PathBuf,
+}
+
+/// Tells a daemon that is a process of its own where it is.
+const PLACE: &str = "ROOST_TEST_PLACE";
+
 /// An engine over Codex, in the folders of an earlier one.
-async fn engine(live: &Live, state: &Path) -> (Engine, SqliteLog) {
-    let free = async {
-        loop {
-            match StateLock::acquire(state, "test") {
-                Ok(lock) => return lock,
-                // What is left of the daemon before holds it for a moment.
-                Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
-            }
-        }
-    };
-    let lock = soon("the state directory is free", free).await;
+async fn engine(place: &Place) -> (Engine, SqliteLog) {
+    let lock = StateLock::acquire(&place.state, "test").unwrap();
     let log = SqliteLog::open(&lock, LogOptions::default()).unwrap();
     let mut base = Environment::default();
-    for (name, value) in live.env().env {
+    for (name, value) in &place.env {
         base.set(name, value);
     }
-    let environments = Environments { base, namespaces: state.join("namespaces"), isolation: Isolation::Shared };
+    let environments = Environments { base, namespaces: place.state.join("namespaces"), isolation: Isolation::Shared };
     let mut runtimes = Runtimes::default();
-    let codex = adapter(Agent::Codex.program(), live.records());
-    runtimes.register(Arc::new(codex), RuntimeStatus::Active);
-    let config = Config::new(environments, live.records().into(), state.join("artifacts"));
+    runtimes.register(Arc::new(adapter(Agent::Codex.program(), &place.records)), RuntimeStatus::Active);
+    let config = Config::new(environments, place.records.clone(), place.state.join("artifacts"));
     (Engine::start(Arc::new(log.clone()), runtimes, config).await.unwrap(), log)
 }
 
@@ -144,14 +150,14 @@ async fn wait_for(log: &SqliteLog, session: &SessionId, fits: impl Fn(&Normalize
 }
 
 #[test]
-fn an_approval_that_waited_for_an_answer_is_answered_to_the_next_daemon() {
-    let live = Live::new();
-    let state = tempfile::TempDir::new().unwrap();
-    let (session, dead) = killed(async {
-        let (engine, log) = engine(&live, state.path()).await;
+#[ignore = "not a test: a daemon that a test kills"]
+fn first_daemon() {
+    let place: Place = serde_json::from_str(&std::env::var(PLACE).unwrap()).unwrap();
+    daemon().block_on(async {
+        let (engine, log) = engine(&place).await;
         let new = NewSession {
             runtime: None,
-            cwd: live.sandbox.work(),
+            cwd: place.cwd.clone(),
             mode: Mode::Ask,
             credential_namespace: "default".into(),
             input: CreateSessionInput::default(),
@@ -162,12 +168,38 @@ fn an_approval_that_waited_for_an_answer_is_answered_to_the_next_daemon() {
         let prompt = Prompt { message, mode: None, approver: Approver::Present };
         engine.prompt(session.as_str(), prompt).await.unwrap();
         wait_for(&log, &session, |event| matches!(event.body, EventBody::ApprovalRequested(_))).await;
-        log.close().await;
-        (session, engine)
+        println!("\n{SESSION}{session}");
+        std::future::pending::<()>().await;
     });
-    drop(dead);
+}
+
+/// How the daemon tells its session.
+const SESSION: &str = "session: ";
+
+/// Starts a daemon, waits until its session asks, and kills it.
+fn kill_a_daemon_that_asks(place: &Place) -> SessionId {
+    let mut daemon = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "--nocapture", "codex::surviving::first_daemon"])
+        .env(PLACE, serde_json::to_string(place).unwrap())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(daemon.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let session = lines.find_map(|line| line.strip_prefix(SESSION).map(SessionId::from));
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    session.expect("the daemon gets as far as asking")
+}
+
+#[test]
+fn an_approval_that_waited_for_an_answer_is_answered_to_the_next_daemon() {
+    let live = Live::new();
+    let state = tempfile::TempDir::new().unwrap();
+    let (cwd, records) = (live.sandbox.work(), live.records().to_owned());
+    let place = Place { env: live.env().env, cwd, records, state: state.path().into() };
+    let session = kill_a_daemon_that_asks(&place);
     daemon().block_on(async {
-        let (engine, log) = engine(&live, state.path()).await;
+        let (engine, log) = engine(&place).await;
         let waiting = log.pending(Some(&session)).await.unwrap();
         let [waiting] = waiting.as_slice() else { panic!("{waiting:?}") };
         let PendingAsk::Approval(asked) = &waiting.ask else { panic!("{waiting:?}") };
