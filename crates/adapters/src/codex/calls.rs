@@ -18,8 +18,11 @@ pub(super) type CallResult = Result<Value, RpcError>;
 pub(super) enum Pending {
     /// It is passed on.
     Reply(Reply<CallResult>),
-    /// It says that the turn began.
-    Begun(Reply),
+    /// It says that the turn began, and its id.
+    Begun(Reply<String>),
+    /// It says what became of a turn since this time, in milliseconds since 1970, when its daemon was lost; whoever waits
+    /// is told whether there is one that nobody has heard the end of.
+    Resumed { since: u64, to: Reply<bool> },
     /// It says that nothing of the turn is left.
     Cleaned,
     /// Nothing.

@@ -31,8 +31,10 @@ pub(super) enum Command {
     Notify { method: &'static str },
     /// The thread is known.
     Bind { thread: String },
-    /// A task: what its turn begins with, and where its drafts go.
-    Begin { params: Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
+    /// A task: what its turn begins with, and where its drafts go; the answer is the turn's id.
+    Begin { params: Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply<String> },
+    /// A turn that another daemon began and lost at this time.
+    Adopt { thread: String, turn: String, since: u64, drafts: mpsc::Sender<Vec<Draft>>, to: Reply<bool> },
     /// A decision about a tool call.
     Decide { call: ToolCallId, decision: Decision, to: Reply },
     /// An answer to a question.
@@ -57,8 +59,8 @@ pub(super) enum Decision {
 pub(super) struct Parts {
     pub(super) reader: socket::Reader,
     pub(super) writer: socket::Writer,
-    /// Kept open: some servers read its end as a wish to stop.
-    pub(super) stdin: Stdin,
+    /// Kept open, where it is ours: its end could be read as a wish to stop.
+    pub(super) stdin: Option<Stdin>,
     pub(super) stdout: Lines,
     pub(super) stderr: mpsc::Receiver<String>,
     pub(super) tail: StderrTail,
@@ -93,7 +95,7 @@ pub(super) fn start(parts: Parts) -> mpsc::Sender<Command> {
 /// The pump's own state.
 struct Pump {
     messages: socket::Reader,
-    _stdin: Stdin,
+    _stdin: Option<Stdin>,
     stdout: Lines,
     stderr: mpsc::Receiver<String>,
     tail: StderrTail,
@@ -187,6 +189,7 @@ impl Pump {
             }
             Command::Bind { thread } => self.thread = Some(thread),
             Command::Begin { params, drafts, to } => self.begin(&params, drafts, to),
+            Command::Adopt { thread, turn, since, drafts, to } => self.adopt(thread, turn, since, drafts, to),
             Command::Decide { call, decision, to } => reply(to, self.decide(&call, decision)),
             Command::Answer { question, answer, to } => reply(to, self.give(&question, answer)),
             Command::Steer { input, to } => match self.steering(&input) {
@@ -203,7 +206,7 @@ impl Pump {
         }
     }
 
-    fn begin(&mut self, params: &Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply) {
+    fn begin(&mut self, params: &Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply<String>) {
         if self.turn.is_some() {
             let message = "Codex has not ended its last turn yet".into();
             return reply(to, Err(AdapterError::Runtime { message, raw: None }));
@@ -216,6 +219,16 @@ impl Pump {
         self.outbox = vec![Fact::RequestStarted(started).into()];
         self.outbox.append(&mut self.early);
         self.turn = Some(Turn::new(request, drafts));
+    }
+
+    /// Listens to a turn again; what Codex waits for it asks once more.
+    fn adopt(&mut self, thread: String, turn: String, since: u64, drafts: mpsc::Sender<Vec<Draft>>, to: Reply<bool>) {
+        let params = json!({ "threadId": thread });
+        (self.thread, self.turn) = (Some(thread), Some(Turn::adopted(turn, drafts)));
+        let then = Pending::Resumed { since, to };
+        if let Err((Pending::Resumed { to, .. }, error)) = self.calls.call("thread/resume", &params, then) {
+            reply(to, Err(error));
+        }
     }
 
     fn decide(&mut self, call: &ToolCallId, decision: Decision) -> Result<(), AdapterError> {
@@ -293,6 +306,7 @@ impl Pump {
             match pending {
                 Pending::Reply(to) => reply(to, Err(exited("before it answered"))),
                 Pending::Begun(to) => reply(to, Err(exited("before the turn began"))),
+                Pending::Resumed { to, .. } => reply(to, Err(exited("before it was heard again"))),
                 Pending::Cleaned | Pending::Ignored => {}
             }
         }

@@ -12,7 +12,7 @@ use super::failure;
 use super::map::{self, At};
 use super::tools::Tools;
 use super::turn::{Turn, Waiting};
-use super::wire::{self, Incoming, RpcError, RpcId, TurnParams};
+use super::wire::{self, Incoming, Resumed, RpcError, RpcId, TurnParams, TurnStatus};
 
 /// Notices from before the first turn that are kept for it.
 const EARLY: usize = 32;
@@ -139,6 +139,10 @@ impl Reader<'_> {
         match self.calls.take(id) {
             Some(Pending::Reply(to)) => reply(to, Ok(value)),
             Some(Pending::Begun(to)) => self.begun(to, value),
+            Some(Pending::Resumed { since, to }) => {
+                let known = self.resumed(since, value);
+                reply(to, known);
+            }
             Some(Pending::Cleaned) => {
                 if let Some(turn) = self.turn
                     && let Some(end) = turn.end.take()
@@ -153,12 +157,33 @@ impl Reader<'_> {
         }
     }
 
-    fn begun(&mut self, to: Reply, result: CallResult) {
+    /// Tells what the turn did while nobody listened; whether it is still to be heard.
+    fn resumed(&mut self, since: u64, result: CallResult) -> Result<bool, AdapterError> {
+        let answer = result.map_err(failure::rejected)?;
+        let Some(turn) = self.turn.as_mut() else { return Ok(false) };
+        let turns = serde_json::from_value::<Resumed>(answer).map(|resumed| resumed.thread.turns).unwrap_or_default();
+        let Some(past) = turns.into_iter().find(|past| turn.id.as_ref() == Some(&past.turn.id)) else {
+            *self.turn = None;
+            return Ok(false);
+        };
+        if past.completed_at.is_some_and(|seconds| seconds < since / 1000) {
+            *self.turn = None;
+            return Ok(false);
+        }
+        let missed = past.items.into_iter().filter(|item| item.completed_at_ms.is_some_and(|at| at >= since));
+        missed.for_each(|missed| turn.mapper.missed(&past.turn.id, missed.item, self.outbox));
+        if past.turn.status != TurnStatus::InProgress {
+            turn.finish(failure::end(past.turn.status, past.turn.error.as_ref()), self.outbox);
+        }
+        Ok(true)
+    }
+
+    fn begun(&mut self, to: Reply<String>, result: CallResult) {
         let begun = result.map(|value| value.pointer("/turn/id").and_then(Value::as_str).map(str::to_owned));
         match (begun, &mut self.turn) {
             (Ok(Some(id)), Some(turn)) => {
-                turn.id = Some(id);
-                reply(to, Ok(()));
+                turn.id = Some(id.clone());
+                reply(to, Ok(id));
             }
             (Err(error), _) => {
                 *self.turn = None;

@@ -93,6 +93,22 @@ fn a_stop_ends_a_lasting_runtime_at_once() {
 }
 
 #[test]
+fn a_lasting_runtime_whose_start_is_given_up_is_ended() {
+    let place = Place::new(quick());
+    let launch = place.launch("sh", &["-c", AGENT]);
+    let run = launch.run.clone();
+    daemon().block_on(async {
+        let mut starting = std::pin::pin!(place.holder.spawn_lasting(launch, LONG));
+        // Given up as soon as there is something to give up.
+        while roost_process::tree::alive(&run).is_empty() {
+            let started = tokio::time::timeout(Duration::from_millis(1), &mut starting).await;
+            assert!(started.is_err(), "it started before it could be given up");
+        }
+    });
+    eventually("the run is over", || roost_process::tree::alive(&run).is_empty() && !place.record(&run).exists());
+}
+
+#[test]
 fn a_runtime_that_ends_with_its_daemon_cannot_be_taken_over() {
     let place = Place::new(patient());
     daemon().block_on(async {
