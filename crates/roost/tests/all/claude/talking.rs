@@ -63,7 +63,7 @@ async fn the_input_names_what_is_read_beside_it() {
     let mut session = place.session().await;
     let done = run_allowing(&mut session, "SCRIPT:text").await;
     let sources = &done.input.implicit_sources.sources;
-    let instruction = sources.iter().find(|source| source.path.ends_with("/work/CLAUDE.md")).unwrap();
+    let instruction = sources.iter().find(|source| source.path.ends_with("/CLAUDE.md")).unwrap();
     assert_eq!(instruction.hash, Some(canonical::hash_bytes(b"Speak of nothing but whales.")));
     assert_eq!(done.input.input["messages"][0]["content"][0]["text"], "SCRIPT:text");
     session.close().await;
