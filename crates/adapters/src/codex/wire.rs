@@ -275,11 +275,30 @@ pub(super) struct PastThread {
 pub(super) struct PastTurn {
     #[serde(flatten)]
     pub(super) turn: Turn,
-    /// In seconds since 1970.
     #[serde(default)]
     pub(super) completed_at: Option<u64>,
     #[serde(default)]
     pub(super) items: Vec<PastItem>,
+}
+
+impl PastTurn {
+    /// Whether it goes on, as far as Codex can tell: a turn whose end is not written down yet is called interrupted.
+    pub(super) fn state(&self) -> PastState {
+        match self.turn.status {
+            TurnStatus::InProgress => PastState::GoesOn,
+            TurnStatus::Interrupted if self.completed_at.is_none() => PastState::Unsure,
+            _ => PastState::Ended,
+        }
+    }
+}
+
+/// Whether a turn goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PastState {
+    GoesOn,
+    Ended,
+    /// To be asked again.
+    Unsure,
 }
 
 /// An item and when it was finished.
