@@ -6,7 +6,8 @@ use roost_engine::adapter::AdapterError;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-use super::wire::{self, PastState, RpcError, RpcId};
+use super::past::PastState;
+use super::wire::{self, RpcError, RpcId};
 
 /// Whoever waits for an answer.
 pub(super) type Reply<T = ()> = oneshot::Sender<Result<T, AdapterError>>;

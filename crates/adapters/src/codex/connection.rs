@@ -15,10 +15,10 @@ use super::asks::{self, Wait};
 use super::calls::{CallResult, Calls, Pending, Reply, reply};
 use super::map;
 use super::note::TurnNote;
+use super::past::PastState;
 use super::reader::Reader;
 use super::socket;
 use super::turn::{METHOD, Turn};
-use super::wire::PastState;
 
 /// Messages that may wait for the server to read them.
 const WRITE_QUEUE: usize = 256;

@@ -22,7 +22,10 @@ mod home;
 mod item;
 mod launch;
 mod map;
+#[cfg(test)]
+mod map_tests;
 mod note;
+mod past;
 mod questions;
 mod reader;
 mod session;

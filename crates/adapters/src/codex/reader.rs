@@ -10,9 +10,10 @@ use super::asks::{self, Ask, Wait};
 use super::calls::{CallResult, Calls, Pending, Reply, reply};
 use super::failure;
 use super::map::{self, At};
+use super::past::{PastState, Resumed};
 use super::tools::Tools;
 use super::turn::{Turn, Waiting};
-use super::wire::{self, Incoming, PastState, Resumed, RpcError, RpcId, TurnParams};
+use super::wire::{self, Incoming, RpcError, RpcId, TurnParams};
 
 /// Notices from before the first turn that are kept for it.
 const EARLY: usize = 32;

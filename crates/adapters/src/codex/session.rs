@@ -21,9 +21,9 @@ use super::failure::rejected;
 use super::home::{self, CodexHome};
 use super::map::UNWANTED;
 use super::note::{Note, Thread};
+use super::past::PastState;
 use super::socket::Socket;
 use super::thread::{self, Sandbox};
-use super::wire::PastState;
 
 /// How long Codex may take for one step of the handshake; tool servers start with a thread.
 const HANDSHAKE: Duration = Duration::from_secs(120);
