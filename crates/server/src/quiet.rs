@@ -1,4 +1,4 @@
-//! Threads that stand back: what watchers get is sent by them, so that the agents' own work goes first.
+//! Threads that stand back: the log is followed on them for watchers, so that the agents' own work goes first.
 //!
 //! A hundred watchers of a flood want more than a small machine can give. They lose nothing by waiting, because a
 //! watcher is a position in the log; an agent that waits is slower for everyone.

@@ -1,5 +1,6 @@
 //! A connection over a WebSocket.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,6 @@ use roost_proto::time::Timestamp;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
-use tokio_util::task::AbortOnDropHandle;
 
 use crate::auth::{Client, Ended};
 use crate::caller::Caller;
@@ -30,11 +30,10 @@ const GOODBYE: Duration = Duration::from_secs(1);
 pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, client: Option<Client>) {
     let (connection, outgoing) = Connection::open(&host, caller);
     let (sink, stream) = socket.split();
-    let writing = host.quiet.handle().spawn(write(sink, outgoing, host.clone()));
-    let mut writing = AbortOnDropHandle::new(writing);
+    let mut writing = pin!(write(sink, outgoing, &host));
     let farewell = tokio::select! {
         rebuke = read(stream, &connection, &host) => rebuke,
-        _ = &mut writing => None,
+        () = &mut writing => None,
         ended = ended(client) => Some(match ended {
             Ended::Revoked => (close_code::POLICY, "authentication failed: the device was revoked"),
             Ended::Expired => (close_code::POLICY, "authentication failed: the token has expired"),
@@ -91,7 +90,7 @@ fn rebuke(error: &axum::Error) -> Option<Goodbye> {
     goodbyes.into_iter().find(|(words, _)| why.starts_with(words)).map(|(_, goodbye)| goodbye)
 }
 
-async fn write(mut sink: SplitSink<WebSocket, Message>, mut outgoing: mpsc::Receiver<Outgoing>, host: Arc<Host>) {
+async fn write(mut sink: SplitSink<WebSocket, Message>, mut outgoing: mpsc::Receiver<Outgoing>, host: &Host) {
     let (mut heartbeat, mut ping) = (interval(HEARTBEAT), interval(PING));
     for timer in [&mut heartbeat, &mut ping] {
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -103,7 +102,7 @@ async fn write(mut sink: SplitSink<WebSocket, Message>, mut outgoing: mpsc::Rece
                 Some(next) => frame(next),
                 None => return,
             },
-            _ = heartbeat.tick() => Message::text(beat(&host)),
+            _ = heartbeat.tick() => Message::text(beat(host)),
             _ = ping.tick() => Message::Ping(bytes::Bytes::new()),
         };
         let mut next = Some(message);

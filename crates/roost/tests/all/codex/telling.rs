@@ -5,7 +5,6 @@ use std::os::unix::fs::PermissionsExt;
 use roost_engine::adapter::{Availability, Fact, RuntimeAdapter, TaskEnd};
 use roost_proto::canonical;
 use roost_proto::ids::QuestionId;
-use roost_proto::mode::Mode;
 use roost_proto::payload::{ModelOutputDeltaKind, UsageReportedPayload};
 use roost_proto::sources::SourceKind;
 use roost_proto::tool::{ToolManifest, ToolManifestEntry};
