@@ -56,6 +56,8 @@ pub struct Config {
     pub records: PathBuf,
     /// How far single runtimes are kept apart, by their ids, where that is not as for all.
     pub isolation: BTreeMap<String, Isolation>,
+    /// The models of single runtimes, by their ids, for sessions that name none.
+    pub models: BTreeMap<String, String>,
     /// Where artifacts are.
     pub artifacts: PathBuf,
     /// Most characters of a conversation that reach a runtime at once; `None` means any number.
@@ -86,6 +88,7 @@ impl Config {
             max_context_chars: None,
             rules: Arc::default(),
             isolation: BTreeMap::new(),
+            models: BTreeMap::new(),
             max_sessions: 32,
             when_full: WhenFull::Queue,
             idle_timeout: Duration::from_secs(30 * 60),
@@ -203,11 +206,12 @@ impl Engine {
     }
 
     /// Makes a session. No process runs until it is prompted.
-    pub async fn create_session(&self, new: NewSession) -> Result<SessionId, Error> {
+    pub async fn create_session(&self, mut new: NewSession) -> Result<SessionId, Error> {
         let id = match new.runtime {
             Some(id) => id,
             None => self.registry().await.default_runtime,
         };
+        new.input.model = new.input.model.or_else(|| self.shared.config.models.get(&id).cloned());
         let adapter = self.runtimes.usable(&id)?;
         let cwd = directory(&new.cwd).await?;
         let session_id = SessionId::new();

@@ -70,28 +70,40 @@ pub(crate) async fn lock(state: &State, command: &str) -> Result<StateLock, Erro
     .await
 }
 
-/// The runtimes that are configured, and the demo.
+/// The runtimes that are there without being configured.
+const BUILT_IN: [&str; 3] = ["demo", "claude", "codex"];
+
+/// The runtimes that are built in, and those that are configured.
 pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error> {
     let roost = std::env::current_exe().map_err(Error::Start)?;
     let holder = Arc::new(holder(&roost, state));
     let mut runtimes = Runtimes::default();
     let demo = config.runtimes.get("demo").map_or(RuntimeStatus::Active, |demo| demo.status);
     runtimes.register(Arc::new(roost_adapters::demo::adapter(&roost, holder.clone())), demo);
-    for (id, runtime) in &config.runtimes {
-        let Some(program) = &runtime.command else { continue };
-        let command = AgentCommand {
-            program: program.into(),
-            args: runtime.args.iter().map(Into::into).collect(),
-            env: runtime.env.clone().into_iter().collect(),
-        };
+    let settings = |id: &str| config.runtimes.get(id).cloned().unwrap_or_default();
+    let (claude, codex) = (settings("claude"), settings("codex"));
+    let adapter = roost_adapters::claude::adapter(command("claude", &claude), claude.config, holder.clone());
+    runtimes.register(Arc::new(adapter), claude.status);
+    let adapter = roost_adapters::codex::adapter(command("codex", &codex), codex.config, holder.clone());
+    runtimes.register(Arc::new(adapter), codex.status);
+    for (id, runtime) in config.runtimes.iter().filter(|(id, _)| !BUILT_IN.contains(&id.as_str())) {
         let display_name = runtime.display_name.as_deref().unwrap_or(id);
-        let adapter = AcpAdapter::new(RuntimeName::from_id(id), display_name, command, holder.clone());
+        let adapter = AcpAdapter::new(RuntimeName::from_id(id), display_name, command(id, runtime), holder.clone());
         runtimes.register(Arc::new(adapter), runtime.status);
     }
     if let Some(default) = &config.default_runtime {
         runtimes.set_default(default);
     }
     Ok(runtimes)
+}
+
+/// How a runtime is started: as configured, else by its own name.
+fn command(id: &str, runtime: &config::Runtime) -> AgentCommand {
+    AgentCommand {
+        program: runtime.command.as_deref().unwrap_or(id).into(),
+        args: runtime.args.iter().map(Into::into).collect(),
+        env: runtime.env.clone().into_iter().collect(),
+    }
 }
 
 /// Starts runtimes under this very binary.
@@ -109,8 +121,11 @@ fn engine_config(state: &State, config: &Config) -> Result<roost_engine::Config,
         Environments { base: environment(), namespaces: state.namespaces(), isolation: Isolation::default() };
     let isolation: BTreeMap<_, _> =
         config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.isolation?))).collect();
+    let models: BTreeMap<_, _> =
+        config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.model.clone()?))).collect();
     Ok(roost_engine::Config {
         isolation,
+        models,
         max_sessions: config.sessions.max.get(),
         when_full: config.sessions.when_full.into(),
         idle_timeout: Duration::from_secs(60 * u64::from(config.sessions.idle_timeout_minutes)),

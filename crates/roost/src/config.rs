@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use roost_policy::RuleSet;
 
-pub(crate) use sections::{Config, Daemon, Limits, Synchronous, WhenFull};
+pub(crate) use sections::{Config, Daemon, Limits, Runtime, Synchronous, WhenFull};
 use suggest::nearest;
 pub(crate) use tls::Tls;
 
@@ -72,7 +72,7 @@ impl Config {
                 ("demo", Some(_)) => {
                     return Err("the demo is part of Roost and takes no `command`; give the agent another id".into());
                 }
-                ("demo", None) | (_, Some(_)) => {}
+                ("demo" | "claude" | "codex", None) | (_, Some(_)) => {}
                 (_, None) => return Err(format!("[runtimes.{id}] needs a `command`, such as command = \"{id}\"")),
             }
         }

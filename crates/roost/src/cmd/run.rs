@@ -13,6 +13,7 @@ use roost_proto::rpc::{
 };
 use roost_proto::runtime::RuntimeName;
 use roost_proto::session::TaskOutcome;
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::time::interval;
 
@@ -71,6 +72,12 @@ pub(crate) struct Args {
     /// How much it may do unasked: plan, ask, accept-edits, auto or yolo [default: ask]
     #[arg(long, value_name = "MODE")]
     permission_mode: Option<Mode>,
+    /// The model to use, in the agent's own words
+    #[arg(long, conflicts_with_all = ["session", "continue"])]
+    model: Option<String>,
+    /// The agent's own settings for this session, as a JSON object over those of roost.toml
+    #[arg(long, value_name = "JSON", value_parser = object, conflicts_with_all = ["session", "continue"])]
+    runtime_config: Option<Map<String, Value>>,
     /// Where approvals come from [default: prompt at a terminal, else deny]
     #[arg(long, value_name = "FROM")]
     approvals: Option<Approvals>,
@@ -306,6 +313,8 @@ impl Run<'_> {
             mode: Some(StartMode::New),
             permission_mode: args.permission_mode.map(AnyMode),
             agent_type: Some(runtime.clone()),
+            model: args.model.clone(),
+            runtime_config: args.runtime_config.clone(),
             ..SessionStartParams::default()
         };
         let id = client.call::<method::SessionStart>(params).await?.session_id;
@@ -317,6 +326,11 @@ impl Run<'_> {
         let params = SubscribeParams { after, sessions: Some(vec![session.into()]), ..SubscribeParams::default() };
         Ok(self.client.subscribe(params).await?)
     }
+}
+
+/// Reads an object of JSON.
+fn object(text: &str) -> Result<Map<String, Value>, serde_json::Error> {
+    serde_json::from_str(text)
 }
 
 /// A session that is ready for a prompt.

@@ -10,6 +10,7 @@ use roost_process::Isolation;
 use roost_proto::registry::RuntimeStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::tls::Tls;
 
@@ -188,9 +189,9 @@ pub(crate) enum Synchronous {
 }
 
 section! {
-    /// `[runtimes.<id>]`: an agent that speaks ACP on its stdin and stdout.
+    /// `[runtimes.<id>]`: `claude`, `codex`, the `demo`, or any agent that speaks ACP on its stdin and stdout.
     Runtime {
-        /// Its program: a path, or a name to be found in `PATH`.
+        /// Its program: a path, or a name to be found in `PATH`; `claude` and `codex` have their own names.
         command: Option<String> = None,
         /// Its arguments.
         args: Vec<String> = Vec::new(),
@@ -203,5 +204,9 @@ section! {
         /// How far it is kept apart from your own home: `shared`, `namespaced` or `ephemeral`.
         #[schemars(with = "Option<String>")]
         isolation: Option<Isolation> = None,
+        /// The model that its sessions use unless they name another.
+        model: Option<String> = None,
+        /// Its own settings, passed on and never interpreted: Claude's settings document, Codex's `-c` keys.
+        config: Map<String, Value> = Map::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod faults;
 mod live;
+mod surviving;
 mod telling;
 
 use std::path::Path;
