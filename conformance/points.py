@@ -117,7 +117,7 @@ async def history(host):
     check(unwatched["watching"] is False, shown(unwatched))
     needs(await app.call("session/state", session_id=session), session_id=str, workspace_id=str, status=str)
     await app.close()
-    return "with the demo agent; claude and codex are a later issue"
+    return "with the demo agent, not with claude and codex"
 
 
 async def messages(host):
