@@ -90,6 +90,10 @@ impl Connection {
     pub(crate) fn close(&self, host: &Host) {
         self.ended.cancel();
         host.presence.leave(self);
+        // At the end of the daemon everyone goes, and nobody needs to hear of each.
+        if !host.closing.is_cancelled() {
+            host.presence.tell_gone(self);
+        }
         self.feeds().clear();
     }
 
