@@ -6,6 +6,7 @@ use roost_engine::adapter::AdapterError;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
+use super::past::PastState;
 use super::wire::{self, RpcError, RpcId};
 
 /// Whoever waits for an answer.
@@ -18,11 +19,11 @@ pub(super) type CallResult = Result<Value, RpcError>;
 pub(super) enum Pending {
     /// It is passed on.
     Reply(Reply<CallResult>),
-    /// It says that the turn began, and its id.
-    Begun(Reply<String>),
-    /// It says what became of a turn since this time, in milliseconds since 1970, when its daemon was lost; whoever waits
-    /// is told whether there is one that nobody has heard the end of.
-    Resumed { since: u64, to: Reply<bool> },
+    /// It says that the turn began.
+    Begun(Reply),
+    /// It says what became of a turn since this time, in milliseconds since 1970, when nobody listened; `last` if it is
+    /// not asked again.
+    Resumed { since: u64, last: bool, to: Reply<Option<PastState>> },
     /// It says that nothing of the turn is left.
     Cleaned,
     /// Nothing.

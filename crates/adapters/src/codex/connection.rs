@@ -14,6 +14,8 @@ use tokio::sync::mpsc;
 use super::asks::{self, Wait};
 use super::calls::{CallResult, Calls, Pending, Reply, reply};
 use super::map;
+use super::note::TurnNote;
+use super::past::PastState;
 use super::reader::Reader;
 use super::socket;
 use super::turn::{METHOD, Turn};
@@ -31,10 +33,12 @@ pub(super) enum Command {
     Notify { method: &'static str },
     /// The thread is known.
     Bind { thread: String },
-    /// A task: what its turn begins with, and where its drafts go; the answer is the turn's id.
-    Begin { params: Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply<String> },
-    /// A turn that another daemon began and lost at this time.
-    Adopt { thread: String, turn: String, since: u64, drafts: mpsc::Sender<Vec<Draft>>, to: Reply<bool> },
+    /// A task: what its turn begins with, and where its drafts go.
+    Begin { params: Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
+    /// A turn that another daemon began.
+    Adopt { thread: String, turn: String, drafts: mpsc::Sender<Vec<Draft>> },
+    /// What the turn did since this time, when nobody listened.
+    CatchUp { since: u64, last: bool, to: Reply<Option<PastState>> },
     /// A decision about a tool call.
     Decide { call: ToolCallId, decision: Decision, to: Reply },
     /// An answer to a question.
@@ -65,13 +69,14 @@ pub(super) struct Parts {
     pub(super) stderr: mpsc::Receiver<String>,
     pub(super) tail: StderrTail,
     pub(super) control: Control,
+    pub(super) note: TurnNote,
 }
 
 /// Starts the pump; it ends when the command channel closes or the server does.
 pub(super) fn start(parts: Parts) -> mpsc::Sender<Command> {
     let (commands, inbox) = mpsc::channel(WRITE_QUEUE);
     let (writer, outgoing) = mpsc::channel(WRITE_QUEUE);
-    let Parts { reader, writer: sink, stdin, stdout, stderr, tail, control } = parts;
+    let Parts { reader, writer: sink, stdin, stdout, stderr, tail, control, note } = parts;
     tokio::spawn(sink.run(outgoing));
     let pump = Pump {
         messages: reader,
@@ -80,6 +85,7 @@ pub(super) fn start(parts: Parts) -> mpsc::Sender<Command> {
         stderr,
         tail,
         control,
+        note,
         commands: inbox,
         calls: Calls::new(writer),
         thread: None,
@@ -100,6 +106,7 @@ struct Pump {
     stderr: mpsc::Receiver<String>,
     tail: StderrTail,
     control: Control,
+    note: TurnNote,
     commands: mpsc::Receiver<Command>,
     calls: Calls,
     thread: Option<String>,
@@ -128,13 +135,14 @@ impl Pump {
                 Event::Command(command) => self.command(command),
                 Event::Abandoned => return,
                 Event::Delivered => {
-                    if self.turn.as_ref().is_some_and(|turn| turn.over) {
-                        self.turn = None;
+                    if self.turn.take_if(|turn| turn.over).is_some() {
+                        self.note.remove().await;
                     }
                 }
                 Event::Messages(texts) => {
                     let mut reader = self.reader();
                     texts.iter().for_each(|text| reader.message(text));
+                    self.note_turn().await;
                 }
                 Event::Noise(source, lines) => {
                     let mut reader = self.reader();
@@ -143,6 +151,16 @@ impl Pump {
                 Event::Quiet => self.quiet = true,
                 Event::HungUp => return self.finish().await,
             }
+        }
+    }
+
+    /// Leaves word of a turn that has begun, before anybody counts on it.
+    async fn note_turn(&mut self) {
+        if let Some(turn) = &mut self.turn
+            && let Some(to) = turn.begun.take()
+        {
+            self.note.write(turn.id.as_deref().unwrap_or_default()).await;
+            reply(to, Ok(()));
         }
     }
 
@@ -189,7 +207,10 @@ impl Pump {
             }
             Command::Bind { thread } => self.thread = Some(thread),
             Command::Begin { params, drafts, to } => self.begin(&params, drafts, to),
-            Command::Adopt { thread, turn, since, drafts, to } => self.adopt(thread, turn, since, drafts, to),
+            Command::Adopt { thread, turn, drafts } => {
+                (self.thread, self.turn) = (Some(thread), Some(Turn::adopted(turn, drafts)));
+            }
+            Command::CatchUp { since, last, to } => self.catch_up(since, last, to),
             Command::Decide { call, decision, to } => reply(to, self.decide(&call, decision)),
             Command::Answer { question, answer, to } => reply(to, self.give(&question, answer)),
             Command::Steer { input, to } => match self.steering(&input) {
@@ -206,7 +227,7 @@ impl Pump {
         }
     }
 
-    fn begin(&mut self, params: &Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply<String>) {
+    fn begin(&mut self, params: &Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply) {
         if self.turn.is_some() {
             let message = "Codex has not ended its last turn yet".into();
             return reply(to, Err(AdapterError::Runtime { message, raw: None }));
@@ -221,11 +242,10 @@ impl Pump {
         self.turn = Some(Turn::new(request, drafts));
     }
 
-    /// Listens to a turn again; what Codex waits for it asks once more.
-    fn adopt(&mut self, thread: String, turn: String, since: u64, drafts: mpsc::Sender<Vec<Draft>>, to: Reply<bool>) {
-        let params = json!({ "threadId": thread });
-        (self.thread, self.turn) = (Some(thread), Some(Turn::adopted(turn, drafts)));
-        let then = Pending::Resumed { since, to };
+    /// Listens to the thread again; what Codex waits for it asks once more.
+    fn catch_up(&mut self, since: u64, last: bool, to: Reply<Option<PastState>>) {
+        let params = json!({ "threadId": self.thread });
+        let then = Pending::Resumed { since, last, to };
         if let Err((Pending::Resumed { to, .. }, error)) = self.calls.call("thread/resume", &params, then) {
             reply(to, Err(error));
         }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use super::connection::Parts;
+use super::note::TurnNote;
 use super::socket::Socket;
 use crate::acp::AgentCommand;
 
@@ -114,7 +115,8 @@ pub(super) async fn launch(
         }
     };
     let (stdin, stdout, tail) = (Some(running.stdin), running.stdout, running.stderr);
-    Ok((Parts { reader, writer, stdin, stdout, stderr, tail, control }, socket))
+    let note = TurnNote::within(socket.folder());
+    Ok((Parts { reader, writer, stdin, stdout, stderr, tail, control, note }, socket))
 }
 
 /// Takes over a server that outlived an earlier daemon, and when that was lost, in milliseconds since 1970.
@@ -130,7 +132,8 @@ pub(super) async fn adopt(holder: &Arc<Holder>, record: &Record, socket: &Socket
     let (reader, writer) = tokio::time::timeout(START, socket.connect()).await.ok()?;
     let since = adopted.alone_since.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let (stdout, tail, control) = (adopted.stdout, adopted.stderr, adopted.control);
-    let parts = Parts { reader, writer, stdin: None, stdout, stderr, tail, control };
+    let note = TurnNote::within(socket.folder());
+    let parts = Parts { reader, writer, stdin: None, stdout, stderr, tail, control, note };
     Some((parts, u64::try_from(since).unwrap_or(u64::MAX)))
 }
 

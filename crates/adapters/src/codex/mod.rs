@@ -22,7 +22,10 @@ mod home;
 mod item;
 mod launch;
 mod map;
+#[cfg(test)]
+mod map_tests;
 mod note;
+mod past;
 mod questions;
 mod reader;
 mod session;
@@ -51,7 +54,7 @@ use serde_json::{Map, Value};
 use crate::acp::AgentCommand;
 pub use history::PastSession;
 use home::CodexHome;
-use note::Note;
+use note::{Note, TurnNote};
 use session::{CodexSession, Server};
 use socket::Socket;
 use version::Version;
@@ -140,9 +143,10 @@ impl RuntimeAdapter for CodexAdapter {
     async fn reattach(&self, record: &Record) -> Option<Reattached> {
         let socket = Socket::within(&self.holder.folder(&record.run));
         let note = Note::read(socket.folder()).await.ok()?;
+        let turn = TurnNote::within(socket.folder()).read().await;
         let (parts, since) = launch::adopt(&self.holder, record, &socket).await?;
         let server = Server::initialize(parts, socket).await.ok()?;
-        match server.reattach(note, since).await {
+        match server.reattach(note, turn, since).await {
             Ok(reattached) => Some(reattached),
             Err(error) => {
                 tracing::warn!(%error, "A Codex session that outlived a daemon could not be gone on with.");

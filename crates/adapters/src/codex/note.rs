@@ -31,8 +31,6 @@ pub(super) struct Thread {
     pub(super) sandbox: Option<Sandbox>,
     /// Files with instructions that Codex found.
     pub(super) instructions: Vec<String>,
-    /// The last turn.
-    pub(super) turn: Option<String>,
 }
 
 impl Note {
@@ -58,4 +56,32 @@ impl Note {
 
 fn place(folder: &Path) -> PathBuf {
     folder.join("session.json")
+}
+
+/// The turn whose end nobody has been told yet.
+#[derive(Clone, Debug)]
+pub(super) struct TurnNote(PathBuf);
+
+impl TurnNote {
+    /// The one in this folder.
+    pub(super) fn within(folder: &Path) -> Self {
+        Self(folder.join("turn"))
+    }
+
+    /// A turn has begun.
+    pub(super) async fn write(&self, turn: &str) {
+        if let Err(error) = tokio::fs::write(&self.0, turn).await {
+            tracing::warn!(%error, "A turn of Codex's is not noted: it cannot go on if Roost is killed.");
+        }
+    }
+
+    /// Its end was told.
+    pub(super) async fn remove(&self) {
+        let _ = tokio::fs::remove_file(&self.0).await;
+    }
+
+    /// The turn, if there is one.
+    pub(super) async fn read(&self) -> Option<String> {
+        tokio::fs::read_to_string(&self.0).await.ok().filter(|turn| !turn.is_empty())
+    }
 }

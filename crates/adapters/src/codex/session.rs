@@ -1,7 +1,7 @@
 //! An open Codex session: the handshake, its tasks, and the way back into them.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use roost_engine::adapter::{
@@ -21,11 +21,16 @@ use super::failure::rejected;
 use super::home::{self, CodexHome};
 use super::map::UNWANTED;
 use super::note::{Note, Thread};
+use super::past::PastState;
 use super::socket::Socket;
 use super::thread::{self, Sandbox};
 
 /// How long Codex may take for one step of the handshake; tool servers start with a thread.
 const HANDSHAKE: Duration = Duration::from_secs(120);
+
+/// How often Codex is asked about a turn whose end it has not written down yet, and the pause in between.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A started server before it has a thread.
 pub(super) struct Server {
@@ -46,31 +51,50 @@ impl Server {
             "capabilities": { "experimentalApi": true, "optOutNotificationMethods": UNWANTED },
         });
         server.call("initialize", hello).await?.map_err(rejected)?;
-        let told = server.commands.send(Command::Notify { method: "initialized" });
-        told.await.map_err(|_| gone())?;
+        server.tell(Command::Notify { method: "initialized" }).await?;
         Ok(server)
     }
 
     /// Goes on with the session of a server that outlived an earlier daemon, and with its task, if one still runs or has
     /// ended unheard.
-    pub(super) async fn reattach(self, note: Note, since: u64) -> Result<Reattached, AdapterError> {
-        let Some(Thread { id, turn, .. }) = note.thread.clone() else { return Err(gone()) };
-        let (drafts, control) = (mpsc::channel(DRAFT_QUEUE), Box::new(CodexTask(self.commands.clone())));
-        let (sender, drafts) = drafts;
-        let goes_on = match turn {
-            Some(turn) => {
-                let adopted = |to| Command::Adopt { thread: id, turn, since, drafts: sender, to };
-                request(&self.commands, adopted).await?
-            }
+    pub(super) async fn reattach(
+        self,
+        note: Note,
+        turn: Option<String>,
+        since: u64,
+    ) -> Result<Reattached, AdapterError> {
+        let Some(Thread { id, .. }) = note.thread.clone() else { return Err(gone()) };
+        let task = match turn {
+            Some(turn) => self.adopt(id, turn, since).await?,
             None => {
                 let terms = json!({ "threadId": id, "excludeTurns": true });
                 self.call("thread/resume", terms).await?.map_err(rejected)?;
-                self.commands.send(Command::Bind { thread: id }).await.map_err(|_| gone())?;
-                false
+                self.tell(Command::Bind { thread: id }).await?;
+                None
             }
         };
-        let task = goes_on.then(|| RuntimeTask { drafts, control });
         Ok(Reattached { session: Box::new(CodexSession { server: self, open: None, note }), task })
+    }
+
+    /// Listens to a turn again.
+    async fn adopt(&self, thread: String, turn: String, mut since: u64) -> Result<Option<RuntimeTask>, AdapterError> {
+        let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
+        self.tell(Command::Adopt { thread, turn, drafts: sender }).await?;
+        for tries_left in (0..TRIES).rev() {
+            let asked_at = now();
+            let heard = request(&self.commands, |to| Command::CatchUp { since, last: tries_left == 0, to });
+            match heard.await? {
+                None => return Ok(None),
+                Some(PastState::GoesOn | PastState::Ended) => break,
+                Some(PastState::Unsure) => tokio::time::sleep(PAUSE).await,
+            }
+            since = asked_at;
+        }
+        Ok(Some(RuntimeTask { drafts, control: Box::new(CodexTask(self.commands.clone())) }))
+    }
+
+    async fn tell(&self, command: Command) -> Result<(), AdapterError> {
+        self.commands.send(command).await.map_err(|_| gone())
     }
 
     async fn call(&self, method: &'static str, params: Value) -> Result<CallResult, AdapterError> {
@@ -141,9 +165,9 @@ impl CodexSession {
         };
         let found = answered.get("instructionSources").and_then(Value::as_array).into_iter().flatten();
         let instructions = found.filter_map(|path| Some(path.as_str()?.to_owned())).collect();
-        let bound = self.server.commands.send(Command::Bind { thread: id.clone() });
-        bound.await.map_err(|_| gone())?;
-        self.note.thread = Some(Thread { id, sandbox, instructions, turn: None });
+        self.server.tell(Command::Bind { thread: id.clone() }).await?;
+        self.note.thread = Some(Thread { id, sandbox, instructions });
+        self.note.write(self.server.socket.folder()).await;
         Ok(())
     }
 
@@ -169,10 +193,12 @@ impl RuntimeSession for CodexSession {
         let params = thread::turn(&thread.id, &input, changed);
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
         let begun = request(&self.server.commands, |to| Command::Begin { params, drafts: sender, to });
-        (thread.turn, thread.sandbox) = (Some(begun.await?), sandbox);
-        let instructions = thread.instructions.clone();
-        let sources = home::sources(&self.note.home, &self.note.cwd, &instructions);
-        let ((), sources) = tokio::join!(self.note.write(self.server.socket.folder()), sources);
+        begun.await?;
+        thread.sandbox = sandbox;
+        let sources = home::sources(&self.note.home, &self.note.cwd, &thread.instructions).await;
+        if changed.is_some() {
+            self.note.write(self.server.socket.folder()).await;
+        }
         let mut sent = SentInput::of(&input, sources);
         let Note { model, settings, .. } = &self.note;
         let told = json!({ "model": model, "sandbox": sandbox.map(Sandbox::name), "settings": settings });
@@ -247,6 +273,12 @@ async fn request<T>(
     let (to, answer) = oneshot::channel();
     commands.send(command(to)).await.map_err(|_| gone())?;
     answer.await.map_err(|_| gone())?
+}
+
+/// In milliseconds since 1970, as Codex counts.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn gone() -> AdapterError {

@@ -9,6 +9,7 @@ use roost_proto::payload::{RequestStatus, RuntimeRequestCompletedPayload};
 use tokio::sync::mpsc;
 
 use super::asks::Wait;
+use super::calls::Reply;
 use super::map::Mapper;
 use super::questions::Form;
 use super::wire::RpcId;
@@ -35,6 +36,8 @@ pub(super) struct Turn {
     pub(super) end: Option<TaskEnd>,
     /// The end is told.
     pub(super) over: bool,
+    /// Whoever waits for it to begin, until a later daemon would find it.
+    pub(super) begun: Option<Reply>,
     /// The request that began it, unless another daemon sent it.
     request: Option<RequestId>,
     started: Instant,
@@ -61,6 +64,7 @@ impl Turn {
             cancelled: false,
             end: None,
             over: false,
+            begun: None,
             request: None,
             started: Instant::now(),
         }

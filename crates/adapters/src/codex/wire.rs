@@ -256,43 +256,6 @@ pub(super) enum TurnStatus {
     Unknown,
 }
 
-/// The answer to `thread/resume`, as far as a turn is looked for in it.
-#[derive(Debug, Deserialize)]
-pub(super) struct Resumed {
-    pub(super) thread: PastThread,
-}
-
-/// A thread with its turns.
-#[derive(Debug, Deserialize)]
-pub(super) struct PastThread {
-    #[serde(default)]
-    pub(super) turns: Vec<PastTurn>,
-}
-
-/// A turn with its items.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct PastTurn {
-    #[serde(flatten)]
-    pub(super) turn: Turn,
-    /// In seconds since 1970.
-    #[serde(default)]
-    pub(super) completed_at: Option<u64>,
-    #[serde(default)]
-    pub(super) items: Vec<PastItem>,
-}
-
-/// An item and when it was finished.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct PastItem {
-    #[serde(flatten)]
-    pub(super) item: Item,
-    /// In milliseconds since 1970.
-    #[serde(default)]
-    pub(super) completed_at_ms: Option<u64>,
-}
-
 /// `error`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -78,7 +78,8 @@ fn a_turn_that_ended_unheard_is_told_to_its_end() {
         MODEL.requests_when("the model has answered", answered).await;
         let Reattached { mut session, task } = live.reattach().await;
         let mut task = Watched::of(task.unwrap());
-        assert!(completed(&task.end(Say::Yes).await));
+        let end = task.end(Say::Yes).await;
+        assert!(completed(&end), "{end:?}: {:#?}", task.seen);
         assert_eq!(task.text(), "Hello from the scripted model, streaming in several deltas.");
         let (_, task) = run(&mut session, "SCRIPT:recall", Say::Yes).await;
         assert!(task.text().contains("2 prompt(s)"), "{}", task.text());
@@ -92,8 +93,13 @@ fn a_session_that_waited_for_a_task_still_does() {
     let native = killed(async {
         let mut session = live.session().await;
         run(&mut session, "SCRIPT:text", Say::Yes).await;
-        // So that the end is older than the daemon's, as Codex counts in seconds.
-        tokio::time::sleep(Duration::from_millis(1100)).await;
+        let noted = || live.left().iter().any(|path| path.join("turn").exists());
+        soon("the turn's end is known to be told", async {
+            while noted() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
         let native = session.native_id();
         std::mem::forget(session);
         native
