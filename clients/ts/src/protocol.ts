@@ -28,6 +28,16 @@ export const ERRORS = {
   SESSION_NOT_FOUND: -32010,
   /** The session cannot do that now. */
   SESSION_INVALID: -32011,
+  /** There is no such file. */
+  FILE_NOT_FOUND: -32020,
+  /** The file is bigger than may be read at once. */
+  FILE_TOO_LARGE: -32021,
+  /** The path leads out of the workspace. */
+  PATH_TRAVERSAL: -32022,
+  /** The file cannot be read. */
+  FILE_READ_ERROR: -32023,
+  /** There is no such folder. */
+  DIRECTORY_NOT_FOUND: -32024,
   /** Too many calls; wait for `retry_after` seconds. */
   RATE_LIMITED: -32050,
   /** The token does not allow it. */
@@ -138,6 +148,14 @@ export interface Methods {
   "workspace/subscriptions": { params: NoParams; result: SubscriptionsResult };
   /** Follows the events of every workspace. */
   "workspace/subscribeAll": { params: NoParams; result: SubscribeAllResult };
+  /** Reads a file of a workspace, or a part of it. */
+  "workspace/file/get": { params: FileGetParams; result: FileContent };
+  /** Lists a folder of a workspace, page by page. */
+  "workspace/files/list": { params: FilesListParams; result: FilesListResult };
+  /** Reads a file; of the first workspace, unless one is named. */
+  "file/get": { params: FileGetParams; result: FileContent };
+  /** Lists a folder; of the first workspace, unless one is named. */
+  "file/list": { params: FileListParams; result: FileListResult };
   /** Allows or denies a tool call that waits. */
   "permission/respond": { params: PermissionRespondParams; result: Success };
   /** What waits for an answer, the oldest first. */
@@ -893,6 +911,26 @@ export interface DiffSummary {
   display: string;
 }
 
+/** A folder of a workspace. */
+export interface DirInfo {
+  /** Where it is. */
+  path: string;
+  /** Its name. */
+  name: string;
+  /** Folders in it, as far as it was counted. */
+  folder_count: number;
+  /** Files in it, as far as it was counted. */
+  file_count: number;
+  /** Their bytes. */
+  total_size_bytes: number;
+  /** The same for people. */
+  total_size_display: string;
+  /** When it last changed. */
+  last_modified: Timestamp;
+  /** The same for people. */
+  modified_display: string;
+}
+
 /** It is done, in words. */
 export interface Done {
   /** Always true. */
@@ -967,6 +1005,13 @@ export interface ElementsResult {
 /** Nothing. */
 export type Empty = Record<string, never>;
 
+/** What lies in a folder. */
+export type EntryType =
+  /** A file. */
+  | "file"
+  /** A folder. */
+  | "directory";
+
 /** `event/batch`: events as they are in the log. */
 export interface EventBatch {
   /** Them. */
@@ -1016,6 +1061,141 @@ export type FailureCode =
   | "STORAGE_FULL"
   /** The runtime ran a tool that it had no leave to run. */
   | "POLICY_VIOLATION";
+
+/** What a file holds. */
+export interface FileContent {
+  /** Where it is. */
+  path: string;
+  /** Its bytes, or the part that was asked for. */
+  content: string;
+  /** How they are written. */
+  encoding: FileEncoding;
+  /** There is more after them. */
+  truncated: boolean;
+  /** How big the whole file is. */
+  size: number;
+  /** Where the bytes begin. */
+  offset: number;
+  /** What it holds, told by its content. */
+  media_type: string;
+  /** Its name says that it holds secrets. */
+  is_sensitive: boolean;
+}
+
+/** How a file's bytes are written in JSON. */
+export type FileEncoding =
+  /** As they are. */
+  | "utf-8"
+  /** In Base64. */
+  | "base64";
+
+/** A file, or a part of it. */
+export interface FileGetParams {
+  /** Where it is, relative to the workspace's folder. */
+  path: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** How much is read at most, in KiB. */
+  max_size_kb?: number;
+  /** From this byte on. */
+  offset?: number;
+}
+
+/** A file of a workspace. */
+export interface FileInfo {
+  /** Where it is. */
+  path: string;
+  /** Its name. */
+  name: string;
+  /** The folder that it lies in; empty for the workspace's own. */
+  directory: string;
+  /** What follows the last dot of its name. */
+  extension?: string;
+  /** Its bytes. */
+  size_bytes: number;
+  /** When it last changed. */
+  modified_at: Timestamp;
+  /** When this was looked up. */
+  indexed_at: Timestamp;
+  /** It holds no text. */
+  is_binary: boolean;
+  /** It is a link. */
+  is_symlink: boolean;
+  /** Its name says that it holds secrets. */
+  is_sensitive: boolean;
+}
+
+/** One thing that lies in a folder. */
+export interface FileListEntry {
+  /** Its name. */
+  name: string;
+  /** What it is. */
+  type: EntryType;
+  /** A file's bytes. */
+  size?: number;
+  /** When it last changed. */
+  modified?: Timestamp;
+  /** How much lies directly in a folder. */
+  children_count?: number;
+}
+
+/** A folder. */
+export interface FileListParams {
+  /** Where it is, relative to the workspace's folder, which it is if absent. */
+  path?: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+}
+
+/** What lies in a folder, folders first. */
+export interface FileListResult {
+  /** Where it is. */
+  path: string;
+  /** What lies there. */
+  entries: FileListEntry[];
+  /** How much that is. */
+  total_count: number;
+}
+
+/** A part of what lies in a workspace's folder. */
+export interface FilesListParams {
+  /** Whose. */
+  workspace_id: string;
+  /** Where it is, relative to the workspace's folder, which it is if absent. */
+  directory?: string;
+  /** So many files at most. */
+  limit?: number;
+  /** After so many. */
+  offset?: number;
+  /** What begins with a dot, too. */
+  include_hidden?: boolean;
+}
+
+/** A part of what lies in a workspace's folder. */
+export interface FilesListResult {
+  /** Where it is. */
+  directory: string;
+  /** Its files. */
+  files: FileInfo[];
+  /** Its folders. */
+  directories: DirInfo[];
+  /** How many files there are. */
+  total_files: number;
+  /** How many folders there are. */
+  total_directories: number;
+  /** Where the page of files stands. */
+  pagination: FilesPage;
+}
+
+/** Where a page stands. */
+export interface FilesPage {
+  /** So many at most. */
+  limit: number;
+  /** After so many. */
+  offset: number;
+  /** There is more. */
+  has_more: boolean;
+}
 
 /** Who else looks at the session. */
 export interface FocusResult {

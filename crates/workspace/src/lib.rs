@@ -10,7 +10,9 @@ mod error;
 pub mod files;
 mod path;
 mod root;
+mod sensitive;
 
 pub use error::Error;
 pub use path::RelPath;
 pub use root::Root;
+pub use sensitive::is_sensitive;

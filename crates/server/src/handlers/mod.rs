@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 mod answering;
 pub(crate) mod events;
+pub(crate) mod file;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod lifecycle;

@@ -7,6 +7,7 @@ mod admission;
 mod answering;
 mod auth;
 mod conversing;
+mod files;
 mod kit;
 mod lifecycle;
 mod limits;
