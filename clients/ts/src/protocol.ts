@@ -288,6 +288,14 @@ export interface ActiveResult {
   sessions: SessionState[];
 }
 
+/** What was there of a session before Roost hosted it. */
+export interface Adopted {
+  /** The runtime's id for it. */
+  runtime_session_id: RuntimeSessionId;
+  /** How many messages it had, which only its runtime keeps. */
+  messages: number;
+}
+
 /** Something typed to the agent. */
 export interface AgentInputParams {
   /** Text, or the name of a key. */
@@ -941,7 +949,7 @@ export interface Done {
 
 /** One element of a screen. */
 export type Element = {
-  /** Derived from the event's `seq`, so it never changes. */
+  /** Derived from the event's `seq`, or the place in what a runtime keeps, so it never changes. */
   id: string;
   /** When. */
   timestamp: Timestamp;
@@ -1245,7 +1253,7 @@ export interface HistoryItem {
   agent_type: string;
   /** A name for people. */
   summary: string;
-  /** Messages so far. */
+  /** Messages so far; 0 where only its runtime keeps it, which does not count them. */
   message_count: number;
   /** When it last changed. */
   last_updated: Timestamp;
@@ -1253,6 +1261,8 @@ export interface HistoryItem {
   project_path: string;
   /** `running` or `historical`. */
   status: string;
+  /** Who keeps it. */
+  source: KeptBy;
   /** When it began. */
   started_at: Timestamp;
   /** When it last changed. */
@@ -1279,6 +1289,8 @@ export interface HistoryResult {
   sessions: HistoryItem[];
   /** How many there are in all. */
   total: number;
+  /** What could not be looked at, and why. */
+  notices?: string[];
 }
 
 /** What a client says of itself; both spellings of each field are understood. */
@@ -1313,6 +1325,13 @@ export type InteractionMode =
   | "interactive"
   /** Nobody answers; nothing may wait for a terminal. */
   | "non_interactive";
+
+/** Who keeps a session. */
+export type KeptBy =
+  /** Roost. */
+  | "managed"
+  /** Only its runtime: it began in a terminal, and goes on here when it is prompted. */
+  | "history";
 
 /** One block of a line. */
 export interface LineBlock {
@@ -1386,7 +1405,7 @@ export type McpTransport =
 
 /** A message of a session's history. */
 export interface Message {
-  /** The `seq` of its event. */
+  /** Its place in the session. */
   id: number;
   /** Which session. */
   session_id: SessionId;
@@ -2351,6 +2370,8 @@ export interface SessionCreatedPayload {
   workspace_id?: WorkspaceId;
   /** The runtime's own configuration, passed on and never interpreted. */
   runtime_config?: Record<string, unknown>;
+  /** It began outside of Roost. */
+  adopted?: Adopted;
 }
 
 /** A session ended; or the daemon goes down, whose own id stands there then and nothing beside it. */
@@ -2424,7 +2445,7 @@ export interface SessionInfo {
   first_prompt?: string;
   /** Tasks so far. */
   task_count: number;
-  /** Messages so far. */
+  /** Messages so far; 0 where only its runtime keeps it, which does not count them. */
   message_count: number;
   /** When it began. */
   start_time: Timestamp;
@@ -2432,6 +2453,8 @@ export interface SessionInfo {
   last_updated: Timestamp;
   /** `running` or `historical`. */
   status: string;
+  /** Who keeps it. */
+  source: KeptBy;
   /** Its workspace. */
   workspace_id?: string;
   /** Its folder. */
@@ -2498,6 +2521,8 @@ export interface SessionListParams {
   workspace_id?: string;
   /** Of this folder. */
   cwd?: string;
+  /** Kept by Roost, or by runtimes only; both if absent. */
+  source?: KeptBy;
   /** How many at most; 50 if absent. */
   limit?: number;
   /** How many to pass over. */
@@ -2510,6 +2535,8 @@ export interface SessionListResult {
   sessions: SessionInfo[];
   /** How many there are in all. */
   total: number;
+  /** What could not be looked at, and why. */
+  notices?: string[];
 }
 
 /** Whether a client finds sessions through a workspace or through the runtime. */
@@ -2567,6 +2594,8 @@ export interface SessionRecord {
   workspace_id?: WorkspaceId;
   /** The runtime's own configuration, passed on and never interpreted. */
   runtime_config?: Record<string, unknown>;
+  /** It began outside of Roost. */
+  adopted?: Adopted;
 }
 
 /** An answer to what waits in a session. */

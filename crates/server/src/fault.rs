@@ -38,7 +38,9 @@ pub(crate) fn engine(error: EngineError) -> Fault {
             let EngineError::Log(error) = error else { return Fault::new(FaultCode::InternalError, error) };
             return log(error);
         }
-        EngineError::Environment(_) | EngineError::Artifact(_) => FaultCode::InternalError,
+        EngineError::Environment(_) | EngineError::Artifact(_) | EngineError::Unreadable { .. } => {
+            FaultCode::InternalError
+        }
     };
     Fault::new(code, error)
 }

@@ -7,6 +7,7 @@ pub(crate) mod file;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod lifecycle;
+mod past;
 pub(crate) mod permission;
 mod routing;
 pub(crate) mod session;

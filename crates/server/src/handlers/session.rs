@@ -14,6 +14,7 @@ use roost_proto::runtime::CreateSessionInput;
 use roost_proto::session::SessionRecord;
 use serde_json::{Value, json};
 
+use super::routing::Named;
 use super::{answering, routing, shape};
 use crate::dispatch::Context;
 use crate::fault;
@@ -26,7 +27,7 @@ const NAME: usize = 1 << 10;
 /// Bytes of the runtime's own configuration.
 const RUNTIME_CONFIG: usize = 64 << 10;
 /// Whose logins a session uses unless told otherwise.
-const NAMESPACE: &str = "default";
+pub(super) const NAMESPACE: &str = "default";
 
 pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> Result<SessionStartResult, Fault> {
     let agent_type = params.agent_type.as_deref();
@@ -36,7 +37,8 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
     check_size("runtime_config", json!(params.runtime_config).to_string().len(), RUNTIME_CONFIG)?;
     if let Some(id) = &params.session_id {
-        let record = routing::session_in(context, params.workspace_id.as_deref(), id, agent_type).await?;
+        let (workspace, cwd) = (params.workspace_id.as_deref(), params.cwd.as_deref());
+        let record = routing::hosted(context, Named { id, workspace, cwd, agent_type }, mode).await?;
         return attached(context, record, "attached").await;
     }
     let (cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref())?;
@@ -128,7 +130,7 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
     routing::known(context, agent_type)?;
     let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
     let (record, auto_created) = match (&params.session_id, params.mode.unwrap_or_default()) {
-        (Some(id), _) => (routing::session(context, id, agent_type).await?, false),
+        (Some(id), _) => (routing::hosted(context, Named { id, agent_type, ..Named::default() }, mode).await?, false),
         (None, RunMode::Continue) => {
             let id = params.workspace_id.as_deref().ok_or_else(|| Fault::missing("session_id"))?;
             let entry = context.host.workspaces.get(id)?;
@@ -315,7 +317,8 @@ pub(crate) async fn respond(context: &Context<'_>, params: SessionRespondParams)
 }
 
 pub(crate) async fn state(context: &Context<'_>, params: SessionParams) -> Result<SessionState, Fault> {
-    let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
+    let named = Named { id: &params.session_id, agent_type: params.agent_type.as_deref(), ..Named::default() };
+    let record = routing::found(context, named).await?.record();
     let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
     Ok(shape::full(context.host, &record, &waiting))
 }

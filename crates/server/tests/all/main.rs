@@ -14,6 +14,7 @@ mod limits;
 mod malformed;
 mod metrics;
 mod ordering;
+mod past;
 mod rest;
 mod restarting;
 mod resuming;
