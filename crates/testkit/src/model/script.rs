@@ -132,9 +132,9 @@ pub const SCRIPTS: &[Script] = &[
         let prompts = asked.prompts.join(" | ");
         says(&format!("RECALL saw {} prompt(s): {prompts}", asked.prompts.len()))
     }),
-    once("look", "says which images and notes it sees", |asked| {
-        let seen = format!("LOOK saw {} image(s): {}", asked.images.len(), asked.images.join(" | "));
-        says(&with_notes(seen, asked))
+    once("look", "says which images it sees, and each FILE:<word> of files that it was shown", |asked| {
+        let (images, files) = (asked.images.join(" | "), asked.files.join(" | "));
+        says(&format!("LOOK saw {} image(s): {images}; {} file(s): {files}", asked.images.len(), asked.files.len()))
     }),
     once("hang", "never answers", |_| Reply::Silence),
     once("err400", "is refused as a bad request", |_| Reply::Refusal(400)),
@@ -171,10 +171,6 @@ pub fn reply(asked: &Asked) -> Reply {
 /// What the model was shown.
 fn final_words(asked: &Asked) -> String {
     let seen = format!("FINAL saw {} tool result(s): {}", asked.results.len(), asked.results.join(" | "));
-    with_notes(seen, asked)
-}
-
-fn with_notes(seen: String, asked: &Asked) -> String {
     if asked.notes.is_empty() { seen } else { format!("{seen}; notes: {}", asked.notes.join(" | ")) }
 }
 
