@@ -352,6 +352,10 @@ export interface AgentRunParams {
   workspace_id?: string;
   /** Which runtime. */
   agent_type?: string;
+  /** Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. */
+  images?: PromptImage[];
+  /** Files that the prompt refers to: paths below the session's folder; at the local door any. */
+  files?: string[];
 }
 
 /** The agent works. */
@@ -1891,6 +1895,18 @@ export type Presence =
 /** A prompt that waits for its turn. */
 export type PromptId = string;
 
+/** An image: its bytes, or at the local door the file that holds them. */
+export interface PromptImage {
+  /** Its bytes in base64. */
+  data?: string;
+  /** Its file, for the local door. */
+  path?: string;
+  /** Its media type; refused if the bytes are something else. */
+  media_type?: string;
+  /** A file name for people. */
+  name?: string;
+}
+
 /** A tool call waits for an answer; answer it with `permission/respond`. */
 export interface PtyPermission {
   /** Which call. */
@@ -2630,6 +2646,10 @@ export interface SessionSendParams {
   agent_type?: string;
   /** Whether somebody can be asked; `present` if absent. */
   approver?: Presence;
+  /** Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. */
+  images?: PromptImage[];
+  /** Files that the prompt refers to: paths below the session's folder; at the local door any. */
+  files?: string[];
 }
 
 /** The prompt was taken. */
@@ -3421,6 +3441,10 @@ export type TranscriptContentBlock =
   | { type: "code"; code: string; language?: string }
   /** Something too big or too binary to show inline. */
   | { type: "artifact_ref"; artifact_id: ArtifactId; name?: string; content_type?: string }
+  /** An image that the user shows; its bytes are an artifact. */
+  | { type: "image"; artifact_id: ArtifactId; media_type: string; name?: string }
+  /** A file that the user refers to. */
+  | { type: "file_ref"; path: string }
   /** The agent calls a tool. */
   | { type: "tool_use"; tool_call_id: ToolCallId; name: string; input: unknown }
   /** What a tool answered. */

@@ -30,7 +30,7 @@ pub(crate) fn engine(error: EngineError) -> Fault {
                 .with("already_responded", true);
         }
         EngineError::AttemptMismatch(_) | EngineError::InputHashMismatch(_) => FaultCode::SessionInvalid,
-        EngineError::OnlyOnce(_) | EngineError::OnlyHere(_) => FaultCode::InvalidParams,
+        EngineError::OnlyOnce(_) | EngineError::OnlyHere(_) | EngineError::NoImages(_) => FaultCode::InvalidParams,
         EngineError::DiskFull => FaultCode::DiskFull,
         EngineError::ShuttingDown => FaultCode::ShuttingDown,
         EngineError::Adapter(_) => FaultCode::AgentError,

@@ -13,6 +13,7 @@ mod capabilities;
 mod connection;
 mod launch;
 mod map;
+mod prompt;
 mod questions;
 mod reader;
 mod session;
@@ -42,17 +43,31 @@ pub struct AcpAdapter {
     holder: Arc<Holder>,
     about: About,
     mcp: bool,
+    images: bool,
 }
 
 impl AcpAdapter {
     /// An agent of this name, started by this command.
     pub fn new(name: RuntimeName, display_name: impl Into<String>, command: AgentCommand, holder: Arc<Holder>) -> Self {
-        Self { name, display_name: display_name.into(), command, holder, about: About::default(), mcp: true }
+        Self {
+            name,
+            display_name: display_name.into(),
+            command,
+            holder,
+            about: About::default(),
+            mcp: true,
+            images: true,
+        }
     }
 
     /// The agent does not use tool servers, although the protocol wants it to.
     pub fn without_mcp(self) -> Self {
         Self { mcp: false, ..self }
+    }
+
+    /// The agent takes no images; of others that is known when they have introduced themselves.
+    pub fn without_images(self) -> Self {
+        Self { images: false, ..self }
     }
 
     async fn start(&self, open: &mut OpenSession) -> Result<Agent, AdapterError> {
@@ -92,6 +107,11 @@ impl RuntimeAdapter for AcpAdapter {
 
     fn asks_questions(&self) -> bool {
         true
+    }
+
+    fn takes_images(&self) -> bool {
+        let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        self.images && about.as_ref().is_none_or(|about| about.agent_capabilities.prompt_capabilities.image)
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {

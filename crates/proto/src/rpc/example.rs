@@ -76,7 +76,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
             }),
         ),
         Method::SessionSend => (
-            json!({ "prompt": PROMPT, "session_id": SESSION, "agent_type": "demo", "approver": "present" }),
+            json!({ "prompt": PROMPT, "session_id": SESSION, "agent_type": "demo", "approver": "present", "files": ["src/main.rs"] }),
             json!({
                 "status": "sent", "session_id": SESSION, "agent_type": "demo", "workspace_id": WORKSPACE,
                 "auto_created": false, "delivery": "started", "task_id": TASK,

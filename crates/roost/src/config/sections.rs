@@ -96,7 +96,7 @@ section! {
         /// Bytes of an HTTP request's body.
         max_body_bytes: usize = 1 << 20,
         /// Bytes of a message over a WebSocket.
-        max_frame_bytes: usize = 12 << 20,
+        max_frame_bytes: usize = 16 << 20,
     }
 }
 

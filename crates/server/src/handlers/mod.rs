@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 mod answering;
+mod attaching;
 pub(crate) mod events;
 pub(crate) mod file;
 pub(crate) mod history;

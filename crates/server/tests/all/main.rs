@@ -5,6 +5,7 @@
 
 mod admission;
 mod answering;
+mod attaching;
 mod auth;
 mod conversing;
 mod files;
