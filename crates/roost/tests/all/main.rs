@@ -14,6 +14,7 @@ mod disk;
 mod exporting;
 mod faults;
 mod kit;
+mod presets;
 mod running;
 mod serving;
 mod sessions;
