@@ -15,6 +15,7 @@ mod disk;
 mod exporting;
 mod faults;
 mod kit;
+mod presets;
 mod running;
 mod serving;
 mod sessions;
