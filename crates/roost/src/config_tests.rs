@@ -56,6 +56,7 @@ fn everything() -> Config {
         limits: Limits {
             changes_per_minute: 1,
             starts_per_minute: 2,
+            uploads_per_minute: 7,
             reads_per_minute: 3,
             sockets_per_token: 4,
             max_body_bytes: 5,

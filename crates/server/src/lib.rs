@@ -23,6 +23,7 @@ mod guard;
 mod handlers;
 mod host;
 mod http;
+mod images;
 mod limits;
 mod local;
 mod metrics;

@@ -89,6 +89,8 @@ section! {
         changes_per_minute: u32 = 100,
         /// Calls per minute that may start an agent.
         starts_per_minute: u32 = 10,
+        /// Pictures per minute that a client may send.
+        uploads_per_minute: u32 = 10,
         /// Calls per minute that only read.
         reads_per_minute: u32 = 6000,
         /// Open WebSockets of one token.
