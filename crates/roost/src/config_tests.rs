@@ -42,6 +42,7 @@ fn everything() -> Config {
             host: [0, 0, 0, 0].into(),
             port: 0,
             repo: Some("/src/app".into()),
+            discover_in: Some(vec!["/src".into()]),
             external_url: Some("https://roost.example".into()),
             tls: Some(Tls::Files { cert: "a.pem".into(), key: "b.pem".into() }),
             allow_insecure: true,

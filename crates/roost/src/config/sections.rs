@@ -56,6 +56,8 @@ section! {
         port: u16 = 8766,
         /// The folder that clients find without asking for it; else the one where the daemon was started.
         repo: Option<PathBuf> = None,
+        /// The folders in which `workspace/discover` looks for repositories; else the usual ones of your home.
+        discover_in: Option<Vec<PathBuf>> = None,
         /// The URL under which clients reach the daemon, where that is not its address (a tunnel, a proxy).
         external_url: Option<String> = None,
         /// Encryption: `self-signed`, or the files of a certificate and its key as `CERT,KEY`.
