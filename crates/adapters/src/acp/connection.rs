@@ -71,7 +71,7 @@ pub(super) struct Pump {
 }
 
 /// The parts of a started agent that the pump takes over.
-pub(super) struct Parts {
+pub(crate) struct Parts {
     pub(super) stdin: Stdin,
     pub(super) lines: Lines,
     pub(super) stderr: mpsc::Receiver<String>,

@@ -176,7 +176,9 @@ fn end(result: CallResult, cancelled: bool) -> TaskEnd {
         Err(_) if cancelled => return TaskEnd::Stopped("cancelled".into()),
         Err(error) => error,
     };
-    TaskEnd::Failed(Box::new(TaskError::from(rejected(error))))
+    // Agents that pass on their provider's error give it the status of the answer as its code.
+    let retryable = matches!(error.code, 408 | 429 | 500..=599);
+    TaskEnd::Failed(Box::new(TaskError { retryable, ..TaskError::from(rejected(error)) }))
 }
 
 /// An agent's error as ours.

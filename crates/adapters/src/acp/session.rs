@@ -26,7 +26,7 @@ use super::reader::rejected;
 const HANDSHAKE: Duration = Duration::from_secs(120);
 
 /// A started agent before it has a session.
-pub(super) struct Agent {
+pub(crate) struct Agent {
     commands: mpsc::Sender<Command>,
     control: Control,
     pub(super) about: acp::InitializeResponse,
@@ -34,7 +34,7 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Introduces us to the agent.
-    pub(super) async fn initialize(parts: Parts) -> Result<Self, AdapterError> {
+    pub(crate) async fn initialize(parts: Parts) -> Result<Self, AdapterError> {
         let control = parts.control.clone();
         let commands = start(parts);
         let elicitation = acp::ElicitationCapabilities::new().form(acp::ElicitationFormCapabilities::new());
@@ -55,7 +55,7 @@ impl Agent {
     }
 
     /// Makes a new session.
-    pub(super) async fn new_session(self, open: &OpenSession) -> Result<AcpSession, AdapterError> {
+    pub(crate) async fn new_session(self, open: &OpenSession) -> Result<AcpSession, AdapterError> {
         let request = acp::NewSessionRequest::new(&open.env.cwd).mcp_servers(mcp_servers(open));
         let answered = call(&self.commands, "session/new", &request).await?.map_err(rejected)?;
         let Some(native) = answered.get("sessionId").and_then(Value::as_str) else {
@@ -66,7 +66,7 @@ impl Agent {
     }
 
     /// Opens a session that the agent knows, if it can.
-    pub(super) async fn resume(
+    pub(crate) async fn resume(
         self,
         open: &OpenSession,
         native: &RuntimeSessionId,
@@ -99,10 +99,19 @@ impl Agent {
 }
 
 /// A session with an agent that waits for tasks.
-pub(super) struct AcpSession {
+pub(crate) struct AcpSession {
     native: String,
     commands: mpsc::Sender<Command>,
     control: Control,
+}
+
+impl AcpSession {
+    /// Chooses one of the agent's own modes. Whatever the agent had to say before is said when this returns.
+    pub(crate) async fn set_mode(&self, mode: &str) -> Result<(), AdapterError> {
+        let request = acp::SetSessionModeRequest::new(self.native.clone(), mode.to_owned());
+        call(&self.commands, "session/set_mode", &request).await?.map_err(rejected)?;
+        Ok(())
+    }
 }
 
 #[async_trait]

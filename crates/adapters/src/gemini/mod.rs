@@ -1,0 +1,111 @@
+//! The Gemini CLI, through `gemini --acp`.
+//!
+//! It speaks the Agent Client Protocol, so the protocol is [`crate::acp`]'s; here is only what is Gemini's own.
+//!
+//! Decisions:
+//! * Gemini's own mode is `default` whatever its settings say, so that it asks: who is asked is Roost's mode. Only
+//!   planning changes it, because that changes what the agent is told. What only reads (`ls`, reading a file) runs
+//!   unasked all the same, and is recorded as such.
+//! * The request for permission is the announcement of a call, and a refused call is never heard of again: the refusal
+//!   is its end. A refusal has no place for its reason.
+//! * A cancel does nothing while a permission is pending: the open request is answered as cancelled right after it.
+//! * A session that is loaded in the minute of its creation is wiped by Gemini: its file is put aside first (see
+//!   [`chats`]). Only what is on disk is loaded, because Gemini takes an id that it does not know for a number in a list.
+//! * After a load Gemini replays what was said; the choice of a mode that follows is answered after the replay.
+//! * `config` is Gemini's `settings.json`; it stands over the user's own as a system-wide file of this one run.
+
+mod auth;
+mod capabilities;
+mod chats;
+mod launch;
+mod session;
+mod settings;
+mod sources;
+mod version;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_process::Holder;
+use roost_proto::ids::RuntimeSessionId;
+use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use serde_json::{Map, Value};
+
+use crate::acp::{Agent, AgentCommand};
+use session::GeminiSession;
+use version::Version;
+
+/// The adapter of the Gemini CLI.
+pub struct GeminiAdapter {
+    command: AgentCommand,
+    config: Map<String, Value>,
+    holder: Arc<Holder>,
+    version: Version,
+}
+
+/// The Gemini CLI, started by this command (what comes before `--acp`) with these settings (its `settings.json`).
+pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> GeminiAdapter {
+    GeminiAdapter { command, config, holder, version: Version::default() }
+}
+
+impl GeminiAdapter {
+    async fn start(&self, open: &OpenSession, settings: &Map<String, Value>) -> Result<Agent, AdapterError> {
+        Agent::initialize(launch::launch(&self.holder, &self.command, open, settings).await?).await
+    }
+
+    fn settings(&self, open: &OpenSession) -> Result<Map<String, Value>, AdapterError> {
+        settings::settings(&self.config, open.input.runtime_config.as_ref())
+    }
+}
+
+#[async_trait]
+impl RuntimeAdapter for GeminiAdapter {
+    fn name(&self) -> RuntimeName {
+        RuntimeName::GeminiCliCore
+    }
+
+    fn display_name(&self) -> &str {
+        "Gemini CLI"
+    }
+
+    fn capabilities(&self) -> RuntimeCapabilities {
+        capabilities::capabilities()
+    }
+
+    fn asks_questions(&self) -> bool {
+        false
+    }
+
+    async fn availability(&self, env: &RuntimeEnv) -> Availability {
+        self.version.look(&self.holder, &self.command, env).await
+    }
+
+    async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus {
+        auth::status(&launch::variables(&self.command, env)).await
+    }
+
+    async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
+        (!self.auth_status(env).await.logged_in).then(|| auth::HOW_TO_LOG_IN.to_owned())
+    }
+
+    async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        let settings = self.settings(&open)?;
+        let acp = self.start(&open, &settings).await?.new_session(&open).await?;
+        Ok(Box::new(GeminiSession::open(acp, &self.command, &open, &settings).await?))
+    }
+
+    async fn resume_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        let settings = self.settings(&open)?;
+        let home = auth::home(&launch::variables(&self.command, &open.env));
+        if !chats::put_aside(home, native.as_str().to_owned()).await {
+            return Err(AdapterError::UnknownSession(native));
+        }
+        let acp = self.start(&open, &settings).await?.resume(&open, &native).await?;
+        Ok(Box::new(GeminiSession::open(acp, &self.command, &open, &settings).await?))
+    }
+}
