@@ -12,6 +12,7 @@ mod damage;
 mod disk;
 mod exporting;
 mod faults;
+mod gemini;
 mod kit;
 mod running;
 mod serving;
