@@ -210,7 +210,9 @@ impl Pump {
         let request = RequestId::new();
         let (request_id, method) = (request.clone(), "session/prompt".to_owned());
         self.outbox = vec![Fact::RequestStarted(RuntimeRequestStartedPayload { request_id, method }).into()];
-        self.turn = Some(Turn::new(prompt, request, Instant::now(), drafts));
+        let begins = params.pointer("/prompt/0/text").and_then(Value::as_str).unwrap_or_default();
+        let is_command = begins.trim_start().starts_with(['/', '$']);
+        self.turn = Some(Turn { is_command, ..Turn::new(prompt, request, Instant::now(), drafts) });
         Ok(())
     }
 

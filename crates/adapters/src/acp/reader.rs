@@ -145,7 +145,9 @@ impl Reader<'_> {
                 self.outbox.push(Fact::RequestCompleted(completed).into());
                 let usage = value.as_ref().ok().and_then(map::prompt_usage);
                 self.outbox.extend(usage.map(|usage| Fact::Usage(usage).into()));
-                self.outbox.push(Fact::Ended(end(value, turn.cancelled)).into());
+                let unanswered = !turn.is_command && value.as_ref().is_ok_and(map::counts_no_answer);
+                let end = if unanswered { broke_off(value.ok()) } else { end(value, turn.cancelled) };
+                self.outbox.push(Fact::Ended(end).into());
             }
             None => self.noise(format!("an answer to request {id}, which is not open")),
         }
@@ -161,6 +163,13 @@ impl Reader<'_> {
             self.noise(error.to_string());
         }
     }
+}
+
+/// Some agents end well when their provider breaks off its answer.
+fn broke_off(raw: Option<Value>) -> TaskEnd {
+    let message = "the model's answer broke off before its end, and the agent ended its turn";
+    let error = TaskError { retryable: true, raw, ..TaskError::new(FailureCode::RuntimeError, message) };
+    TaskEnd::Failed(Box::new(error))
 }
 
 fn end(result: CallResult, cancelled: bool) -> TaskEnd {
@@ -184,7 +193,8 @@ fn end(result: CallResult, cancelled: bool) -> TaskEnd {
 /// An agent's error as ours.
 pub(super) fn rejected(error: RpcError) -> AdapterError {
     let said = if error.message.is_empty() { "an error without a message" } else { &error.message };
-    if error.code == -32000 {
+    // The protocol's own code, or the status of the provider's answer.
+    if matches!(error.code, -32000 | 401) {
         return AdapterError::NotLoggedIn(format!("the agent wants you to log in first: {said}"));
     }
     let message = format!("the agent answered with error {}: {said}", error.code);

@@ -54,6 +54,11 @@ impl Agent {
         Ok(Self { commands, control, about })
     }
 
+    /// The version that the agent tells.
+    pub(crate) fn version(&self) -> Option<&str> {
+        self.about.agent_info.as_ref().map(|info| info.version.as_str())
+    }
+
     /// Makes a new session.
     pub(crate) async fn new_session(self, open: &OpenSession) -> Result<AcpSession, AdapterError> {
         let request = acp::NewSessionRequest::new(&open.env.cwd).mcp_servers(mcp_servers(open));

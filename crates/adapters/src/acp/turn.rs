@@ -27,6 +27,8 @@ pub(super) struct Turn {
     pub(super) drafts: mpsc::Sender<Vec<Draft>>,
     pub(super) permissions: HashMap<ToolCallId, Vec<Permission>>,
     pub(super) questions: HashMap<QuestionId, (RpcId, Form)>,
+    /// The prompt is a command of the agent's own, which it may follow without its model.
+    pub(super) is_command: bool,
     pub(super) cancelled: bool,
     pub(super) ended: bool,
 }
@@ -42,6 +44,7 @@ impl Turn {
             drafts,
             permissions: HashMap::new(),
             questions: HashMap::new(),
+            is_command: false,
             cancelled: false,
             ended: false,
         }

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use roost_proto::runtime::{AuthModel, AuthStatus};
 use serde_json::json;
 
+use super::home;
+
 /// What to do about a missing login.
 pub(super) const HOW_TO_LOG_IN: &str = "Start `gemini` in a terminal and log in there, or set GEMINI_API_KEY (for a \
                                         gateway GOOGLE_GEMINI_BASE_URL) under [runtimes.gemini.env] in roost.toml.";
@@ -15,8 +17,14 @@ const KEYS: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
 
 /// The folder in which Gemini keeps its state in this environment.
 pub(super) fn home(env: &BTreeMap<String, String>) -> PathBuf {
-    let given = ["GEMINI_CLI_HOME", "HOME"].iter().find_map(|name| env.get(*name).filter(|home| !home.is_empty()));
-    PathBuf::from(given.map_or("/", String::as_str)).join(".gemini")
+    let given = [home::VARIABLE, "HOME"].iter().find_map(|name| env.get(*name).filter(|home| !home.is_empty()));
+    PathBuf::from(given.map_or("/", String::as_str)).join(home::FOLDER)
+}
+
+/// Whether there is a key that counts by itself: without a gateway, which needs none.
+pub(super) fn needs_type(env: &[(String, String)]) -> bool {
+    let is_set = |wanted: &str| env.iter().any(|(name, value)| name == wanted && !value.is_empty());
+    is_set("GEMINI_API_KEY") && !is_set("GOOGLE_GEMINI_BASE_URL")
 }
 
 /// Whether Gemini is logged in in this environment.

@@ -1,29 +1,31 @@
 //! How the Gemini CLI is started.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use roost_engine::adapter::{AdapterError, OpenSession};
 use roost_process::{Environment, Holder, RunId};
 use roost_proto::runtime::RuntimeEnv;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::settings::lay_over;
+use super::{auth, home};
 use crate::acp::{self, AgentCommand, Parts};
-
-/// Where Gemini looks for settings that stand over the user's.
-const SETTINGS: &str = "GEMINI_CLI_SYSTEM_SETTINGS_PATH";
 
 /// Arguments that would let tools run that nobody is asked about.
 const UNSEEN: [&str; 4] = ["--yolo", "-y", "--approval-mode", "--allowed-tools"];
 
 /// The whole environment of the CLI.
 pub(super) fn variables(command: &AgentCommand, env: &RuntimeEnv) -> BTreeMap<String, String> {
-    // Its second process only takes memory and time; where it may work is the host's to say.
-    let ours = [("GEMINI_CLI_NO_RELAUNCH", "true"), ("GEMINI_CLI_TRUST_WORKSPACE", "true")];
+    // Its second process only takes memory and time; where it may work is the host's to say; of a command in a terminal
+    // it does not tell what was printed.
+    let ours = [
+        ("GEMINI_CLI_NO_RELAUNCH", "true"),
+        ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
+        ("GEMINI_PTY_INFO", "child_process"),
+    ];
     let mut all = BTreeMap::from(ours.map(|(name, value)| (name.to_owned(), value.to_owned())));
     all.extend(env.env.clone());
     all.extend(command.env.iter().cloned());
@@ -49,12 +51,16 @@ pub(super) async fn launch(
     let mut command = complete(command, open)?;
     let run = RunId::fresh();
     let folder = holder.folder(&run);
-    if !settings.is_empty() {
-        let (folder, text) = (folder.clone(), Value::from(settings.clone()).to_string());
-        let file = folder.join("settings.json").display().to_string();
-        let written = tokio::task::spawn_blocking(move || write(&folder, &text)).await.map_err(io::Error::from);
-        written.flatten().map_err(|error| AdapterError::Spawn(format!("{file} cannot be written: {error}")))?;
-        command.env.push((SETTINGS.into(), file));
+    let (own, user) = (folder.clone(), auth::home(&command.env.iter().cloned().collect()));
+    let (settings, has_key) = (settings.clone(), auth::needs_type(&command.env));
+    let furnished = tokio::task::spawn_blocking(move || furnish(own, user, settings, has_key)).await;
+    match furnished.map_err(io::Error::from).flatten() {
+        Ok(Some(home)) => command.env.push((home::VARIABLE.into(), home.display().to_string())),
+        Ok(None) => {}
+        Err(error) => {
+            let _ = tokio::fs::remove_dir_all(folder).await;
+            return Err(AdapterError::Spawn(format!("Gemini's settings cannot be laid over the user's: {error}")));
+        }
     }
     let launched = acp::launch(holder, run, &command, open).await;
     if launched.is_err() {
@@ -62,6 +68,29 @@ pub(super) async fn launch(
         let _ = tokio::fs::remove_dir_all(folder).await;
     }
     launched
+}
+
+/// Makes the home of a run that needs settings of its own.
+fn furnish(
+    own: PathBuf,
+    user: PathBuf,
+    mut settings: Map<String, Value>,
+    has_key: bool,
+) -> io::Result<Option<PathBuf>> {
+    let chosen = |settings: &Map<String, Value>| {
+        settings.get("security").and_then(|all| all.pointer("/auth/selectedType")).is_some()
+    };
+    // A session is made with a key alone, but only loaded if the settings say that there is one.
+    if has_key && !chosen(&settings) && !chosen(&home::read_settings(&user)?) {
+        let with_key = json!({ "security": { "auth": { "selectedType": "gemini-api-key" } } });
+        lay_over(&mut settings, with_key.as_object().cloned().unwrap_or_default());
+    }
+    if settings.is_empty() {
+        return Ok(None);
+    }
+    let user = user.parent().map(Into::into).unwrap_or(user);
+    home::furnish(&own, &user, settings)?;
+    Ok(Some(own))
 }
 
 /// The command with everything that Gemini needs but its settings.
@@ -84,13 +113,6 @@ fn complete(command: &AgentCommand, open: &OpenSession) -> Result<AgentCommand, 
     }
     let env = variables(command, &open.env).into_iter().collect();
     Ok(AgentCommand { program: command.program.clone(), args, env })
-}
-
-/// Settings can hold secrets: they are for us alone, and not on the command line.
-fn write(folder: &Path, text: &str) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join("settings.json"));
-    file?.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

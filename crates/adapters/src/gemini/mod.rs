@@ -9,30 +9,40 @@
 //! * The request for permission is the announcement of a call, and a refused call is never heard of again: the refusal
 //!   is its end. A refusal has no place for its reason.
 //! * A cancel does nothing while a permission is pending: the open request is answered as cancelled right after it.
-//! * A session that is loaded in the minute of its creation is wiped by Gemini: its file is put aside first (see
-//!   [`chats`]). Only what is on disk is loaded, because Gemini takes an id that it does not know for a number in a list.
+//! * A session that is loaded in the minute of its creation is wiped by Gemini, and what every load leaves behind makes
+//!   the next start wipe it: see [`chats`]. Only what is on disk is loaded, because Gemini takes an id that it does not
+//!   know for a number in a list.
 //! * After a load Gemini replays what was said; the choice of a mode that follows is answered after the replay.
-//! * `config` is Gemini's `settings.json`; it stands over the user's own as a system-wide file of this one run.
+//! * Commands run without a terminal of their own, because only then Gemini tells what they print. What `read_file` reads
+//!   is told to the model alone.
+//! * `config` is Gemini's `settings.json`; it stands over the user's own in a home of this one run, see [`home`].
 
 mod auth;
 mod capabilities;
 mod chats;
+mod history;
+mod home;
 mod launch;
+mod lock;
 mod session;
 mod settings;
 mod sources;
 mod version;
 
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use serde_json::{Map, Value};
 
 use crate::acp::{Agent, AgentCommand};
+use lock::Locks;
 use session::GeminiSession;
 use version::Version;
 
@@ -42,16 +52,25 @@ pub struct GeminiAdapter {
     config: Map<String, Value>,
     holder: Arc<Holder>,
     version: Version,
+    locks: Locks,
 }
 
 /// The Gemini CLI, started by this command (what comes before `--acp`) with these settings (its `settings.json`).
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> GeminiAdapter {
-    GeminiAdapter { command, config, holder, version: Version::default() }
+    GeminiAdapter { command, config, holder, version: Version::default(), locks: Locks::default() }
 }
 
 impl GeminiAdapter {
     async fn start(&self, open: &OpenSession, settings: &Map<String, Value>) -> Result<Agent, AdapterError> {
-        Agent::initialize(launch::launch(&self.holder, &self.command, open, settings).await?).await
+        let agent = Agent::initialize(launch::launch(&self.holder, &self.command, open, settings).await?).await?;
+        match agent.version().and_then(version::too_old) {
+            Some(reason) => Err(AdapterError::Spawn(reason)),
+            None => Ok(agent),
+        }
+    }
+
+    fn home(&self, env: &RuntimeEnv) -> PathBuf {
+        auth::home(&launch::variables(&self.command, env))
     }
 
     fn settings(&self, open: &OpenSession) -> Result<Map<String, Value>, AdapterError> {
@@ -91,8 +110,10 @@ impl RuntimeAdapter for GeminiAdapter {
 
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         let settings = self.settings(&open)?;
-        let acp = self.start(&open, &settings).await?.new_session(&open).await?;
-        Ok(Box::new(GeminiSession::open(acp, &self.command, &open, &settings).await?))
+        let acp = self.start(&open, &settings).await?.new_session(&open).await.map_err(with_advice)?;
+        let native = acp.native_id().ok_or(AdapterError::Unsupported("name its session"))?;
+        let lock = self.locks.take(native.as_str()).await?;
+        Ok(Box::new(GeminiSession::open(acp, lock, &self.command, &open, &settings).await?))
     }
 
     async fn resume_session(
@@ -101,11 +122,34 @@ impl RuntimeAdapter for GeminiAdapter {
         native: RuntimeSessionId,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         let settings = self.settings(&open)?;
-        let home = auth::home(&launch::variables(&self.command, &open.env));
-        if !chats::put_aside(home, native.as_str().to_owned()).await {
+        let lock = self.locks.take(native.as_str()).await?;
+        let place = || (self.home(&open.env), PathBuf::from(&open.env.cwd), native.as_str().to_owned());
+        let (home, cwd, id) = place();
+        if !chats::make_ready(home, cwd, id).await {
             return Err(AdapterError::UnknownSession(native));
         }
-        let acp = self.start(&open, &settings).await?.resume(&open, &native).await?;
-        Ok(Box::new(GeminiSession::open(acp, &self.command, &open, &settings).await?))
+        let acp = self.start(&open, &settings).await?.resume(&open, &native).await.map_err(with_advice)?;
+        let session = GeminiSession::open(acp, lock, &self.command, &open, &settings).await?;
+        let (home, cwd, id) = place();
+        chats::tidy(home, cwd, id).await;
+        Ok(Box::new(session))
+    }
+
+    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+        let (home, cwd) = (self.home(env), PathBuf::from(&env.cwd));
+        tokio::task::spawn_blocking(move || history::sessions(&home, &cwd)).await?
+    }
+
+    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+        let (home, cwd, id) = (self.home(env), PathBuf::from(&env.cwd), id.clone());
+        tokio::task::spawn_blocking(move || history::messages(&home, &cwd, id.as_str())).await?
+    }
+}
+
+/// A missing login with what to do about it.
+fn with_advice(error: AdapterError) -> AdapterError {
+    match error {
+        AdapterError::NotLoggedIn(message) => AdapterError::NotLoggedIn(format!("{message}. {}", auth::HOW_TO_LOG_IN)),
+        other => other,
     }
 }

@@ -8,6 +8,7 @@ use roost_proto::ids::RuntimeSessionId;
 use roost_proto::mode::Mode;
 use serde_json::{Map, Value, json};
 
+use super::lock::Lock;
 use super::{auth, launch, sources};
 use crate::acp::{AcpSession, AgentCommand};
 
@@ -17,6 +18,8 @@ pub(super) struct GeminiSession {
     mode: &'static str,
     home: PathBuf,
     cwd: PathBuf,
+    /// Held until nothing of Gemini is left.
+    _lock: Lock,
     /// What Gemini is told besides messages; of its settings only the names, because values can be secrets.
     told: Value,
 }
@@ -25,6 +28,7 @@ impl GeminiSession {
     /// Takes over a session that was just made or loaded.
     pub(super) async fn open(
         acp: AcpSession,
+        lock: Lock,
         command: &AgentCommand,
         open: &OpenSession,
         settings: &Map<String, Value>,
@@ -34,7 +38,7 @@ impl GeminiSession {
         let home = auth::home(&launch::variables(command, &open.env));
         let settings: Vec<_> = settings.keys().collect();
         let told = json!({ "model": open.input.model, "settings": settings });
-        Ok(Self { acp, mode, home, cwd: open.env.cwd.clone().into(), told })
+        Ok(Self { acp, mode, home, cwd: open.env.cwd.clone().into(), told, _lock: lock })
     }
 }
 
@@ -70,6 +74,7 @@ impl RuntimeSession for GeminiSession {
     }
 
     async fn close(self: Box<Self>) {
-        Box::new(self.acp).close().await;
+        let Self { acp, _lock, .. } = *self;
+        Box::new(acp).close().await;
     }
 }

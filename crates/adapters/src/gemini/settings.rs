@@ -24,7 +24,8 @@ pub(super) fn settings(
     Ok(merged)
 }
 
-fn lay_over(under: &mut Map<String, Value>, over: Map<String, Value>) {
+/// Puts settings over others, section by section.
+pub(super) fn lay_over(under: &mut Map<String, Value>, over: Map<String, Value>) {
     for (name, value) in over {
         match (under.get_mut(&name), value) {
             (Some(Value::Object(under)), Value::Object(over)) => lay_over(under, over),

@@ -14,6 +14,21 @@ use crate::acp::AgentCommand;
 /// How long `--version` may take; Node starts slowly.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The oldest version that Roost was tried with; earlier ones keep their sessions otherwise.
+const OLDEST: [u32; 2] = [0, 61];
+
+/// What to do about a version that is too old; `None` if it is not.
+pub(super) fn too_old(version: &str) -> Option<String> {
+    let numbers: Vec<u32> = version.split(['.', '-']).map_while(|number| number.parse().ok()).collect();
+    let [major, minor] = OLDEST;
+    (numbers.len() >= 2 && numbers[..2] < OLDEST[..]).then(|| {
+        format!(
+            "Gemini CLI {version} is too old, Roost needs {major}.{minor} or later; install it with `npm install -g \
+             @google/gemini-cli@latest`"
+        )
+    })
+}
+
 /// The version, once it is known; one that did not answer is asked again.
 #[derive(Debug, Default)]
 pub(super) struct Version(OnceCell<String>);
@@ -27,7 +42,11 @@ impl Version {
             return Availability::Missing { reason };
         }
         let asked = self.0.get_or_try_init(|| async { ask(holder, command, env).await.ok_or(()) });
-        Availability::Installed { version: asked.await.ok().cloned() }
+        let version = asked.await.ok().cloned();
+        match version.as_deref().and_then(too_old) {
+            Some(reason) => Availability::Missing { reason },
+            None => Availability::Installed { version },
+        }
     }
 }
 
@@ -55,4 +74,19 @@ async fn ask(holder: &Holder, command: &AgentCommand, env: &RuntimeEnv) -> Optio
     drop(running.stdin);
     running.control.stop().await;
     said?.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit())).map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_version_that_is_known_to_be_older_is_too_old() {
+        let cases =
+            [("0.60.9", true), ("0.9.0", true), ("0.61.0", false), ("0.61.0-nightly.1", false), ("1.0.0", false)];
+        for (version, expected) in cases {
+            assert_eq!(too_old(version).is_some(), expected, "{version}");
+        }
+        assert_eq!(too_old("nightly"), None);
+    }
 }

@@ -124,7 +124,8 @@ async fn thoughts_are_told_apart_from_text() {
     assert!(completed(&end), "{end:?}");
     assert_eq!(task.text(), "Thought it through.");
     let settings = |path: &str| path.ends_with(".gemini/settings.json");
-    assert!(task.sent.implicit_sources.sources.iter().any(|source| settings(&source.path) && source.hash.is_some()));
+    let sent = task.sent.as_ref().unwrap();
+    assert!(sent.implicit_sources.sources.iter().any(|source| settings(&source.path) && source.hash.is_some()));
     assert!(task.facts().any(|fact| matches!(fact, Fact::Usage(usage) if usage.output_tokens == Some(25))));
     session.close().await;
 }
