@@ -75,15 +75,15 @@ pub(super) fn gemini(records: PathBuf) -> Subject {
     let script = Script {
         say: "SCRIPT:text",
         stream: "SCRIPT:slow",
-        write: Some(Write { prompt: "SCRIPT:shell", file: "out.txt", says_why_not: false }),
+        // Not a command: its result has a process id, so that no two tellings are the same.
+        write: Some(Write { prompt: "SCRIPT:write", file: "out.txt", says_why_not: false }),
         two_calls: Some("SCRIPT:parallel"),
         retry: None,
-        // The text of a command's output is for the model alone; a file that is read is not told either.
-        big_result: None,
+        big_result: Some("SCRIPT:shell RUN:seq 1 4000"),
         read_unasked: Some("SCRIPT:ls"),
         question: None,
         unknown_message: None,
-        recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
+        recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:write", forget: Some(forget) }),
         use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
     };
     Subject { adapter, script }
