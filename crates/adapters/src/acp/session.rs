@@ -77,16 +77,17 @@ impl Agent {
         native: &RuntimeSessionId,
     ) -> Result<AcpSession, AdapterError> {
         let capabilities = &self.about.agent_capabilities;
-        let method = if capabilities.session_capabilities.resume.is_some() {
-            "session/resume"
+        let (id, cwd, servers) = (native.as_str().to_owned(), &open.env.cwd, mcp_servers(open));
+        let answered = if capabilities.session_capabilities.resume.is_some() {
+            let request = acp::ResumeSessionRequest::new(id, cwd).mcp_servers(servers);
+            call(&self.commands, "session/resume", &request).await?
         } else if capabilities.load_session {
-            "session/load"
+            let request = acp::LoadSessionRequest::new(id, cwd).mcp_servers(servers);
+            call(&self.commands, "session/load", &request).await?
         } else {
             return Err(AdapterError::UnknownSession(native.clone()));
         };
-        let request =
-            acp::ResumeSessionRequest::new(native.as_str().to_owned(), &open.env.cwd).mcp_servers(mcp_servers(open));
-        match call(&self.commands, method, &request).await? {
+        match answered {
             Ok(_) => self.bind(native.as_str().to_owned()).await,
             // Agents disagree about the code for a session that they do not know.
             Err(error) if matches!(error.code, -32602 | -32002 | -32603) => {
