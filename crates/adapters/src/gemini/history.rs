@@ -6,8 +6,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::path::Path;
 
 use roost_engine::{PastMessage, PastSession};
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
@@ -16,6 +15,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::chats;
+use crate::heads::{Heads, Stamp};
 
 /// How much of a file is read to list it.
 const HEAD: u64 = 256 * 1024;
@@ -61,16 +61,20 @@ struct Call {
     status: String,
 }
 
+/// What a file says at its beginning, of a conversation that can be gone on with.
+#[derive(Clone)]
+pub(super) struct Head {
+    id: String,
+    title: Option<String>,
+}
+
 /// The conversations of a working directory, the last changed first; looks at the disk.
-pub(super) fn sessions(home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
+pub(super) fn sessions(heads: &Heads<Option<Head>>, home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
     let mut sessions = Vec::new();
     for file in chats::files(home, cwd)? {
-        let record = Record::of(BufReader::new(File::open(&file)?.take(HEAD)))?;
-        if record.id.is_empty() || record.is_inner || !record.can_be_resumed() {
-            continue;
-        }
-        let (title, updated_at) = (record.title(), changed(&file)?);
-        sessions.push(PastSession { id: record.id.into(), title, updated_at });
+        // One that is gone by now, or that nobody may read, does not hide the others.
+        let Ok((Some(Head { id, title }), updated_at)) = heads.of(&file, head) else { continue };
+        sessions.push(PastSession { id: id.into(), title, updated_at });
     }
     sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
     // Gemini goes on in the file that was changed last.
@@ -79,11 +83,24 @@ pub(super) fn sessions(home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> 
     Ok(sessions)
 }
 
+fn head(file: &Path) -> io::Result<Option<Head>> {
+    let record = Record::of(BufReader::new(File::open(file)?.take(HEAD)))?;
+    let is_told = !record.id.is_empty() && !record.is_inner && record.can_be_resumed();
+    Ok(is_told.then(|| Head { title: record.title(), id: record.id }))
+}
+
+/// A number that changes when a conversation does.
+pub(super) fn stamp(home: &Path, cwd: &Path, id: &str) -> Option<u64> {
+    let files = chats::files_of(home, cwd, id).ok()?;
+    let latest = files.iter().filter_map(|file| Stamp::of(file).ok()).max_by_key(|stamp| stamp.time());
+    latest.map(Stamp::number)
+}
+
 /// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
 pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
     let mut latest: Option<(Timestamp, Record)> = None;
     for file in chats::files_of(home, cwd, id)? {
-        let (record, changed) = (Record::read(&file)?, changed(&file)?);
+        let (record, changed) = (Record::read(&file)?, Stamp::of(&file)?.time());
         let newer = latest.as_ref().is_none_or(|(before, _)| *before < changed);
         if record.id == id && record.can_be_resumed() && newer {
             latest = Some((changed, record));
@@ -92,14 +109,9 @@ pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<V
     Ok(latest.map(|(_, record)| record.messages()))
 }
 
-fn changed(file: &Path) -> io::Result<Timestamp> {
-    let modified = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-    Ok(Timestamp::from_millis(i64::try_from(modified.as_millis()).unwrap_or(i64::MAX)))
-}
-
 impl Record {
     /// Reads a whole file.
-    pub(super) fn read(file: &PathBuf) -> io::Result<Self> {
+    pub(super) fn read(file: &Path) -> io::Result<Self> {
         Self::of(BufReader::new(File::open(file)?))
     }
 
@@ -235,6 +247,7 @@ fn result(id: String, result: Value, failed: bool) -> TranscriptContentBlock {
 #[cfg(test)]
 mod tests {
     use std::fmt::Write;
+    use std::path::PathBuf;
 
     use super::*;
 
@@ -253,10 +266,10 @@ mod tests {
     #[test]
     fn a_conversation_is_listed_where_it_took_place() {
         let (home, cwd) = home();
-        let found = sessions(home.path(), &cwd).unwrap();
+        let found = sessions(&Heads::default(), home.path(), &cwd).unwrap();
         let told: Vec<_> = found.iter().map(|session| (session.id.as_str(), session.title.as_deref())).collect();
         assert_eq!(told, [("418d97b4-b320-422a-b868-47610dbd197c", Some("SCRIPT:shell"))]);
-        assert_eq!(sessions(home.path(), Path::new("/elsewhere")).unwrap(), []);
+        assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
     }
 
     #[test]
@@ -270,6 +283,8 @@ mod tests {
         }
         insta::assert_snapshot!(told);
         assert_eq!(super::messages(home.path(), &cwd, "unknown").unwrap(), None);
+        assert!(stamp(home.path(), &cwd, "418d97b4-b320-422a-b868-47610dbd197c").is_some());
+        assert_eq!(stamp(home.path(), &cwd, "unknown"), None);
         let foreign = super::messages(home.path(), Path::new("/"), "418d97b4-b320-422a-b868-47610dbd197c");
         assert_eq!(foreign.unwrap(), None);
     }

@@ -41,10 +41,14 @@ use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use serde_json::{Map, Value};
 
-use crate::acp::{Agent, AgentCommand};
+use crate::acp::{Agent, AgentCommand, Observed};
+use crate::heads::Heads;
 use lock::Locks;
 use session::GeminiSession;
 use version::Version;
+
+/// What was seen of it beyond what it tells.
+const OBSERVED: Observed = Observed { asks_questions: false, asks_in_parallel: false, ..Observed::ALL };
 
 /// The adapter of the Gemini CLI.
 pub struct GeminiAdapter {
@@ -53,16 +57,20 @@ pub struct GeminiAdapter {
     holder: Arc<Holder>,
     version: Version,
     locks: Locks,
+    /// How the conversations on disk begin.
+    heads: Arc<Heads<Option<history::Head>>>,
 }
 
 /// The Gemini CLI, started by this command (what comes before `--acp`) with these settings (its `settings.json`).
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> GeminiAdapter {
-    GeminiAdapter { command, config, holder, version: Version::default(), locks: Locks::default() }
+    let (version, locks, heads) = Default::default();
+    GeminiAdapter { command, config, holder, version, locks, heads }
 }
 
 impl GeminiAdapter {
     async fn start(&self, open: &OpenSession, settings: &Map<String, Value>) -> Result<Agent, AdapterError> {
-        let agent = Agent::initialize(launch::launch(&self.holder, &self.command, open, settings).await?).await?;
+        let agent =
+            Agent::initialize(launch::launch(&self.holder, &self.command, open, settings).await?, OBSERVED).await?;
         match agent.version().and_then(version::too_old) {
             Some(reason) => Err(AdapterError::Spawn(reason)),
             None => Ok(agent),
@@ -94,6 +102,10 @@ impl RuntimeAdapter for GeminiAdapter {
 
     fn asks_questions(&self) -> bool {
         false
+    }
+
+    fn takes_images(&self) -> bool {
+        true
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
@@ -136,13 +148,18 @@ impl RuntimeAdapter for GeminiAdapter {
     }
 
     async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
-        let (home, cwd) = (self.home(env), PathBuf::from(&env.cwd));
-        tokio::task::spawn_blocking(move || history::sessions(&home, &cwd)).await?
+        let (heads, home, cwd) = (self.heads.clone(), self.home(env), PathBuf::from(&env.cwd));
+        tokio::task::spawn_blocking(move || history::sessions(&heads, &home, &cwd)).await?
     }
 
     async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
         let (home, cwd, id) = (self.home(env), PathBuf::from(&env.cwd), id.clone());
         tokio::task::spawn_blocking(move || history::messages(&home, &cwd, id.as_str())).await?
+    }
+
+    async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {
+        let (home, cwd, id) = (self.home(env), PathBuf::from(&env.cwd), id.clone());
+        tokio::task::spawn_blocking(move || history::stamp(&home, &cwd, id.as_str())).await.ok()?
     }
 }
 
