@@ -146,6 +146,26 @@ mod tests {
     }
 
     #[test]
+    fn a_home_of_its_own_is_made_for_settings_and_for_a_key_that_no_settings_tell_of() {
+        let place = tempfile::TempDir::new().unwrap();
+        let (own, user) = (place.path().join("own"), place.path().join("user/.gemini"));
+        let make = |settings: Value, has_key| {
+            let settings = settings.as_object().cloned().unwrap();
+            let made = furnish(own.clone(), user.clone(), settings, has_key).unwrap();
+            made.map(|made| {
+                (home::read_settings(&made.join(".gemini")).unwrap(), std::fs::remove_dir_all(made).unwrap()).0
+            })
+        };
+        let with_key = json!({ "security": { "auth": { "selectedType": "gemini-api-key" } } });
+        assert_eq!(make(json!({}), false), None);
+        assert_eq!(make(json!({ "ui": {} }), false).map(Value::Object), Some(json!({ "ui": {} })));
+        assert_eq!(make(json!({}), true).map(Value::Object), Some(with_key));
+        std::fs::write(user.join("settings.json"), r#"{"security":{"auth":{"selectedType":"oauth-personal"}}}"#)
+            .unwrap();
+        assert_eq!(make(json!({}), true), None);
+    }
+
+    #[test]
     fn an_argument_that_hides_calls_is_refused() {
         for arg in ["--yolo", "-y", "--approval-mode=yolo", "--allowed-tools"] {
             assert!(completed(&[arg]).unwrap_err().to_string().contains(arg), "{arg}");
