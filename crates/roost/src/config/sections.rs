@@ -193,7 +193,7 @@ pub(crate) enum Synchronous {
 }
 
 section! {
-    /// `[runtimes.<id>]`: `claude`, `codex`, the `demo`, or any agent that speaks ACP on its stdin and stdout; of those,
+    /// `[runtimes.<id>]`: `claude`, `codex`, `gemini`, the `demo`, or any agent that speaks ACP on its stdin and stdout; of those,
     /// `claude-agent-acp`, `codex-acp`, `qwen`, `copilot`, `goose` and `cline` are known without a `command`.
     Runtime {
         /// Its program: a path, or a name to be found in `PATH`; agents that are known have their own names.
@@ -211,7 +211,8 @@ section! {
         isolation: Option<Isolation> = None,
         /// The model that its sessions use unless they name another.
         model: Option<String> = None,
-        /// Its own settings, passed on and never interpreted: Claude's settings document, Codex's `-c` keys.
+        /// Its own settings, passed on and never interpreted: Claude's settings document, Codex's `-c` keys,
+        /// Gemini's `settings.json`.
         config: Map<String, Value> = Map::new(),
     }
 }
