@@ -100,6 +100,12 @@ impl Origin {
     }
 }
 
+/// The file of a conversation; looks at the disk.
+pub(super) fn file_of(home: &Path, id: &str) -> io::Result<Option<PathBuf>> {
+    let is_of = |file: &PathBuf| file.file_stem().is_some_and(|name| name.to_string_lossy().ends_with(id));
+    Ok(files(home)?.into_iter().filter(|_| !id.is_empty()).find(is_of))
+}
+
 /// The conversations of a working directory, the last changed first; looks at the disk.
 pub(super) fn sessions(home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
     let mut sessions = Vec::new();

@@ -16,6 +16,7 @@ mod faults;
 mod kit;
 mod presets;
 mod running;
+mod sandbox;
 mod serving;
 mod sessions;
 mod stopping;
