@@ -18,6 +18,7 @@ mod gemini;
 mod kit;
 mod presets;
 mod running;
+mod sandbox;
 mod serving;
 mod sessions;
 mod stopping;
