@@ -39,7 +39,7 @@ pub use adopting::Adoption;
 pub use artifacts::{ArtifactError, Artifacts};
 pub use command::{Accepted, Decision, Prompt, Response, ResponseTo};
 pub use engine::{Config, Engine, McpServers, NewSession};
-pub use environment::Environments;
+pub use environment::{Environments, NAMESPACE};
 pub use error::Error;
 pub use host_tools::HostTools;
 pub use judge::Approver;

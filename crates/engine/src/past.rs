@@ -1,6 +1,6 @@
 //! Conversations that runtimes keep by themselves, begun in a terminal or here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -102,6 +102,18 @@ pub struct Listing {
     pub sessions: Vec<Kept>,
     /// Which runtimes could not be looked at, and why.
     pub notices: Vec<String>,
+}
+
+impl Listing {
+    /// Leaves out what these sessions are: one that was ever hosted is listed as that, or was taken off the lists.
+    pub fn leave_out(&mut self, hosted: &[SessionRecord]) {
+        let native = |record: &SessionRecord| record.runtime_session_id.as_ref().map(ToString::to_string);
+        let natives = hosted.iter().filter_map(native);
+        let known: HashSet<_> = hosted.iter().map(|record| record.session_id.to_string()).chain(natives).collect();
+        self.sessions.retain(|kept| {
+            !known.contains(kept.session_id().as_str()) && !known.contains(kept.session.id.as_str())
+        });
+    }
 }
 
 /// What the registered runtimes keep, in the environments that their sessions would have.

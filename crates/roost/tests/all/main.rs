@@ -14,6 +14,7 @@ mod disk;
 mod exporting;
 mod faults;
 mod kit;
+mod past;
 mod running;
 mod serving;
 mod sessions;
