@@ -102,6 +102,7 @@ impl Bare {
         let mut client = Client::of(&self.place);
         let list = client.call("session/list", json!({ "cwd": self.place.work(), "source": "history" }));
         let id = list["sessions"][0]["session_id"].as_str().unwrap().to_owned();
+        client.call("events/subscribe", json!({ "format": "cdev" }));
         client.call("session/watch", json!({ "session_id": id }));
         self.say((self.go_on)(&id), "SCRIPT:recall");
         let prompt = client.event("claude_message");
