@@ -26,6 +26,7 @@ use roost_proto::tool::{ToolExecutedBy, ToolExecutionEnv, ToolManifest, ToolSand
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use crate::images::Images;
 use crate::past::{PastMessage, PastSession};
 
 /// Batches of drafts that may wait between a runtime and its session; beyond it the runtime's pipe blocks.
@@ -45,6 +46,11 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
 
     /// The runtime puts questions to its user.
     fn asks_questions(&self) -> bool;
+
+    /// The runtime takes images in prompts, as far as is known before it runs.
+    fn takes_images(&self) -> bool {
+        false
+    }
 
     /// Whether the runtime is on this machine, without starting a session.
     async fn availability(&self, env: &RuntimeEnv) -> Availability;
@@ -180,6 +186,8 @@ pub struct TaskInput {
     pub history: Vec<TranscriptMessage>,
     /// What is said now.
     pub messages: Vec<TranscriptMessage>,
+    /// The images in what is said now.
+    pub images: Images,
     /// What of the transcript that is.
     pub context_window: ContextWindow,
     /// The host's tools.

@@ -265,10 +265,21 @@ impl Engine {
         Ok(())
     }
 
+    /// Refuses images for a runtime that takes none.
+    pub fn check_images(&self, runtime: &str) -> Result<(), Error> {
+        match self.runtimes.usable(runtime)?.takes_images() {
+            true => Ok(()),
+            false => Err(Error::NoImages(runtime.into())),
+        }
+    }
+
     /// Says something to a session, live or not.
     pub async fn prompt(&self, session: &str, prompt: Prompt) -> Result<Accepted, Error> {
         loop {
             let record = self.shared.record(session).await?;
+            if prompt.message.images().next().is_some() {
+                self.check_images(record.runtime.id())?;
+            }
             let actor = self.actor(&record)?;
             let command = |reply| Command::Prompt { prompt: prompt.clone(), reply };
             // An actor that ended before it took the prompt did nothing about it: its successor takes it.

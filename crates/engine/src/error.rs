@@ -61,6 +61,9 @@ pub enum Error {
         /// The limit.
         max: usize,
     },
+    /// The runtime takes no images.
+    #[error("runtime \"{0}\" takes no images; leave them out, or name their files in the prompt")]
+    NoImages(String),
     /// Nothing runs that could be stopped.
     #[error("session {0} has no running task")]
     NothingToStop(SessionId),

@@ -17,6 +17,7 @@
 mod auth;
 mod capabilities;
 mod connection;
+mod content;
 mod history;
 mod host_server;
 mod launch;
@@ -124,6 +125,10 @@ impl RuntimeAdapter for ClaudeAdapter {
     }
 
     fn asks_questions(&self) -> bool {
+        true
+    }
+
+    fn takes_images(&self) -> bool {
         true
     }
 

@@ -26,6 +26,7 @@ mod map;
 mod map_tests;
 mod note;
 mod past;
+mod prompt;
 mod questions;
 mod reader;
 mod session;
@@ -99,6 +100,10 @@ impl RuntimeAdapter for CodexAdapter {
     }
 
     fn asks_questions(&self) -> bool {
+        true
+    }
+
+    fn takes_images(&self) -> bool {
         true
     }
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::cut::Room;
 use super::question;
-use crate::content::{ArtifactRef, TranscriptContentBlock, TranscriptRole};
+use crate::content::{self, ArtifactRef, TranscriptContentBlock, TranscriptRole};
 use crate::event::{EventBody, NormalizedEvent};
 use crate::ids::SessionId;
 use crate::payload::{TaskFailedPayload, ToolCallCompletedPayload};
@@ -193,6 +193,11 @@ pub(super) fn block(block: TranscriptContentBlock) -> Option<Block> {
             Some(name) => Block::text(format!("[artifact {name}: {artifact_id}]")),
             None => Block::text(format!("[artifact {artifact_id}]")),
         },
+        TranscriptContentBlock::Image { artifact_id, name, .. } => match name {
+            Some(name) => Block::text(format!("[image {name}: {artifact_id}]")),
+            None => Block::text(format!("[image {artifact_id}]")),
+        },
+        TranscriptContentBlock::FileRef { path } => Block::text(content::mention(&path)),
         TranscriptContentBlock::ToolUse { tool_call_id, name, input } => {
             Block::ToolUse { id: tool_call_id.to_string(), name, input: object(input) }
         }

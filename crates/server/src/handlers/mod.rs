@@ -2,7 +2,9 @@
 
 pub(crate) mod agent;
 mod answering;
+mod attaching;
 pub(crate) mod events;
+pub(crate) mod file;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod lifecycle;

@@ -5,8 +5,10 @@
 
 mod admission;
 mod answering;
+mod attaching;
 mod auth;
 mod conversing;
+mod files;
 mod kit;
 mod lifecycle;
 mod limits;

@@ -26,6 +26,7 @@ pub struct FakeAdapter {
     name: RuntimeName,
     resume_model: ResumeModel,
     reattaches: AtomicBool,
+    takes_images: AtomicBool,
     openings: mpsc::Sender<Opening>,
     /// What a look for it finds; nothing yet while the test keeps it waiting.
     found: watch::Sender<Option<Availability>>,
@@ -70,10 +71,11 @@ impl FakeAdapter {
     /// A runtime of this id that continues sessions like this.
     pub fn named(id: &str, resume_model: ResumeModel) -> (Arc<Self>, FakeRuntimes) {
         let (sender, openings) = mpsc::channel(STEPS);
-        let (name, reattaches) = (RuntimeName::from_id(id), AtomicBool::new(false));
+        let (name, reattaches, takes_images) = (RuntimeName::from_id(id), false.into(), true.into());
         let found = watch::Sender::new(Some(Availability::Installed { version: None }));
         let past = FakePast::default();
-        (Arc::new(Self { name, resume_model, reattaches, openings: sender, found, past }), FakeRuntimes { openings })
+        let adapter = Self { name, resume_model, reattaches, takes_images, openings: sender, found, past };
+        (Arc::new(adapter), FakeRuntimes { openings })
     }
 
     /// From now on a look for it finds this; with `None` it takes until something else is said.
@@ -99,6 +101,11 @@ impl FakeAdapter {
     /// From now on the test is offered processes that outlived a daemon.
     pub fn offer_survivors(&self) {
         self.reattaches.store(true, Ordering::Relaxed);
+    }
+
+    /// From now on it takes no images.
+    pub fn refuse_images(&self) {
+        self.takes_images.store(false, Ordering::Relaxed);
     }
 
     async fn open(&self, how: How) -> Result<Reattached, AdapterError> {
@@ -213,6 +220,10 @@ impl RuntimeAdapter for FakeAdapter {
 
     fn asks_questions(&self) -> bool {
         true
+    }
+
+    fn takes_images(&self) -> bool {
+        self.takes_images.load(Ordering::Relaxed)
     }
 
     async fn availability(&self, _: &RuntimeEnv) -> Availability {
