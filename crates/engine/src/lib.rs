@@ -45,6 +45,6 @@ pub use error::Error;
 pub use host_tools::HostTools;
 pub use images::{Image, Images};
 pub use judge::Approver;
-pub use past::{Kept, Listing, PastMessage, PastSession, Shelves};
+pub use past::{Kept, Listing, PastMessage, PastSession, Shelves, namespaces};
 pub use registry::{Registered, Runtimes};
 pub use slots::WhenFull;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use roost_client::Client;
-use roost_engine::{Kept, NAMESPACE};
+use roost_engine::{Kept, namespaces};
 use roost_proto::rpc::{KeptBy, SessionInfo, SessionListParams, method};
 use roost_proto::session::SessionRecord;
 
@@ -24,19 +24,17 @@ pub(crate) struct Past {
 impl Past {
     /// Of this directory; what is hosted is left out. Without a reading nothing is hosted.
     pub(crate) async fn of(context: &Context, reading: Option<&Reading>, cwd: &Path) -> Result<Self, Error> {
-        let log = match reading {
+        let hosted = match reading {
             Some(Reading::Daemon(client)) => {
                 let (sessions, notices) = asked(client, cwd).await?;
                 return Ok(Self { sessions: sessions.into_iter().map(|one| one.record).collect(), notices });
             }
-            Some(Reading::AtRest(log)) => Some(log),
-            None => None,
+            Some(Reading::AtRest(log)) => log.sessions(usize::MAX).await?,
+            None => Vec::new(),
         };
         let shelves = compose::shelves(&context.state, &context.config)?;
-        let mut listing = shelves.list(&cwd.to_string_lossy(), NAMESPACE, None).await;
-        if let Some(log) = log {
-            listing.leave_out(&log.sessions(usize::MAX).await?);
-        }
+        let mut listing = shelves.list(&cwd.to_string_lossy(), &namespaces(&hosted), None).await;
+        listing.leave_out(&hosted);
         Ok(Self { sessions: listing.sessions.iter().map(Kept::record).collect(), notices: listing.notices })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use roost_engine::{Adoption, Kept, NAMESPACE, PastSession};
+use roost_engine::{Adoption, Kept, PastSession, namespaces};
 use roost_proto::cdev::message::Message;
 use roost_proto::mode::Mode;
 use roost_proto::rpc::{Fault, KeptBy, Scope};
@@ -90,9 +90,9 @@ pub(super) async fn list(
     let all = context.host.log.sessions(usize::MAX).await.map_err(fault::log)?;
     let (mut rows, mut notices) = (Vec::new(), BTreeSet::new());
     if source != Some(KeptBy::Managed) {
+        let (namespaces, runtime) = (namespaces(&all), within.agent_type.map(routing::normal));
         for folder in within.folders(context, &all).await {
-            let runtime = within.agent_type.map(routing::normal);
-            let mut listing = context.host.engine.shelves().list(&folder, NAMESPACE, runtime.as_deref()).await;
+            let mut listing = context.host.engine.shelves().list(&folder, &namespaces, runtime.as_deref()).await;
             listing.leave_out(&all);
             notices.extend(listing.notices);
             let row = |kept: Kept| Row { record: kept.record(), source: KeptBy::History };
@@ -112,16 +112,19 @@ pub(super) async fn find(context: &Context<'_>, within: Within<'_>, id: &str) ->
     let shelves = context.host.engine.shelves();
     let is_it = |kept: &Kept| kept.session_id().as_str() == id || kept.session.id.as_str() == id;
     let known = shelves.listed(id).filter(|kept| is_open(context, &kept.cwd));
-    let (folders, runtime) = match &known {
-        Some(kept) => (BTreeSet::from([kept.cwd.clone()]), Some(kept.runtime.id())),
+    let (folders, namespaces, runtime) = match &known {
+        Some(kept) => {
+            let only = |one: &String| BTreeSet::from([one.clone()]);
+            (only(&kept.cwd), only(&kept.credential_namespace), Some(kept.runtime.id()))
+        }
         None => {
             let hosted = context.host.log.sessions(usize::MAX).await.map_err(fault::log)?;
-            (within.folders(context, &hosted).await, None)
+            (within.folders(context, &hosted).await, namespaces(&hosted), None)
         }
     };
     for folder in folders {
         // It may have changed since it was listed, or be gone.
-        let listing = shelves.list(&folder, NAMESPACE, runtime).await;
+        let listing = shelves.list(&folder, &namespaces, runtime).await;
         if let Some(kept) = listing.sessions.into_iter().find(is_it) {
             return Ok(kept);
         }
