@@ -22,6 +22,7 @@ testkit::contract!(demo, make_demo);
 testkit::contract!(acp, make_acp);
 testkit::contract!(claude, make_claude);
 testkit::contract!(codex, make_codex);
+testkit::contract!(gemini, make_gemini);
 testkit::contract!(claude_agent_acp, make_claude_agent_acp);
 testkit::contract!(codex_acp, make_codex_acp);
 
@@ -35,6 +36,10 @@ fn make_claude(records: PathBuf) -> Subject {
 
 fn make_codex(records: PathBuf) -> Subject {
     agents::codex(records)
+}
+
+fn make_gemini(records: PathBuf) -> Subject {
+    agents::gemini(records)
 }
 
 fn make_claude_agent_acp(records: PathBuf) -> Subject {

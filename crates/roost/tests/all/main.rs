@@ -14,6 +14,7 @@ mod damage;
 mod disk;
 mod exporting;
 mod faults;
+mod gemini;
 mod kit;
 mod past;
 mod presets;

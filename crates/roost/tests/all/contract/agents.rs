@@ -14,6 +14,7 @@ use testkit::scripted_agent::WEATHER;
 
 use super::{holder, play, this_binary};
 use crate::codex::{self, MODEL};
+use crate::gemini;
 
 /// Claude Code.
 pub(super) fn claude(records: PathBuf) -> Subject {
@@ -62,6 +63,28 @@ pub(super) fn codex(records: PathBuf) -> Subject {
         question: Some("SCRIPT:ask"),
         unknown_message: None,
         recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
+        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+    };
+    Subject { adapter, script }
+}
+
+/// The Gemini CLI.
+pub(super) fn gemini(records: PathBuf) -> Subject {
+    let command = gemini::command(&MODEL.url());
+    let adapter = Arc::new(roost_adapters::gemini::adapter(command, gemini::config(), holder(records)));
+    let forget = |home: &Path| std::fs::remove_dir_all(home.join(".gemini/tmp")).unwrap();
+    let script = Script {
+        say: "SCRIPT:text",
+        stream: "SCRIPT:slow",
+        // Not a command: its result has a process id, so that no two tellings are the same.
+        write: Some(Write { prompt: "SCRIPT:write", file: "out.txt", says_why_not: false }),
+        two_calls: Some("SCRIPT:parallel"),
+        retry: None,
+        big_result: Some("SCRIPT:shell RUN:seq 1 4000"),
+        read_unasked: Some("SCRIPT:ls"),
+        question: None,
+        unknown_message: None,
+        recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:write", forget: Some(forget) }),
         use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
     };
     Subject { adapter, script }
