@@ -16,6 +16,7 @@ mod exporting;
 mod faults;
 mod gemini;
 mod kit;
+mod past;
 mod presets;
 mod running;
 mod sandbox;
