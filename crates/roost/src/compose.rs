@@ -71,7 +71,7 @@ pub(crate) async fn lock(state: &State, command: &str) -> Result<StateLock, Erro
 }
 
 /// The runtimes that are there without being configured.
-const BUILT_IN: [&str; 3] = ["demo", "claude", "codex"];
+const BUILT_IN: [&str; 4] = ["demo", "claude", "codex", "opencode"];
 
 /// The runtimes that are built in, and those that are configured.
 pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error> {
@@ -81,11 +81,13 @@ pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error
     let demo = config.runtimes.get("demo").map_or(RuntimeStatus::Active, |demo| demo.status);
     runtimes.register(Arc::new(roost_adapters::demo::adapter(&roost, holder.clone())), demo);
     let settings = |id: &str| config.runtimes.get(id).cloned().unwrap_or_default();
-    let (claude, codex) = (settings("claude"), settings("codex"));
+    let (claude, codex, opencode) = (settings("claude"), settings("codex"), settings("opencode"));
     let adapter = roost_adapters::claude::adapter(command("claude", &claude), claude.config, holder.clone());
     runtimes.register(Arc::new(adapter), claude.status);
     let adapter = roost_adapters::codex::adapter(command("codex", &codex), codex.config, holder.clone());
     runtimes.register(Arc::new(adapter), codex.status);
+    let adapter = roost_adapters::opencode::adapter(command("opencode", &opencode), opencode.config, holder.clone());
+    runtimes.register(Arc::new(adapter), opencode.status);
     for (id, runtime) in config.runtimes.iter().filter(|(id, _)| !BUILT_IN.contains(&id.as_str())) {
         let display_name = runtime.display_name.as_deref().unwrap_or(id);
         let adapter = AcpAdapter::new(RuntimeName::from_id(id), display_name, command(id, runtime), holder.clone());

@@ -72,7 +72,7 @@ impl Config {
                 ("demo", Some(_)) => {
                     return Err("the demo is part of Roost and takes no `command`; give the agent another id".into());
                 }
-                ("demo" | "claude" | "codex", None) | (_, Some(_)) => {}
+                ("demo" | "claude" | "codex" | "opencode", None) | (_, Some(_)) => {}
                 (_, None) => return Err(format!("[runtimes.{id}] needs a `command`, such as command = \"{id}\"")),
             }
         }

@@ -1,7 +1,7 @@
 //! The real Codex through its adapter, against the scripted model.
 
 mod faults;
-mod live;
+pub(crate) mod live;
 mod telling;
 
 use std::path::Path;

@@ -21,6 +21,7 @@ const ROOST: &str = env!("CARGO_BIN_EXE_roost");
 testkit::contract!(demo, make_demo);
 testkit::contract!(acp, make_acp);
 testkit::contract!(codex, make_codex);
+testkit::contract!(opencode, make_opencode);
 
 fn holder(records: PathBuf) -> Arc<Holder> {
     Arc::new(Holder { program: ROOST.into(), args: vec!["hold".into()], records, ladder: Ladder::default() })
@@ -28,6 +29,10 @@ fn holder(records: PathBuf) -> Arc<Holder> {
 
 fn make_codex(records: PathBuf) -> Subject {
     agents::codex(records)
+}
+
+fn make_opencode(records: PathBuf) -> Subject {
+    agents::opencode(records)
 }
 
 fn make_demo(records: PathBuf) -> Subject {

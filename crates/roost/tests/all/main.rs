@@ -13,6 +13,7 @@ mod disk;
 mod exporting;
 mod faults;
 mod kit;
+mod opencode;
 mod running;
 mod serving;
 mod sessions;

@@ -10,6 +10,7 @@ use testkit::scripted_agent::WEATHER;
 
 use super::{holder, play, this_binary};
 use crate::codex::{self, MODEL};
+use crate::opencode;
 
 /// Codex. Its model is one that it does not know, because those that it knows hide the tools of tool servers.
 pub(super) fn codex(records: PathBuf) -> Subject {
@@ -17,12 +18,7 @@ pub(super) fn codex(records: PathBuf) -> Subject {
     let mut config = codex::config(&MODEL.url());
     config.insert("model".into(), "gpt-5.1-codex".into());
     let adapter = Arc::new(roost_adapters::codex::adapter(codex::command(&tmp), config, holder(records)));
-    let transport = McpServerTransport::Stdio {
-        command: this_binary().into(),
-        args: play("tool_server").into_iter().map(|word| word.into_string().unwrap()).collect(),
-        env: BTreeMap::new(),
-    };
-    let server = McpServer { name: "weather".into(), transport };
+    let server = weather();
     let forget = |home: &Path| std::fs::remove_dir_all(home.join(".codex/sessions")).unwrap();
     let script = Script {
         say: "SCRIPT:text",
@@ -38,4 +34,35 @@ pub(super) fn codex(records: PathBuf) -> Subject {
         use_server: Some(UseServer { server, prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
     };
     Subject { adapter, script }
+}
+
+/// OpenCode.
+pub(super) fn opencode(records: PathBuf) -> Subject {
+    let config = opencode::config(&MODEL.url());
+    let adapter = Arc::new(roost_adapters::opencode::adapter(opencode::command(), config, holder(records)));
+    let forget = |home: &Path| std::fs::remove_dir_all(home.join(".local/share/opencode")).unwrap();
+    let script = Script {
+        say: "SCRIPT:text",
+        stream: "SCRIPT:slow",
+        write: Some(Write { prompt: "SCRIPT:shell", file: "out.txt", says_why_not: true }),
+        two_calls: Some("SCRIPT:parallel"),
+        retry: None,
+        big_result: Some("SCRIPT:big"),
+        read_unasked: None,
+        question: Some("SCRIPT:ask"),
+        unknown_message: None,
+        recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
+        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+    };
+    Subject { adapter, script }
+}
+
+/// The tool server that agents are given.
+fn weather() -> McpServer {
+    let transport = McpServerTransport::Stdio {
+        command: this_binary().into(),
+        args: play("tool_server").into_iter().map(|word| word.into_string().unwrap()).collect(),
+        env: BTreeMap::new(),
+    };
+    McpServer { name: "weather".into(), transport }
 }

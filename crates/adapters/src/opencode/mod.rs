@@ -1,0 +1,119 @@
+//! OpenCode, through `opencode serve` on loopback: HTTP for what we say, a stream of events for what it says.
+//!
+//! Decisions:
+//! * One server per session, with a password of its own, so that a session's end is a process's end and every session
+//!   of a server is ours or one of an agent that ours started.
+//! * OpenCode is asked to ask about everything, by its settings and by the rules of the session, which come last; the
+//!   mode only chooses what our policy answers. Only the tool that asks the user runs unasked.
+//! * A tool call is reported when it is asked about, shows output or is done: `running` comes before the question.
+//! * A refusal always has a message, and nobody answering a question is an empty answer: else the turn would end.
+//! * A turn is over when OpenCode is idle *after* the answer to our prompt is finished: a stop and an error bring two
+//!   such words, the first of them too early.
+//! * A session gets a title from us: else OpenCode asks the model for one beside the first turn.
+//! * The stream of events has no memory: one that breaks is opened again, and what was missed is asked for.
+//! * The agent's own tools can read the server's password from their environment, as OpenCode passes it on. Who must
+//!   not trust the agent that far keeps it in a sandbox.
+
+mod capabilities;
+mod catch_up;
+mod connection;
+mod failure;
+mod home;
+mod http;
+mod launch;
+mod map;
+mod questions;
+mod reader;
+mod session;
+mod tools;
+#[cfg(test)]
+mod trace_tests;
+mod turn;
+mod version;
+mod wire;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_process::Holder;
+use roost_proto::ids::RuntimeSessionId;
+use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use serde_json::{Map, Value};
+
+use crate::acp::AgentCommand;
+use home::Folders;
+use session::OpencodeSession;
+use version::Version;
+
+/// The adapter of OpenCode.
+pub struct OpencodeAdapter {
+    command: AgentCommand,
+    config: Map<String, Value>,
+    holder: Arc<Holder>,
+    version: Version,
+}
+
+/// OpenCode, started by this command (what comes before `serve`) with these settings of its own (its config document).
+pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> OpencodeAdapter {
+    OpencodeAdapter { command, config, holder, version: Version::default() }
+}
+
+impl OpencodeAdapter {
+    async fn start(
+        &self,
+        open: OpenSession,
+        known: Option<&RuntimeSessionId>,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
+        let server = launch::launch(&self.holder, &self.command, &open, &settings).await?;
+        let folders = Folders::of(&self.command, &open.env);
+        Ok(Box::new(OpencodeSession::open(server, open, folders, &settings, known).await?))
+    }
+}
+
+#[async_trait]
+impl RuntimeAdapter for OpencodeAdapter {
+    fn name(&self) -> RuntimeName {
+        RuntimeName::OpencodeServer
+    }
+
+    fn display_name(&self) -> &str {
+        "OpenCode"
+    }
+
+    fn capabilities(&self) -> RuntimeCapabilities {
+        capabilities::capabilities()
+    }
+
+    fn asks_questions(&self) -> bool {
+        true
+    }
+
+    async fn availability(&self, env: &RuntimeEnv) -> Availability {
+        self.version.look(&self.holder, &self.command, env).await
+    }
+
+    async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus {
+        home::auth_status(&self.command, env, self.config.contains_key("provider")).await
+    }
+
+    async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
+        let program = self.command.program.to_string_lossy();
+        (!self.auth_status(env).await.logged_in).then(|| {
+            format!("run `{program} auth login`, set a provider's API key, or configure a `provider` of your own")
+        })
+    }
+
+    async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        self.start(open, None).await
+    }
+
+    async fn resume_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        self.start(open, Some(&native)).await
+    }
+}

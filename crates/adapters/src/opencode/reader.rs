@@ -1,0 +1,190 @@
+//! What the server's events do: to the turn, and to the outbox.
+
+use roost_engine::adapter::{Answer, Draft, Fact};
+use roost_proto::payload::NoticeSource;
+use serde_json::{Value, json};
+
+use super::map;
+use super::questions;
+use super::turn::Turn;
+use super::wire::{self, Event, Info, Part, PartKind, Status, Told};
+
+/// Notices from before the first turn that are kept for it.
+const EARLY: usize = 32;
+
+/// A request whose answer nobody waits for.
+#[derive(Debug, PartialEq)]
+pub(super) struct Errand {
+    pub(super) path: String,
+    pub(super) body: Value,
+}
+
+impl Errand {
+    /// Stops what this session does.
+    pub(super) fn abort(session: &str) -> Self {
+        Self { path: format!("/session/{session}/abort"), body: json!({}) }
+    }
+
+    /// Refuses a permission.
+    pub(super) fn refuse(permission: &str, reason: &str) -> Self {
+        let body = json!({ "reply": "reject", "message": reason });
+        Self { path: format!("/permission/{permission}/reply"), body }
+    }
+}
+
+/// Reads events into the outbox; the parts of the pump that reading touches.
+pub(super) struct Reader<'a> {
+    pub(super) session: &'a str,
+    pub(super) turn: &'a mut Option<Turn>,
+    /// The last message of the user's that belongs to an earlier turn; their ids ascend.
+    pub(super) last_prompt: &'a mut String,
+    pub(super) outbox: &'a mut Vec<Draft>,
+    pub(super) early: &'a mut Vec<Draft>,
+    pub(super) errands: &'a mut Vec<Errand>,
+}
+
+impl Reader<'_> {
+    /// Takes one event.
+    pub(super) fn message(&mut self, text: &str) {
+        match wire::parse(text) {
+            Told::Quiet => {}
+            Told::Event(event) => self.event(*event),
+            Told::Unknown(event) => self.notice(map::unknown(event)),
+            Told::Noise => self.notice(map::noise(NoticeSource::Protocol, text.to_owned())),
+        }
+    }
+
+    /// Says something to people: now, or with the next turn.
+    pub(super) fn notice(&mut self, notice: Draft) {
+        match self.turn {
+            Some(_) => self.outbox.push(notice),
+            None if self.early.len() < EARLY => self.early.push(notice),
+            None => {}
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.over) else { return self.between(event) };
+        match event {
+            Event::Message { info } if info.session == self.session => self.info(info),
+            Event::Message { .. } => {}
+            Event::Part { part } => self.part(part),
+            Event::Delta { session, part, field, delta } => {
+                if session == self.session && field == "text" {
+                    turn.mapper.delta(&part, &delta, self.outbox);
+                }
+            }
+            Event::Status { session, status } if session == self.session => self.status(status),
+            Event::Idle { session } if session == self.session => self.idle(),
+            Event::Status { .. } | Event::Idle { .. } => {}
+            Event::Error { session, error } => {
+                if let (true, Some(error)) = (session.is_none_or(|session| session == self.session), error) {
+                    turn.failed(error);
+                    if !turn.busy {
+                        // It never began; no other word will follow.
+                        self.idle();
+                    }
+                }
+            }
+            Event::Permission(permission) if turn.cancelled => {
+                self.errands.push(Errand::refuse(&permission.id, "the task is being stopped"));
+            }
+            Event::Permission(permission) => turn.mapper.tools.asked(permission, self.outbox),
+            Event::PermissionReplied(replied) => turn.mapper.tools.settled(&replied.request),
+            Event::Question(question) => {
+                let (question, asked) = questions::of(question);
+                if !turn.cancelled && !turn.questions.contains_key(&question.question_id) {
+                    turn.questions.insert(question.question_id.clone(), asked);
+                    self.outbox.push(Fact::Question(question).into());
+                }
+            }
+            Event::QuestionReplied(replied) | Event::QuestionRejected(replied) => {
+                let known = turn.questions.iter().find(|(_, asked)| asked.native == replied.request);
+                if let Some(question) = known.map(|(question, _)| question.clone()) {
+                    turn.questions.remove(&question);
+                    self.outbox.push(Fact::QuestionWithdrawn(question).into());
+                }
+            }
+            Event::Todo { session, todos } => {
+                if session == self.session {
+                    self.outbox.push(map::planned(todos));
+                }
+            }
+        }
+    }
+
+    /// Nobody can be asked between turns; OpenCode must not wait for ever.
+    fn between(&mut self, event: Event) {
+        match event {
+            Event::Permission(permission) => {
+                self.errands.push(Errand::refuse(&permission.id, "nobody can be asked between two tasks"));
+            }
+            Event::Question(question) => {
+                let (_, asked) = questions::of(question);
+                let path = format!("/question/{}/reply", asked.native);
+                self.errands.push(Errand { path, body: asked.answer(Answer::Declined) });
+            }
+            _ => {}
+        }
+    }
+
+    fn info(&mut self, info: Info) {
+        let Some(turn) = self.turn else { return };
+        match info.role.as_str() {
+            "user" if info.id > *self.last_prompt => {
+                turn.prompts.insert(info.id);
+            }
+            "assistant" => {
+                turn.answered(info);
+                self.stop_again();
+            }
+            _ => {}
+        }
+    }
+
+    fn part(&mut self, part: Part) {
+        let Some(turn) = self.turn else { return };
+        // A session has a server of its own, so every other session is one of an agent that ours started; what that
+        // one says is said to ours, but its tools are tools.
+        let of_helper = part.session != self.session && matches!(part.kind, PartKind::Tool { .. });
+        if of_helper || turn.is_ours(&part.message) {
+            turn.mapper.part(part, self.outbox);
+        }
+    }
+
+    fn status(&mut self, status: Status) {
+        let Some(turn) = self.turn else { return };
+        match status {
+            Status::Busy => {
+                turn.busy = true;
+                self.stop_again();
+            }
+            Status::Retry { attempt, message } => {
+                turn.busy = true;
+                let message = format!("the provider did not answer (try {attempt}): {message}");
+                self.outbox.push(map::warning(message, None));
+            }
+            // `session.idle` follows.
+            Status::Idle | Status::Other => {}
+        }
+    }
+
+    /// A stop that came before OpenCode had begun stopped nothing.
+    fn stop_again(&mut self) {
+        if self.turn.as_ref().is_some_and(Turn::wants_stop) {
+            self.errands.push(Errand::abort(self.session));
+        }
+    }
+
+    fn idle(&mut self) {
+        let Some(turn) = self.turn else { return };
+        let Some(end) = turn.settled() else { return };
+        // They stay with the server for ever.
+        let stale = turn.mapper.tools.drop_pending();
+        self.errands.extend(stale.iter().map(|stale| Errand::refuse(stale, "the task is over")));
+        if let Some(last) = turn.prompts.iter().max() {
+            self.last_prompt.clone_from(last);
+        }
+        turn.finish(end, self.outbox);
+    }
+}

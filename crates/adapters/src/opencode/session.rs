@@ -1,0 +1,228 @@
+//! An open OpenCode session: its tasks, and the way back into them.
+
+use async_trait::async_trait;
+use roost_engine::adapter::{
+    AdapterError, Answer, DRAFT_QUEUE, OpenSession, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,
+    TaskInput,
+};
+use roost_process::Control;
+use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use roost_proto::transcript;
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use super::connection::{Command, Parts, Reply, start};
+use super::home::{self, Folders};
+use super::http::{Client, HttpError};
+
+/// Its title unless it is given one: OpenCode would ask the model for one, beside the first turn.
+const TITLE: &str = "Roost session";
+
+/// A session with a server that waits for tasks.
+pub(super) struct OpencodeSession {
+    commands: mpsc::Sender<Command>,
+    client: Client,
+    control: Control,
+    native: String,
+    open: OpenSession,
+    folders: Folders,
+    settings: Vec<String>,
+}
+
+impl OpencodeSession {
+    /// A session of this server's: a new one, or one that it knows.
+    pub(super) async fn open(
+        (parts, client): (Parts, Client),
+        open: OpenSession,
+        folders: Folders,
+        settings: &Map<String, Value>,
+        known: Option<&RuntimeSessionId>,
+    ) -> Result<Self, AdapterError> {
+        let control = parts.control.clone();
+        let begun = async {
+            let events = client.events().await?;
+            let native = match known {
+                None => create(&client, &open).await?,
+                Some(native) => resume(&client, native).await?,
+            };
+            Ok((events, native))
+        };
+        let (events, native) = match begun.await {
+            Ok(begun) => begun,
+            Err(error) => {
+                control.stop().await;
+                return Err(error);
+            }
+        };
+        let commands = start(parts, client.clone(), events, native.clone());
+        let settings = settings.keys().cloned().collect();
+        Ok(Self { commands, client, control, native, open, folders, settings })
+    }
+
+    /// What OpenCode is told besides messages; of its settings only the names, because values can be secrets.
+    fn told(&self) -> Value {
+        json!({ "model": self.open.input.model, "settings": self.settings })
+    }
+
+    fn prompt(&self, input: &TaskInput) -> Result<Value, AdapterError> {
+        let mut prompt = json!({ "parts": parts(input) });
+        if let Some(model) = &self.open.input.model {
+            let Some((provider, model)) = model.split_once('/') else {
+                let message = format!("OpenCode wants a model as `provider/model`, not `{model}`");
+                return Err(AdapterError::Runtime { message, raw: None });
+            };
+            prompt["model"] = json!({ "providerID": provider, "modelID": model });
+        }
+        Ok(prompt)
+    }
+}
+
+/// Every call asks, whatever the user's and the project's settings allow: rules of a session come last.
+fn rules() -> Value {
+    json!([{ "permission": "*", "pattern": "*", "action": "ask" }])
+}
+
+async fn create(client: &Client, open: &OpenSession) -> Result<String, AdapterError> {
+    let title = open.input.title.as_deref().unwrap_or(TITLE);
+    let made = client.post("/session", &json!({ "title": title, "permission": rules() })).await?;
+    let id = made.get("id").and_then(Value::as_str).map(str::to_owned);
+    id.ok_or_else(|| AdapterError::Runtime { message: "OpenCode made a session without an id".into(), raw: Some(made) })
+}
+
+async fn resume(client: &Client, native: &RuntimeSessionId) -> Result<String, AdapterError> {
+    let unknown = || AdapterError::UnknownSession(native.clone());
+    // Anything else is no id, and is answered with an error that says nothing.
+    if !native.as_str().starts_with("ses_")
+        || !native.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    {
+        return Err(unknown());
+    }
+    match client.patch(&format!("/session/{native}"), &json!({ "permission": rules() })).await {
+        Ok(_) => Ok(native.to_string()),
+        Err(HttpError::Refused { status, .. }) if status == 404 => Err(unknown()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The user's words; what was said before goes first, for a session that does not remember it.
+fn parts(input: &TaskInput) -> Vec<Value> {
+    let mut parts = Vec::new();
+    if !input.history.is_empty() {
+        let history = transcript::flatten(&input.history);
+        parts.push(text(&format!("This conversation was interrupted. What was said and done before:\n\n{history}")));
+    }
+    let blocks = input.messages.iter().flat_map(|message| &message.content);
+    parts.extend(blocks.filter_map(|block| match block {
+        TranscriptContentBlock::Text { text: words } | TranscriptContentBlock::Code { code: words, .. } => {
+            Some(text(words))
+        }
+        _ => None,
+    }));
+    parts
+}
+
+fn text(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+#[async_trait]
+impl RuntimeSession for OpencodeSession {
+    fn native_id(&self) -> Option<RuntimeSessionId> {
+        Some(self.native.as_str().into())
+    }
+
+    async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+        let prompt = self.prompt(&input)?;
+        let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
+        request(&self.commands, |to| Command::Begin { drafts: sender, to }).await?;
+        if let Err(error) = self.client.post(&format!("/session/{}/prompt_async", self.native), &prompt).await {
+            // One that is gone needs not be told.
+            let _ = self.commands.send(Command::Forget).await;
+            return Err(error.into());
+        }
+        let sources = home::sources(self.folders.clone(), self.open.env.cwd.clone().into());
+        let mut sent = SentInput::of(&input, sources.await);
+        sent.input["runtime_config"] = self.told();
+        let (commands, client, native) = (self.commands.clone(), self.client.clone(), self.native.clone());
+        let control = Box::new(OpencodeTask { commands, client, native });
+        Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control } })
+    }
+
+    async fn exited(&mut self) {
+        tokio::select! {
+            // The pump ends when the server hangs up, even if its process lives on.
+            () = self.commands.closed() => {}
+            _ = self.control.wait_exit() => {}
+        }
+    }
+
+    async fn close(self: Box<Self>) {
+        // The pump ends with its last command sender and hangs up.
+        drop(self.commands);
+        self.control.stop().await;
+    }
+}
+
+/// The way back into a running task.
+struct OpencodeTask {
+    commands: mpsc::Sender<Command>,
+    client: Client,
+    native: String,
+}
+
+impl OpencodeTask {
+    async fn decide(&self, call: &ToolCallId, allow: bool, answer: Value) -> Result<(), AdapterError> {
+        let call = call.clone();
+        let permission = request(&self.commands, |to| Command::Decide { call, allow, to }).await?;
+        self.client.post(&format!("/permission/{permission}/reply"), &answer).await?;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl TaskControl for OpencodeTask {
+    async fn send_tool_result(&self, _call: &ToolCallId, _result: Value) -> Result<(), AdapterError> {
+        Err(AdapterError::Unsupported("take the result of a tool that the host ran"))
+    }
+
+    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
+        self.decide(call, true, json!({ "reply": "once" })).await
+    }
+
+    async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError> {
+        // Without a message the turn would end.
+        let reason = if reason.is_empty() { "refused" } else { reason };
+        self.decide(call, false, json!({ "reply": "reject", "message": reason })).await
+    }
+
+    async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
+        let question = question.clone();
+        let (native, said) = request(&self.commands, |to| Command::Answer { question, answer, to }).await?;
+        self.client.post(&format!("/question/{native}/reply"), &said).await?;
+        Ok(())
+    }
+
+    async fn steer(&self, _message: TranscriptMessage) -> Result<(), AdapterError> {
+        Err(AdapterError::Unsupported("hear more while it works"))
+    }
+
+    async fn stop(&self) -> Result<(), AdapterError> {
+        request(&self.commands, |to| Command::Cancel { to }).await?;
+        self.client.post(&format!("/session/{}/abort", self.native), &json!({})).await?;
+        Ok(())
+    }
+}
+
+async fn request<T>(
+    commands: &mpsc::Sender<Command>,
+    command: impl FnOnce(Reply<T>) -> Command,
+) -> Result<T, AdapterError> {
+    let (to, answer) = oneshot::channel();
+    commands.send(command(to)).await.map_err(|_| gone())?;
+    answer.await.map_err(|_| gone())?
+}
+
+fn gone() -> AdapterError {
+    AdapterError::Exited { message: "OpenCode is gone".into(), stderr_tail: None }
+}
