@@ -36,8 +36,8 @@ impl Folders {
     }
 }
 
-/// Whether somebody is logged in: a key in the environment, what `opencode auth login` leaves, or a provider of one's
-/// own in the settings. No secret is kept.
+/// Whether somebody is logged in: a key in the environment, or what `opencode auth login` leaves. A provider in the
+/// settings is told beside it; it may need no login. No secret is kept.
 pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv, has_provider: bool) -> AuthStatus {
     let Folders { data, .. } = Folders::of(command, env);
     let all = environment(command, env);
@@ -53,7 +53,7 @@ pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv, has_pr
     });
     AuthStatus {
         ok: true,
-        logged_in: has_key || has_login || has_provider,
+        logged_in: has_key || has_login,
         auth_model: AuthModel::Both,
         account_label: None,
         details: details.as_object().cloned(),

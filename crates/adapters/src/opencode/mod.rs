@@ -99,10 +99,11 @@ impl RuntimeAdapter for OpencodeAdapter {
     }
 
     async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
+        if self.config.contains_key("provider") || self.auth_status(env).await.logged_in {
+            return None;
+        }
         let program = self.command.program.to_string_lossy();
-        (!self.auth_status(env).await.logged_in).then(|| {
-            format!("run `{program} auth login`, set a provider's API key, or configure a `provider` of your own")
-        })
+        Some(format!("run `{program} auth login`, set a provider's API key, or configure a `provider` of your own"))
     }
 
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {

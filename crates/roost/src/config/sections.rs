@@ -189,10 +189,9 @@ pub(crate) enum Synchronous {
 }
 
 section! {
-    /// `[runtimes.<id>]`: `claude`, `codex`, `opencode`, the `demo`, or any agent that speaks ACP on its stdin and stdout.
+    /// `[runtimes.<id>]`: `claude`, `codex`, `opencode`, the `demo`, or any agent that speaks ACP on stdin and stdout.
     Runtime {
-        /// Its program: a path, or a name to be found in `PATH`; `claude`, `codex` and `opencode` have their
-        /// own names.
+        /// Its program: a path, or a name to be found in `PATH`; the built-in agents have their own names.
         command: Option<String> = None,
         /// Its arguments.
         args: Vec<String> = Vec::new(),
@@ -207,8 +206,7 @@ section! {
         isolation: Option<Isolation> = None,
         /// The model that its sessions use unless they name another.
         model: Option<String> = None,
-        /// Its own settings, passed on and never interpreted: Claude's settings document, Codex's `-c` keys,
-        /// OpenCode's config document.
+        /// Its own settings, passed on and never interpreted: Claude's and OpenCode's document, Codex's `-c` keys.
         config: Map<String, Value> = Map::new(),
     }
 }
