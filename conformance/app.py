@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 # What the app takes in one message; a bigger one ends its connection.
 FRAME = 1 << 20
 # What the app waits for a pong, and for an answer.
-PATIENCE = 30
+PATIENCE = 31
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 EXACT_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 

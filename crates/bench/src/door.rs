@@ -26,9 +26,6 @@ const WEAK: f64 = 100_000.0;
 /// Measures.
 pub(crate) fn run(table: &mut Table) -> Outcome {
     for (name, part) in PARTS {
-        if std::env::var("DOOR").is_ok_and(|only| only != name) {
-            continue;
-        }
         eprintln!("bench door, {name} …");
         let yardstick = durable::rows(EVENTS)?;
         table.add("door", format!("yardstick (durable rows) before {name}"), yardstick, "events/s", Target::None);

@@ -37,6 +37,8 @@ use crate::task::{Linger, Lingered, Phase, Task, TaskEvent, at};
 
 /// Most prompts that wait in one session.
 const MAX_QUEUE: usize = 100;
+/// Most bytes that they have together: all of them are in one event, and that must fit into a client's frame.
+const MAX_QUEUE_BYTES: usize = 512 << 10;
 
 /// Everything that can happen to a session.
 enum Event {
@@ -235,6 +237,10 @@ impl Actor {
             }
             let prompt_id = PromptId::new();
             let queued = QueuedPrompt { prompt_id: prompt_id.clone(), message: prompt.message, held: false };
+            let bytes = serde_json::to_string(&(&self.queue, &queued)).map_or(usize::MAX, |text| text.len());
+            if bytes > MAX_QUEUE_BYTES {
+                return Err(Error::QueueTooBig { session: self.profile.id.clone(), max: MAX_QUEUE_BYTES });
+            }
             self.queue.push(queued);
             self.manners.insert(prompt_id.clone(), Manner { mode: prompt.mode, approver: prompt.approver });
             let queue = Some(self.queue.clone());

@@ -29,30 +29,47 @@ impl Looks {
         let found = match &*last {
             Some((at, found)) if at.elapsed() < FRESH => found.clone(),
             _ => {
-                let found = futures::future::join_all(runtimes.iter().map(|one| look(one, env))).await;
+                let found = look_at_all(runtimes, env).await;
                 *last = Some((Instant::now(), found.clone()));
                 found
             }
         };
         drop(last);
-        let mut registry = runtimes.registry(Timestamp::now());
-        for (entry, availability) in registry.runtimes.iter_mut().zip(found) {
-            entry.availability = Some(availability);
-        }
-        let usable = |id: &&str| {
-            registry.runtimes.iter().any(|entry| {
-                let is_ready = entry.availability.as_ref().is_some_and(|look| look.installed && look.logged_in);
-                entry.id == **id && entry.status != RuntimeStatus::Disabled && is_ready
-            })
-        };
-        let named = runtimes.named_default().map(ToOwned::to_owned);
-        let found = || PREFERRED.iter().chain([&FALLBACK]).find(|id| usable(id)).map(|id| (*id).to_owned());
-        if let Some(default) = named.or_else(found) {
-            registry.routing.default_agent_type.clone_from(&default);
-            registry.default_runtime = default;
-        }
-        registry
+        completed(runtimes, found)
     }
+}
+
+impl Runtimes {
+    /// The registry with what each runtime says of itself in this environment, looked at now.
+    pub async fn surveyed(&self, env: &RuntimeEnv) -> RuntimeRegistry {
+        completed(self, look_at_all(self, env).await)
+    }
+}
+
+async fn look_at_all(runtimes: &Runtimes, env: &RuntimeEnv) -> Vec<RuntimeAvailability> {
+    futures::future::join_all(runtimes.iter().map(|one| look(one, env))).await
+}
+
+/// The registry with what was found, and the default that follows from it: the named one, else the first that is
+/// ready, else the demo.
+fn completed(runtimes: &Runtimes, found: Vec<RuntimeAvailability>) -> RuntimeRegistry {
+    let mut registry = runtimes.registry(Timestamp::now());
+    for (entry, availability) in registry.runtimes.iter_mut().zip(found) {
+        entry.availability = Some(availability);
+    }
+    let usable = |id: &&str| {
+        registry.runtimes.iter().any(|entry| {
+            let is_ready = entry.availability.as_ref().is_some_and(|look| look.installed && look.logged_in);
+            entry.id == **id && entry.status != RuntimeStatus::Disabled && is_ready
+        })
+    };
+    let named = runtimes.named_default().map(ToOwned::to_owned);
+    let found = || PREFERRED.iter().chain([&FALLBACK]).find(|id| usable(id)).map(|id| (*id).to_owned());
+    if let Some(default) = named.or_else(found) {
+        registry.routing.default_agent_type.clone_from(&default);
+        registry.default_runtime = default;
+    }
+    registry
 }
 
 async fn look(one: &Registered, env: &RuntimeEnv) -> RuntimeAvailability {

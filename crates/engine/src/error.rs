@@ -45,6 +45,14 @@ pub enum Error {
         /// The limit.
         max: usize,
     },
+    /// What waits is as big as it may be.
+    #[error("session {session} may have {max} bytes of prompts waiting; wait until its task has ended, or stop it")]
+    QueueTooBig {
+        /// The session.
+        session: SessionId,
+        /// The limit.
+        max: usize,
+    },
     /// Nothing runs that could be stopped.
     #[error("session {0} has no running task")]
     NothingToStop(SessionId),

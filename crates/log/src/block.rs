@@ -37,7 +37,7 @@ enum Events {
 impl Block {
     /// A block as the store has it.
     pub(crate) fn stored(id: BlockId, stream: StreamId, first_seq: Seq, types: TypeMask, text: String) -> Self {
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32).collect();
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at as u32).collect();
         Self { id, stream, first_seq, types, text, ends, events: Events::Stored(OnceLock::new()) }
     }
 

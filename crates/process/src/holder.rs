@@ -16,7 +16,10 @@ use std::{
 use rustix::io::{FdFlags, fcntl_setfd};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
-    net::{UnixStream, unix::pipe},
+    net::{
+        UnixStream,
+        unix::{OwnedReadHalf, OwnedWriteHalf, pipe},
+    },
     process::{Child, Command},
     sync::mpsc,
     time::timeout,
@@ -28,7 +31,7 @@ use crate::{
     descent::Descent,
     hold::CommandLine,
     records, resolve,
-    running::{Held, supervise},
+    running::{Held, STOP, supervise},
     tree::Target,
 };
 
@@ -75,10 +78,29 @@ pub struct Launch {
 /// What exists once the holder process runs, before it has said anything.
 struct Started {
     child: Child,
-    control: UnixStream,
+    reports: OwnedReadHalf,
+    stop: Unclaimed,
     stdin: pipe::Sender,
     stdout: pipe::Receiver,
     stderr: pipe::Receiver,
+}
+
+/// The way to a holder that nobody follows yet; dropped, it says stop, as one whose run may outlive us must be told.
+struct Unclaimed(Option<OwnedWriteHalf>);
+
+impl Unclaimed {
+    fn claim(mut self) -> Option<OwnedWriteHalf> {
+        self.0.take()
+    }
+}
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        if let Some(stop) = &self.0 {
+            // A socket that is full or closed says the same.
+            let _ = rustix::io::write(stop.as_ref(), STOP);
+        }
+    }
 }
 
 impl Holder {
@@ -106,9 +128,8 @@ impl Holder {
             Ok((line.program, started))
         });
         let (program, started) = prepared.await.map_err(|_| Error::ShuttingDown)??;
-        let Started { mut child, control, stdin, stdout, stderr } = started;
+        let Started { mut child, reports, stop, stdin, stdout, stderr } = started;
 
-        let (reports, stop) = control.into_split();
         let mut reports = BufReader::new(reports).lines();
         let first = reports.next_line().await.ok().flatten();
         let report = first.and_then(|line| serde_json::from_str(&line).ok());
@@ -133,6 +154,7 @@ impl Holder {
                 return Err(Error::HolderDied { program: self.program.clone(), status });
             }
         };
+        let Some(stop) = stop.claim() else { return Err(Error::ShuttingDown) };
         let held = Held { run, runtime, cgroup, records: self.records.clone(), child: Some(child), reports, stop };
         let (control, stderr) = supervise(held, stderr, stderr_lines);
         Ok(Running { stdin: Stdin(stdin), stdout: Lines::new(stdout), stderr, control })
@@ -184,6 +206,7 @@ impl Holder {
         }
         let child = command.spawn()?;
         drop(holder_control);
-        Ok(Started { child, control: UnixStream::from_std(control)?, stdin, stdout, stderr })
+        let (reports, stop) = UnixStream::from_std(control)?.into_split();
+        Ok(Started { child, reports, stop: Unclaimed(Some(stop)), stdin, stdout, stderr })
     }
 }

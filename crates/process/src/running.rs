@@ -18,7 +18,7 @@ use crate::{
 const DRAIN: Duration = Duration::from_secs(1);
 
 /// The word that tells a holder to stop.
-const STOP: &[u8] = b"stop\n";
+pub(crate) const STOP: &[u8] = b"stop\n";
 
 /// A started runtime: its three pipes and the handle that ends it.
 #[derive(Debug)]

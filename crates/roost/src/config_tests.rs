@@ -32,6 +32,8 @@ fn everything() -> Config {
         status: RuntimeStatus::Preview,
         display_name: Some("Goose".into()),
         isolation: Some(Isolation::Namespaced),
+        model: Some("big-1".into()),
+        config: serde_json::Map::from_iter([("theme".to_owned(), "dark".into())]),
     };
     let demo = Runtime { status: RuntimeStatus::Disabled, ..Runtime::default() };
     Config {

@@ -26,6 +26,9 @@ use crate::host::Host;
 
 /// Frames that wait to be written at most.
 const OUT: usize = 64;
+/// Bytes that wait to be written at most; one message of any size always may. A client that does not read must not cost
+/// more than this, for there may be many.
+const OUT_BYTES: usize = 256 << 10;
 /// Calls of one client that run at once; the next one is read when one has ended.
 const CALLS: usize = 64;
 
@@ -36,8 +39,8 @@ const NORMAL: u16 = 1000;
 
 /// What a connection writes.
 pub(crate) enum Outgoing {
-    /// A message.
-    Text(Utf8Bytes),
+    /// A message, and the room that it takes until it is written.
+    Text(Utf8Bytes, Option<OwnedSemaphorePermit>),
     /// Goodbye.
     Close { code: u16, reason: &'static str },
 }
@@ -48,6 +51,7 @@ pub(crate) struct Connection {
     state: Mutex<State>,
     pub(crate) feeds: Mutex<Feeds>,
     out: mpsc::Sender<Outgoing>,
+    out_bytes: Arc<Semaphore>,
     calls: Arc<Semaphore>,
     /// Whose turn it is at each session.
     turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
@@ -78,6 +82,7 @@ impl Connection {
             state: Mutex::default(),
             feeds: Mutex::default(),
             out,
+            out_bytes: Arc::new(Semaphore::new(OUT_BYTES)),
             calls: Arc::new(Semaphore::new(CALLS)),
             turns: Mutex::default(),
             ended: host.closing.child_token(),
@@ -90,6 +95,10 @@ impl Connection {
     pub(crate) fn close(&self, host: &Host) {
         self.ended.cancel();
         host.presence.leave(self);
+        // At the end of the daemon everyone goes, and nobody needs to hear of each.
+        if !host.closing.is_cancelled() {
+            host.presence.tell_gone(self);
+        }
         self.feeds().clear();
     }
 
@@ -204,8 +213,13 @@ impl Connection {
 
     /// Writes a frame; waits for room. False if the client is gone.
     pub(crate) async fn send(&self, text: Utf8Bytes) -> bool {
+        let send = async {
+            let bytes = text.len().min(OUT_BYTES) as u32;
+            let room = self.out_bytes.clone().acquire_many_owned(bytes).await.ok();
+            self.out.send(Outgoing::Text(text, room)).await.is_ok()
+        };
         tokio::select! {
-            sent = self.out.send(Outgoing::Text(text)) => sent.is_ok(),
+            sent = send => sent,
             () = self.ended.cancelled() => false,
         }
     }
@@ -225,7 +239,7 @@ impl Connection {
 
     /// Tells something that is true only now; a client that does not keep up misses it.
     pub(crate) fn tell(&self, event: &str, params: Value) {
-        if self.out.try_send(Outgoing::Text(ephemeral(event, params))).is_err() {
+        if self.out.try_send(Outgoing::Text(ephemeral(event, params), None)).is_err() {
             metrics::counter!(crate::metrics::DROPS, "reason" => "ephemeral").increment(1);
         }
     }
@@ -234,7 +248,7 @@ impl Connection {
     pub(crate) async fn tell_the_end(&self, host: &Host) {
         let params = json!({ "session_id": host.instance, "reason": "shutdown" });
         // A client that is gone needs not know.
-        let _ = self.out.send(Outgoing::Text(ephemeral("session_end", params))).await;
+        let _ = self.out.send(Outgoing::Text(ephemeral("session_end", params), None)).await;
     }
 
     pub(crate) fn is_initialized(&self) -> bool {

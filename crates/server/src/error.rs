@@ -32,6 +32,9 @@ pub enum Error {
     /// The certificate cannot be used.
     #[error("TLS cannot be set up: {0}")]
     Tls(io::Error),
+    /// No threads can be started.
+    #[error("threads for watchers cannot be started: {0}")]
+    Threads(io::Error),
     /// The local secret cannot be written.
     #[error("the local secret cannot be written: {0}")]
     Secret(io::Error),

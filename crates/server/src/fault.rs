@@ -16,7 +16,7 @@ pub(crate) fn engine(error: EngineError) -> Fault {
         }
         EngineError::BadCwd { cwd, .. } => return Fault::params(&error).with("path", cwd),
         EngineError::TooManySessions { max } => return Fault::new(FaultCode::Busy, &error).with("max", max),
-        EngineError::QueueFull { session, max } => {
+        EngineError::QueueFull { session, max } | EngineError::QueueTooBig { session, max } => {
             return Fault::new(FaultCode::Busy, &error).with("session_id", session).with("max", max);
         }
         EngineError::NothingToStop(_) => FaultCode::AgentNotRunning,

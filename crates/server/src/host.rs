@@ -18,6 +18,7 @@ use crate::limits::RateLimits;
 use crate::metrics::Tally;
 use crate::presence::Presence;
 use crate::projected::Projections;
+use crate::quiet::Quiet;
 use crate::settings::Settings;
 use crate::workspaces::Workspaces;
 
@@ -45,6 +46,8 @@ pub(crate) struct Host {
     pub(crate) workspaces: Workspaces,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
+    /// Sends what watchers get.
+    pub(crate) quiet: Quiet,
     pub(crate) auth: Arc<Auth>,
     pub(crate) tally: Tally,
     pub(crate) rates: RateLimits,
@@ -59,7 +62,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(parts: Parts, settings: Settings, workspaces: Workspaces, auth: Arc<Auth>) -> Self {
+    pub(crate) fn new(parts: Parts, settings: Settings, workspaces: Workspaces, auth: Arc<Auth>, quiet: Quiet) -> Self {
         Self {
             rates: RateLimits::new(&settings.limits),
             engine: parts.engine,
@@ -71,6 +74,7 @@ impl Host {
             workspaces,
             presence: Presence::default(),
             projections: Projections::default(),
+            quiet,
             auth,
             tally: Tally::default(),
             heartbeats: AtomicU64::new(0),

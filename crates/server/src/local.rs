@@ -91,7 +91,7 @@ async fn write(writer: OwnedWriteHalf, mut outgoing: mpsc::Receiver<Outgoing>) {
     let mut writer = BufWriter::new(writer);
     while let Some(next) = outgoing.recv().await {
         let mut next = Some(next);
-        while let Some(Outgoing::Text(text)) = next {
+        while let Some(Outgoing::Text(text, _room)) = next {
             let line: Bytes = text.into();
             if writer.write_all(&line).await.is_err() || writer.write_all(b"\n").await.is_err() {
                 return;

@@ -9,6 +9,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::connection::Connection;
 
+/// Viewers that are named to the others at most; how many there are is told besides. Each who comes or goes is told to
+/// each other, and with all names in each that would be a gigabyte for a thousand.
+const NAMED: usize = 16;
+
 /// Everyone who is connected.
 pub(crate) struct Presence {
     connections: Mutex<HashMap<ClientId, Weak<Connection>>>,
@@ -31,13 +35,15 @@ impl Presence {
         self.count.send_replace(all.len());
     }
 
-    /// Takes a connection off the list and tells those who looked at the same sessions.
+    /// Takes a connection off the list.
     pub(crate) fn leave(&self, connection: &Connection) {
-        {
-            let mut all = self.lock();
-            all.remove(&connection.caller.client_id);
-            self.count.send_replace(all.len());
-        }
+        let mut all = self.lock();
+        all.remove(&connection.caller.client_id);
+        self.count.send_replace(all.len());
+    }
+
+    /// Tells those who looked at the same sessions as this connection that it is gone.
+    pub(crate) fn tell_gone(&self, connection: &Connection) {
         for session in connection.viewed() {
             self.left(connection, &session);
         }
@@ -86,7 +92,7 @@ impl Presence {
         let viewers = self.viewers(session);
         for other in self.others(who, session) {
             let client = other.caller.client_id.as_str();
-            let others: Vec<_> = viewers.iter().filter(|viewer| *viewer != client).collect();
+            let others: Vec<_> = viewers.iter().filter(|viewer| *viewer != client).take(NAMED).collect();
             // Without the session's id: with it, one kind of client takes the event for another.
             let params = json!({
                 "joining_client_id": who.caller.client_id, "other_viewers": others, "viewer_count": viewers.len(),
@@ -99,9 +105,10 @@ impl Presence {
     pub(crate) fn left(&self, who: &Connection, session: &str) {
         let leaving = who.caller.client_id.as_str();
         let viewers: Vec<_> = self.viewers(session).into_iter().filter(|viewer| viewer != leaving).collect();
+        let named = &viewers[..viewers.len().min(NAMED)];
         for other in self.others(who, session) {
             let params = json!({
-                "leaving_client_id": leaving, "remaining_viewers": viewers, "viewer_count": viewers.len(),
+                "leaving_client_id": leaving, "remaining_viewers": named, "viewer_count": viewers.len(),
             });
             other.tell("session_left", params);
         }

@@ -21,6 +21,7 @@ use tower::ServiceExt;
 use crate::auth::{self, Auth, Clock, Devices, LocalSecret};
 use crate::error::Error;
 use crate::host::{Host, Parts};
+use crate::quiet::Quiet;
 use crate::settings::Settings;
 use crate::tls::{self, Identity};
 use crate::workspaces::{NewWorkspace, Workspaces};
@@ -76,6 +77,7 @@ impl Server {
         };
         let address = listener.as_ref().map(|listener| local_address(listener, &settings)).transpose()?;
         let socket = bind(&settings.socket)?;
+        let quiet = Quiet::start().map_err(Error::Threads)?;
         let place = auth::Place {
             address,
             tls: identity.is_some(),
@@ -85,7 +87,7 @@ impl Server {
             require_auth: settings.require_auth,
             fingerprint: identity.as_ref().and_then(|identity| identity.fingerprint.clone()),
         };
-        let host = Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, local, place })));
+        let host = Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, local, place }), quiet));
         host.tasks.spawn(metrics::count(host.clone()));
         host.tasks.spawn(accept_local(host.clone(), socket));
         if let Some(listener) = listener {

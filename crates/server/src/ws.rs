@@ -129,7 +129,7 @@ async fn in_time(write: impl Future<Output = Result<(), axum::Error>>) -> bool {
 
 fn frame(outgoing: Outgoing) -> Message {
     match outgoing {
-        Outgoing::Text(text) => Message::Text(text),
+        Outgoing::Text(text, _) => Message::Text(text),
         Outgoing::Close { code, reason } => Message::Close(Some(CloseFrame { code, reason: reason.into() })),
     }
 }

@@ -126,13 +126,13 @@ impl RuntimeSession for ClaudeSession {
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
         self.offer(input.tool_manifest.clone().unwrap_or_default()).await?;
         let places = self.places.clone();
-        let sources = tokio::task::spawn_blocking(move || places.read()).await;
-        let sources = sources.unwrap_or_else(|_| ImplicitSources::disabled("they could not be read"));
+        let sources = tokio::task::spawn_blocking(move || places.read());
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
         let notices = std::mem::take(&mut self.notices);
         let prompt = Prompt { texts: texts(&input), mode: permission_mode(input.mode), notices };
         ask(&self.commands, |reply| Command::Prompt { prompt, drafts, reply }).await?;
         let task = RuntimeTask { drafts: receiver, control: Box::new(ClaudeTask(self.commands.clone())) };
+        let sources = sources.await.unwrap_or_else(|_| ImplicitSources::disabled("they could not be read"));
         let mut sent = SentInput::of(&input, sources);
         if let Some(config) = &self.open.input.runtime_config {
             sent.input["runtime_config"] = json!(config);

@@ -6,6 +6,7 @@ use roost_engine::adapter::AdapterError;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
+use super::past::PastState;
 use super::wire::{self, RpcError, RpcId};
 
 /// Whoever waits for an answer.
@@ -20,6 +21,9 @@ pub(super) enum Pending {
     Reply(Reply<CallResult>),
     /// It says that the turn began.
     Begun(Reply),
+    /// It says what became of a turn since this time, in milliseconds since 1970, when nobody listened; `last` if it is
+    /// not asked again.
+    Resumed { since: u64, last: bool, to: Reply<Option<PastState>> },
     /// It says that nothing of the turn is left.
     Cleaned,
     /// Nothing.

@@ -14,6 +14,8 @@ use tokio::sync::mpsc;
 use super::asks::{self, Wait};
 use super::calls::{CallResult, Calls, Pending, Reply, reply};
 use super::map;
+use super::note::TurnNote;
+use super::past::PastState;
 use super::reader::Reader;
 use super::socket;
 use super::turn::{METHOD, Turn};
@@ -33,6 +35,10 @@ pub(super) enum Command {
     Bind { thread: String },
     /// A task: what its turn begins with, and where its drafts go.
     Begin { params: Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
+    /// A turn that another daemon began.
+    Adopt { thread: String, turn: String, drafts: mpsc::Sender<Vec<Draft>> },
+    /// What the turn did since this time, when nobody listened.
+    CatchUp { since: u64, last: bool, to: Reply<Option<PastState>> },
     /// A decision about a tool call.
     Decide { call: ToolCallId, decision: Decision, to: Reply },
     /// An answer to a question.
@@ -57,19 +63,20 @@ pub(super) enum Decision {
 pub(super) struct Parts {
     pub(super) reader: socket::Reader,
     pub(super) writer: socket::Writer,
-    /// Kept open: some servers read its end as a wish to stop.
-    pub(super) stdin: Stdin,
+    /// Kept open, where it is ours: its end could be read as a wish to stop.
+    pub(super) stdin: Option<Stdin>,
     pub(super) stdout: Lines,
     pub(super) stderr: mpsc::Receiver<String>,
     pub(super) tail: StderrTail,
     pub(super) control: Control,
+    pub(super) note: TurnNote,
 }
 
 /// Starts the pump; it ends when the command channel closes or the server does.
 pub(super) fn start(parts: Parts) -> mpsc::Sender<Command> {
     let (commands, inbox) = mpsc::channel(WRITE_QUEUE);
     let (writer, outgoing) = mpsc::channel(WRITE_QUEUE);
-    let Parts { reader, writer: sink, stdin, stdout, stderr, tail, control } = parts;
+    let Parts { reader, writer: sink, stdin, stdout, stderr, tail, control, note } = parts;
     tokio::spawn(sink.run(outgoing));
     let pump = Pump {
         messages: reader,
@@ -78,6 +85,7 @@ pub(super) fn start(parts: Parts) -> mpsc::Sender<Command> {
         stderr,
         tail,
         control,
+        note,
         commands: inbox,
         calls: Calls::new(writer),
         thread: None,
@@ -93,11 +101,12 @@ pub(super) fn start(parts: Parts) -> mpsc::Sender<Command> {
 /// The pump's own state.
 struct Pump {
     messages: socket::Reader,
-    _stdin: Stdin,
+    _stdin: Option<Stdin>,
     stdout: Lines,
     stderr: mpsc::Receiver<String>,
     tail: StderrTail,
     control: Control,
+    note: TurnNote,
     commands: mpsc::Receiver<Command>,
     calls: Calls,
     thread: Option<String>,
@@ -126,13 +135,14 @@ impl Pump {
                 Event::Command(command) => self.command(command),
                 Event::Abandoned => return,
                 Event::Delivered => {
-                    if self.turn.as_ref().is_some_and(|turn| turn.over) {
-                        self.turn = None;
+                    if self.turn.take_if(|turn| turn.over).is_some() {
+                        self.note.remove().await;
                     }
                 }
                 Event::Messages(texts) => {
                     let mut reader = self.reader();
                     texts.iter().for_each(|text| reader.message(text));
+                    self.note_turn().await;
                 }
                 Event::Noise(source, lines) => {
                     let mut reader = self.reader();
@@ -141,6 +151,16 @@ impl Pump {
                 Event::Quiet => self.quiet = true,
                 Event::HungUp => return self.finish().await,
             }
+        }
+    }
+
+    /// Leaves word of a turn that has begun, before anybody counts on it.
+    async fn note_turn(&mut self) {
+        if let Some(turn) = &mut self.turn
+            && let Some(to) = turn.begun.take()
+        {
+            self.note.write(turn.id.as_deref().unwrap_or_default()).await;
+            reply(to, Ok(()));
         }
     }
 
@@ -187,6 +207,10 @@ impl Pump {
             }
             Command::Bind { thread } => self.thread = Some(thread),
             Command::Begin { params, drafts, to } => self.begin(&params, drafts, to),
+            Command::Adopt { thread, turn, drafts } => {
+                (self.thread, self.turn) = (Some(thread), Some(Turn::adopted(turn, drafts)));
+            }
+            Command::CatchUp { since, last, to } => self.catch_up(since, last, to),
             Command::Decide { call, decision, to } => reply(to, self.decide(&call, decision)),
             Command::Answer { question, answer, to } => reply(to, self.give(&question, answer)),
             Command::Steer { input, to } => match self.steering(&input) {
@@ -216,6 +240,15 @@ impl Pump {
         self.outbox = vec![Fact::RequestStarted(started).into()];
         self.outbox.append(&mut self.early);
         self.turn = Some(Turn::new(request, drafts));
+    }
+
+    /// Listens to the thread again; what Codex waits for it asks once more.
+    fn catch_up(&mut self, since: u64, last: bool, to: Reply<Option<PastState>>) {
+        let params = json!({ "threadId": self.thread });
+        let then = Pending::Resumed { since, last, to };
+        if let Err((Pending::Resumed { to, .. }, error)) = self.calls.call("thread/resume", &params, then) {
+            reply(to, Err(error));
+        }
     }
 
     fn decide(&mut self, call: &ToolCallId, decision: Decision) -> Result<(), AdapterError> {
@@ -293,6 +326,7 @@ impl Pump {
             match pending {
                 Pending::Reply(to) => reply(to, Err(exited("before it answered"))),
                 Pending::Begun(to) => reply(to, Err(exited("before the turn began"))),
+                Pending::Resumed { to, .. } => reply(to, Err(exited("before it was heard again"))),
                 Pending::Cleaned | Pending::Ignored => {}
             }
         }

@@ -11,10 +11,8 @@ pub(super) fn end(status: TurnStatus, error: Option<&TurnError>) -> TaskEnd {
     match (status, error) {
         (TurnStatus::Completed, _) => TaskEnd::Completed("end_turn".into()),
         (TurnStatus::Interrupted, _) => TaskEnd::Stopped("interrupted".into()),
-        (TurnStatus::Failed | TurnStatus::Unknown, Some(error)) => TaskEnd::Failed(Box::new(failure(error))),
-        (TurnStatus::Failed | TurnStatus::Unknown, None) => {
-            TaskEnd::failed(FailureCode::RuntimeError, "Codex ended its turn without saying why")
-        }
+        (_, Some(error)) => TaskEnd::Failed(Box::new(failure(error))),
+        (_, None) => TaskEnd::failed(FailureCode::RuntimeError, "Codex ended its turn without saying why"),
     }
 }
 

@@ -63,14 +63,15 @@ pub(super) async fn login_hint(command: &AgentCommand, env: &RuntimeEnv) -> Opti
 }
 
 /// The files that Codex reads by itself: its settings and rules, and the instructions that it says it found.
-pub(super) async fn sources(home: CodexHome, cwd: PathBuf, instructions: Vec<String>) -> ImplicitSources {
+pub(super) async fn sources(home: &Path, cwd: &Path, instructions: &[String]) -> ImplicitSources {
+    let (home, cwd, instructions) = (home.to_owned(), cwd.to_owned(), instructions.to_owned());
     let found = tokio::task::spawn_blocking(move || {
         let mut files = vec![
-            (home.0.join("config.toml"), SourceKind::Config),
+            (home.join("config.toml"), SourceKind::Config),
             (cwd.join(".codex").join("config.toml"), SourceKind::Config),
-            (home.0.join("hooks.json"), SourceKind::Policy),
+            (home.join("hooks.json"), SourceKind::Policy),
         ];
-        let rules = std::fs::read_dir(home.0.join("rules")).into_iter().flatten().flatten();
+        let rules = std::fs::read_dir(home.join("rules")).into_iter().flatten().flatten();
         let mut rules: Vec<_> = rules.map(|rule| rule.path()).filter(|path| path.is_file()).collect();
         rules.sort();
         files.extend(rules.into_iter().map(|path| (path, SourceKind::Policy)));

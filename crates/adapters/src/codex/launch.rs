@@ -2,20 +2,24 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use roost_engine::adapter::{AdapterError, OpenSession};
+use roost_process::records::Record;
 use roost_process::{Environment, Holder, Ladder, Launch, RunId};
 use roost_proto::runtime::RuntimeEnv;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use super::connection::Parts;
+use super::note::TurnNote;
 use super::socket::Socket;
 use crate::acp::AgentCommand;
 
 /// Lines of stderr that may wait to be shown; the rest is only in the tail.
 const STDERR_LINES: usize = 64;
+/// How long a server goes on without Roost: long enough for a restart.
+const ALONE: Duration = Duration::from_secs(60);
 /// How long a server may take until it listens.
 const START: Duration = Duration::from_secs(30);
 
@@ -89,7 +93,7 @@ pub(super) async fn launch(
         env: environment(command, &open.env),
         stderr_lines: Some(stderr_lines),
     };
-    let running = match hasty(holder).spawn(launch).await {
+    let running = match hasty(holder).spawn_lasting(launch, ALONE).await {
         Ok(running) => running,
         Err(error) => {
             // There is no run that would take it along.
@@ -110,8 +114,27 @@ pub(super) async fn launch(
             return Err(spawn(format!("Codex did not listen within {} s", START.as_secs())));
         }
     };
-    let (stdin, stdout, tail) = (running.stdin, running.stdout, running.stderr);
-    Ok((Parts { reader, writer, stdin, stdout, stderr, tail, control }, socket))
+    let (stdin, stdout, tail) = (Some(running.stdin), running.stdout, running.stderr);
+    let note = TurnNote::within(socket.folder());
+    Ok((Parts { reader, writer, stdin, stdout, stderr, tail, control, note }, socket))
+}
+
+/// Takes over a server that outlived an earlier daemon, and when that was lost, in milliseconds since 1970.
+pub(super) async fn adopt(holder: &Arc<Holder>, record: &Record, socket: &Socket) -> Option<(Parts, u64)> {
+    let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
+    let adopted = match holder.adopt(record, Some(stderr_lines)).await {
+        Ok(adopted) => adopted,
+        Err(error) => {
+            tracing::info!(%error, "A Codex session ends with the daemon that had it.");
+            return None;
+        }
+    };
+    let (reader, writer) = tokio::time::timeout(START, socket.connect()).await.ok()?;
+    let since = adopted.alone_since.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let (stdout, tail, control) = (adopted.stdout, adopted.stderr, adopted.control);
+    let note = TurnNote::within(socket.folder());
+    let parts = Parts { reader, writer, stdin: None, stdout, stderr, tail, control, note };
+    Some((parts, u64::try_from(since).unwrap_or(u64::MAX)))
 }
 
 /// A holder that does not wait for the server to leave by itself: one that listens on a socket does not watch its stdin.

@@ -50,13 +50,22 @@ struct Block {
 }
 
 /// Names blocks by their order, not by Codex's ids, which differ each time the same story is told.
-#[derive(Debug, Default)]
-struct Blocks(HashMap<String, Arc<str>>);
+#[derive(Debug)]
+struct Blocks {
+    prefix: &'static str,
+    known: HashMap<String, Arc<str>>,
+}
 
 impl Blocks {
     fn id(&mut self, native: &str) -> Arc<str> {
-        let next = self.0.len() + 1;
-        self.0.entry(native.to_owned()).or_insert_with(|| format!("block_{next}").into()).clone()
+        let (prefix, next) = (self.prefix, self.known.len() + 1);
+        self.known.entry(native.to_owned()).or_insert_with(|| format!("{prefix}_{next}").into()).clone()
+    }
+}
+
+impl Default for Blocks {
+    fn default() -> Self {
+        Self { prefix: "block", known: HashMap::new() }
     }
 }
 
@@ -71,6 +80,11 @@ pub(super) struct Mapper {
 }
 
 impl Mapper {
+    /// For a turn that another daemon began to listen to: no block of its is named twice.
+    pub(super) fn again() -> Self {
+        Self { blocks: Blocks { prefix: "later_block", ..Blocks::default() }, ..Self::default() }
+    }
+
     /// Takes a notification of this thread's turn, or of a thread that it started.
     pub(super) fn notification(&mut self, at: &At<'_>, method: &str, params: &RawValue, drafts: &mut Vec<Draft>) {
         let known = match method {
@@ -146,6 +160,7 @@ impl Mapper {
         let done = so_far == ItemStatus::Completed;
         match item {
             _ if !at.concerns(&thread_id, &turn_id) => {}
+            Item::Other => drafts.push(notice(NoticeLevel::Info, other(params), Some(params))),
             // What the user said is in the log already, and thoughts come in pieces.
             Item::UserMessage | Item::Reasoning => {}
             // What another agent of Codex's says is said to ours, not to the user.
@@ -155,7 +170,6 @@ impl Mapper {
                     self.finish(&id, text, drafts);
                 }
             }
-            Item::Other => drafts.push(notice(NoticeLevel::Info, other(params), Some(params))),
             tool => {
                 let item = ToolItem::of(tool, so_far)?;
                 match done {
@@ -165,6 +179,18 @@ impl Mapper {
             }
         }
         Some(())
+    }
+
+    /// An item that was finished while nobody listened.
+    pub(super) fn missed(&mut self, turn: &str, item: Item, drafts: &mut Vec<Draft>) {
+        match item {
+            Item::AgentMessage { id, text } | Item::Plan { id, text } => self.finish(&id, text, drafts),
+            item => {
+                if let Some(tool) = ToolItem::of(item, ItemStatus::Completed) {
+                    self.tools.completed(turn, tool, drafts);
+                }
+            }
+        }
     }
 
     /// A message is whole; what its pieces did not bring comes first.

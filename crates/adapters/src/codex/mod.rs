@@ -9,7 +9,8 @@
 //!   its input. A second question about the same call, for more rights, is another attempt.
 //! * A refusal has no place for its reason: the reason goes first, as a message to the turn.
 //! * An interrupt leaves commands running; they are ended before the task is.
-//! * Ids of calls and questions follow from Codex's, so that another daemon finds them again.
+//! * A server outlives a daemon that is killed, for a minute: the turn goes on, and the next daemon listens again. What
+//!   Codex waits for it asks once more, so the ids of calls and questions follow from Codex's own.
 
 mod asks;
 mod calls;
@@ -21,6 +22,10 @@ mod home;
 mod item;
 mod launch;
 mod map;
+#[cfg(test)]
+mod map_tests;
+mod note;
+mod past;
 mod questions;
 mod reader;
 mod session;
@@ -38,8 +43,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::adapter::{AdapterError, Availability, OpenSession, Reattached, RuntimeAdapter, RuntimeSession};
 use roost_process::Holder;
+use roost_process::records::Record;
 use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
@@ -48,7 +54,9 @@ use serde_json::{Map, Value};
 use crate::acp::AgentCommand;
 pub use history::PastSession;
 use home::CodexHome;
+use note::{Note, TurnNote};
 use session::{CodexSession, Server};
+use socket::Socket;
 use version::Version;
 
 /// The adapter of Codex.
@@ -84,9 +92,9 @@ impl CodexAdapter {
     async fn start(&self, open: OpenSession) -> Result<CodexSession, AdapterError> {
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
         let (parts, socket) = launch::launch(&self.holder, &self.command, &open, &settings).await?;
-        let server = Server::initialize(parts, &socket).await?;
+        let server = Server::initialize(parts, socket).await?;
         let home = CodexHome::of(&self.command, &open.env);
-        Ok(CodexSession::new(server, open, home, settings))
+        Ok(CodexSession::new(server, open, home, &settings))
     }
 }
 
@@ -130,5 +138,20 @@ impl RuntimeAdapter for CodexAdapter {
         native: RuntimeSessionId,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         Ok(Box::new(self.start(open).await?.resume(&native).await?))
+    }
+
+    async fn reattach(&self, record: &Record) -> Option<Reattached> {
+        let socket = Socket::within(&self.holder.folder(&record.run));
+        let note = Note::read(socket.folder()).await.ok()?;
+        let turn = TurnNote::within(socket.folder()).read().await;
+        let (parts, since) = launch::adopt(&self.holder, record, &socket).await?;
+        let server = Server::initialize(parts, socket).await.ok()?;
+        match server.reattach(note, turn, since).await {
+            Ok(reattached) => Some(reattached),
+            Err(error) => {
+                tracing::warn!(%error, "A Codex session that outlived a daemon could not be gone on with.");
+                None
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@ use super::asks::{self, Ask, Wait};
 use super::calls::{CallResult, Calls, Pending, Reply, reply};
 use super::failure;
 use super::map::{self, At};
+use super::past::{PastState, Resumed};
 use super::tools::Tools;
 use super::turn::{Turn, Waiting};
 use super::wire::{self, Incoming, RpcError, RpcId, TurnParams};
@@ -139,6 +140,10 @@ impl Reader<'_> {
         match self.calls.take(id) {
             Some(Pending::Reply(to)) => reply(to, Ok(value)),
             Some(Pending::Begun(to)) => self.begun(to, value),
+            Some(Pending::Resumed { since, last, to }) => {
+                let heard = self.resumed(since, last, value);
+                reply(to, heard);
+            }
             Some(Pending::Cleaned) => {
                 if let Some(turn) = self.turn
                     && let Some(end) = turn.end.take()
@@ -153,12 +158,31 @@ impl Reader<'_> {
         }
     }
 
+    /// Tells what the turn did while nobody listened; `None` if Codex does not know it.
+    fn resumed(&mut self, since: u64, last: bool, result: CallResult) -> Result<Option<PastState>, AdapterError> {
+        let answer = result.map_err(failure::rejected)?;
+        // It may have been heard to its end meanwhile.
+        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.over) else { return Ok(Some(PastState::Ended)) };
+        let turns = serde_json::from_value::<Resumed>(answer).map(|resumed| resumed.thread.turns).unwrap_or_default();
+        let Some(past) = turns.into_iter().find(|past| turn.id.as_ref() == Some(&past.turn.id)) else {
+            *self.turn = None;
+            return Ok(None);
+        };
+        let state = past.state();
+        let missed = past.items.into_iter().filter(|item| item.completed_at_ms.is_some_and(|at| at >= since));
+        missed.for_each(|missed| turn.mapper.missed(&past.turn.id, missed.item, self.outbox));
+        if state == PastState::Ended || last && state == PastState::Unsure {
+            turn.finish(failure::end(past.turn.status, past.turn.error.as_ref()), self.outbox);
+        }
+        Ok(Some(state))
+    }
+
     fn begun(&mut self, to: Reply, result: CallResult) {
         let begun = result.map(|value| value.pointer("/turn/id").and_then(Value::as_str).map(str::to_owned));
         match (begun, &mut self.turn) {
             (Ok(Some(id)), Some(turn)) => {
                 turn.id = Some(id);
-                reply(to, Ok(()));
+                turn.begun = Some(to);
             }
             (Err(error), _) => {
                 *self.turn = None;

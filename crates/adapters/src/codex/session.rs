@@ -1,16 +1,17 @@
 //! An open Codex session: the handshake, its tasks, and the way back into them.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use roost_engine::adapter::{
-    AdapterError, Answer, DRAFT_QUEUE, OpenSession, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,
-    TaskInput,
+    AdapterError, Answer, DRAFT_QUEUE, OpenSession, Reattached, RuntimeSession, RuntimeTask, SentInput, StartedTask,
+    TaskControl, TaskInput,
 };
 use roost_process::Control;
 use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use roost_proto::mode::Mode;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -19,32 +20,81 @@ use super::connection::{Command, Decision, Parts, start};
 use super::failure::rejected;
 use super::home::{self, CodexHome};
 use super::map::UNWANTED;
+use super::note::{Note, Thread};
+use super::past::PastState;
 use super::socket::Socket;
 use super::thread::{self, Sandbox};
 
 /// How long Codex may take for one step of the handshake; tool servers start with a thread.
 const HANDSHAKE: Duration = Duration::from_secs(120);
 
+/// How often Codex is asked about a turn whose end it has not written down yet, and the pause in between.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// A started server before it has a thread.
 pub(super) struct Server {
     commands: mpsc::Sender<Command>,
     control: Control,
-    socket: Option<PathBuf>,
+    socket: Socket,
+    /// Where the socket really is.
+    real: Option<PathBuf>,
 }
 
 impl Server {
     /// Introduces us to the server.
-    pub(super) async fn initialize(parts: Parts, socket: &Socket) -> Result<Self, AdapterError> {
+    pub(super) async fn initialize(parts: Parts, socket: Socket) -> Result<Self, AdapterError> {
         let control = parts.control.clone();
-        let server = Self { commands: start(parts), control, socket: socket.real().await };
+        let server = Self { commands: start(parts), control, real: socket.real().await, socket };
         let hello = json!({
             "clientInfo": { "name": "roost", "title": "Roost", "version": env!("CARGO_PKG_VERSION") },
             "capabilities": { "experimentalApi": true, "optOutNotificationMethods": UNWANTED },
         });
         server.call("initialize", hello).await?.map_err(rejected)?;
-        let told = server.commands.send(Command::Notify { method: "initialized" });
-        told.await.map_err(|_| gone())?;
+        server.tell(Command::Notify { method: "initialized" }).await?;
         Ok(server)
+    }
+
+    /// Goes on with the session of a server that outlived an earlier daemon, and with its task, if one still runs or has
+    /// ended unheard.
+    pub(super) async fn reattach(
+        self,
+        note: Note,
+        turn: Option<String>,
+        since: u64,
+    ) -> Result<Reattached, AdapterError> {
+        let Some(Thread { id, .. }) = note.thread.clone() else { return Err(gone()) };
+        let task = match turn {
+            Some(turn) => self.adopt(id, turn, since).await?,
+            None => {
+                let terms = json!({ "threadId": id, "excludeTurns": true });
+                self.call("thread/resume", terms).await?.map_err(rejected)?;
+                self.tell(Command::Bind { thread: id }).await?;
+                None
+            }
+        };
+        Ok(Reattached { session: Box::new(CodexSession { server: self, open: None, note }), task })
+    }
+
+    /// Listens to a turn again.
+    async fn adopt(&self, thread: String, turn: String, mut since: u64) -> Result<Option<RuntimeTask>, AdapterError> {
+        let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
+        self.tell(Command::Adopt { thread, turn, drafts: sender }).await?;
+        for tries_left in (0..TRIES).rev() {
+            let asked_at = now();
+            let heard = request(&self.commands, |to| Command::CatchUp { since, last: tries_left == 0, to });
+            match heard.await? {
+                None => return Ok(None),
+                Some(PastState::GoesOn | PastState::Ended) => break,
+                Some(PastState::Unsure) => tokio::time::sleep(PAUSE).await,
+            }
+            since = asked_at;
+        }
+        Ok(Some(RuntimeTask { drafts, control: Box::new(CodexTask(self.commands.clone())) }))
+    }
+
+    async fn tell(&self, command: Command) -> Result<(), AdapterError> {
+        self.commands.send(command).await.map_err(|_| gone())
     }
 
     async fn call(&self, method: &'static str, params: Value) -> Result<CallResult, AdapterError> {
@@ -62,31 +112,29 @@ impl Server {
 /// A session with a server that waits for tasks. Its thread is begun with the first task, which brings the host's tools.
 pub(super) struct CodexSession {
     server: Server,
-    open: OpenSession,
-    home: CodexHome,
-    settings: Map<String, Value>,
-    thread: Option<Thread>,
-}
-
-/// A thread that Codex knows.
-struct Thread {
-    id: String,
-    /// The sandbox that the next turn runs in, where it is ours to choose.
-    sandbox: Option<Sandbox>,
-    /// Files with instructions that Codex found.
-    instructions: Vec<String>,
+    /// What it was opened with, for a thread that is still to be begun.
+    open: Option<OpenSession>,
+    note: Note,
 }
 
 impl CodexSession {
     /// A session without a thread yet.
-    pub(super) fn new(server: Server, open: OpenSession, home: CodexHome, settings: Map<String, Value>) -> Self {
-        Self { server, open, home, settings, thread: None }
+    pub(super) fn new(server: Server, open: OpenSession, home: CodexHome, settings: &Map<String, Value>) -> Self {
+        let note = Note {
+            cwd: open.env.cwd.clone().into(),
+            home: home.0,
+            model: open.input.model.clone(),
+            settings: settings.keys().cloned().collect(),
+            thread: None,
+        };
+        Self { server, open: Some(open), note }
     }
 
     /// Goes on with a thread that Codex has on disk.
     pub(super) async fn resume(mut self, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
-        let sandbox = self.sandbox_of(self.open.mode);
-        let mut terms = thread::terms(&self.open, sandbox);
+        let Some(open) = &self.open else { return Err(gone()) };
+        let sandbox = self.sandbox_of(open.mode);
+        let mut terms = thread::terms(open, sandbox);
         terms.insert("threadId".into(), native.as_str().into());
         terms.insert("excludeTurns".into(), true.into());
         match self.server.call("thread/resume", terms.into()).await? {
@@ -100,8 +148,9 @@ impl CodexSession {
     }
 
     async fn begin_thread(&mut self, input: &TaskInput) -> Result<(), AdapterError> {
+        let Some(open) = &self.open else { return Err(gone()) };
         let sandbox = self.sandbox_of(input.mode);
-        let mut terms = thread::terms(&self.open, sandbox);
+        let mut terms = thread::terms(open, sandbox);
         if let Some(manifest) = &input.tool_manifest {
             terms.insert("dynamicTools".into(), thread::host_tools(manifest));
         }
@@ -116,44 +165,43 @@ impl CodexSession {
         };
         let found = answered.get("instructionSources").and_then(Value::as_array).into_iter().flatten();
         let instructions = found.filter_map(|path| Some(path.as_str()?.to_owned())).collect();
-        let bound = self.server.commands.send(Command::Bind { thread: id.clone() });
-        bound.await.map_err(|_| gone())?;
-        self.thread = Some(Thread { id, sandbox, instructions });
+        self.server.tell(Command::Bind { thread: id.clone() }).await?;
+        self.note.thread = Some(Thread { id, sandbox, instructions });
+        self.note.write(self.server.socket.folder()).await;
         Ok(())
     }
 
     /// The sandbox of a mode, unless the settings name one.
-    fn sandbox_of(&self, mode: roost_proto::mode::Mode) -> Option<Sandbox> {
-        (!self.settings.contains_key("sandbox_mode")).then(|| Sandbox::of(mode))
-    }
-
-    /// What Codex is told besides messages; of its settings only the names, because values can be secrets.
-    fn told(&self, sandbox: Option<Sandbox>) -> Value {
-        let settings: Vec<_> = self.settings.keys().collect();
-        json!({ "model": self.open.input.model, "sandbox": sandbox.map(Sandbox::name), "settings": settings })
+    fn sandbox_of(&self, mode: Mode) -> Option<Sandbox> {
+        (!self.note.settings.iter().any(|name| name == "sandbox_mode")).then(|| Sandbox::of(mode))
     }
 }
 
 #[async_trait]
 impl RuntimeSession for CodexSession {
     fn native_id(&self) -> Option<RuntimeSessionId> {
-        self.thread.as_ref().map(|thread| thread.id.as_str().into())
+        self.note.thread.as_ref().map(|thread| thread.id.as_str().into())
     }
 
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
-        if self.thread.is_none() {
+        if self.note.thread.is_none() {
             self.begin_thread(&input).await?;
         }
-        let wanted = self.sandbox_of(input.mode);
-        let told = self.told(wanted);
-        let Some(thread) = &mut self.thread else { return Err(gone()) };
-        let changed = wanted.filter(|_| wanted != thread.sandbox);
+        let sandbox = self.sandbox_of(input.mode);
+        let Some(thread) = &mut self.note.thread else { return Err(gone()) };
+        let changed = sandbox.filter(|_| sandbox != thread.sandbox);
         let params = thread::turn(&thread.id, &input, changed);
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
-        request(&self.server.commands, |to| Command::Begin { params, drafts: sender, to }).await?;
-        thread.sandbox = wanted;
-        let sources = home::sources(self.home.clone(), self.open.env.cwd.clone().into(), thread.instructions.clone());
-        let mut sent = SentInput::of(&input, sources.await);
+        let begun = request(&self.server.commands, |to| Command::Begin { params, drafts: sender, to });
+        begun.await?;
+        thread.sandbox = sandbox;
+        let sources = home::sources(&self.note.home, &self.note.cwd, &thread.instructions).await;
+        if changed.is_some() {
+            self.note.write(self.server.socket.folder()).await;
+        }
+        let mut sent = SentInput::of(&input, sources);
+        let Note { model, settings, .. } = &self.note;
+        let told = json!({ "model": model, "sandbox": sandbox.map(Sandbox::name), "settings": settings });
         sent.input["runtime_config"] = told;
         let control = Box::new(CodexTask(self.server.commands.clone()));
         Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control } })
@@ -168,12 +216,12 @@ impl RuntimeSession for CodexSession {
     }
 
     async fn close(self: Box<Self>) {
-        let Server { commands, control, socket } = self.server;
+        let Server { commands, control, real, .. } = self.server;
         // The pump ends with its last command sender and hangs up.
         drop(commands);
         control.stop().await;
-        if let Some(socket) = socket {
-            Socket::remove_leftovers(socket).await;
+        if let Some(real) = real {
+            Socket::remove_leftovers(real).await;
         }
     }
 }
@@ -225,6 +273,12 @@ async fn request<T>(
     let (to, answer) = oneshot::channel();
     commands.send(command(to)).await.map_err(|_| gone())?;
     answer.await.map_err(|_| gone())?
+}
+
+/// In milliseconds since 1970, as Codex counts.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn gone() -> AdapterError {

@@ -1,6 +1,7 @@
 //! The private socket between a session and its server: a folder that only we may enter, and WebSocket frames inside.
 
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,16 +30,19 @@ impl Socket {
         Self(folder.join("app.sock"))
     }
 
+    /// The folder.
+    pub(super) fn folder(&self) -> &Path {
+        self.0.parent().unwrap_or(&self.0)
+    }
+
     /// Makes the folder, for us alone.
     pub(super) fn prepare(&self) -> io::Result<()> {
-        use std::os::unix::fs::DirBuilderExt;
-        let folder = self.0.parent().unwrap_or(&self.0);
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(self.folder())
     }
 
     /// Removes the folder again.
     pub(super) async fn remove(&self) {
-        let _ = tokio::fs::remove_dir_all(self.0.parent().unwrap_or(&self.0)).await;
+        let _ = tokio::fs::remove_dir_all(self.folder()).await;
     }
 
     /// What Codex is told to listen on.

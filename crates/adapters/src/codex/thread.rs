@@ -5,6 +5,7 @@ use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
 use roost_proto::mode::Mode;
 use roost_proto::tool::ToolManifest;
 use roost_proto::transcript;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// Asked about everything: the host decides, in every mode. Codex refuses this word in its settings and takes it here.
@@ -17,7 +18,7 @@ const APPROVAL: &str = "untrusted";
 /// | plan | read-only | always, and the policy refuses writes |
 /// | ask, accept-edits, auto | workspace-write, no network | always; the policy answers what the mode allows |
 /// | yolo | danger-full-access | always; the policy answers yes |
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Sandbox {
     ReadOnly,
     Workspace,

@@ -204,3 +204,86 @@ impl Tools {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roost_proto::payload::ToolKind;
+    use serde_json::json;
+
+    fn command(reason: Option<&str>) -> ToolItem {
+        ToolItem {
+            id: "call".into(),
+            name: "commandExecution".into(),
+            title: None,
+            kind: ToolKind::Execute,
+            input: json!({ "command": "ls", "reason": reason }),
+            may_ask: true,
+            runs: false,
+            state: ItemStatus::InProgress,
+            output: None,
+            result: None,
+        }
+    }
+
+    fn ask(tools: &mut Tools, reason: Option<&str>) -> (Asked, Vec<(u32, &'static str)>) {
+        let mut drafts = Vec::new();
+        let asked = tools.asked("turn", command(reason), &mut drafts);
+        let told = drafts.iter().map(|draft| match &draft.fact {
+            Fact::ToolRequested(request) => (request.identity.attempt, "requested"),
+            Fact::ToolCompleted(_) => (0, "completed"),
+            other => panic!("{other:?}"),
+        });
+        (asked, told.collect())
+    }
+
+    #[test]
+    fn asking_again_about_the_same_is_the_same_request() {
+        let mut tools = Tools::default();
+        let (first, told) = ask(&mut tools, None);
+        assert_eq!(told, [(1, "requested")]);
+        let (second, told) = ask(&mut tools, None);
+        assert_eq!((second.call, second.anew, told), (first.call, false, vec![]));
+    }
+
+    #[test]
+    fn leave_to_run_is_no_leave_to_run_with_more_rights() {
+        let mut tools = Tools::default();
+        let (first, _) = ask(&mut tools, None);
+        tools.allowed(&first.call, &mut Vec::new());
+        let (second, told) = ask(&mut tools, Some("without the sandbox"));
+        assert_eq!((second.call, second.anew), (first.call, true));
+        assert_eq!(told, [(0, "completed"), (2, "requested")]);
+    }
+
+    #[test]
+    fn leave_that_nobody_asked_for_is_no_leave_for_more() {
+        let mut tools = Tools::default();
+        let running = ToolItem { runs: true, ..command(None) };
+        tools.started("turn", running, &mut Vec::new());
+        let (asked, told) = ask(&mut tools, Some("the network"));
+        assert!(asked.anew);
+        assert_eq!(told, [(0, "completed"), (2, "requested")]);
+    }
+
+    #[test]
+    fn a_call_has_the_same_id_for_every_daemon_and_another_in_every_turn() {
+        let id = |turn: &str| Tools::default().asked(turn, command(None), &mut Vec::new()).call;
+        assert_eq!(id("one"), id("one"));
+        assert_ne!(id("one"), id("two"));
+    }
+
+    #[test]
+    fn output_that_was_lost_on_the_way_is_told_whole() {
+        let mut tools = Tools::default();
+        let mut drafts = Vec::new();
+        tools.started("turn", command(None), &mut drafts);
+        tools.output("call", "line 2\n", &mut drafts);
+        let whole = Some("line 1\nline 2\n".to_owned());
+        let done = ToolItem { state: ItemStatus::Completed, output: whole.clone(), ..command(None) };
+        tools.completed("turn", done, &mut drafts);
+        let told =
+            drafts.iter().any(|draft| matches!(&draft.fact, Fact::ToolOutput { stdout, .. } if *stdout == whole));
+        assert!(told, "{drafts:?}");
+    }
+}

@@ -9,6 +9,7 @@ use roost_proto::payload::{RequestStatus, RuntimeRequestCompletedPayload};
 use tokio::sync::mpsc;
 
 use super::asks::Wait;
+use super::calls::Reply;
 use super::map::Mapper;
 use super::questions::Form;
 use super::wire::RpcId;
@@ -35,23 +36,36 @@ pub(super) struct Turn {
     pub(super) end: Option<TaskEnd>,
     /// The end is told.
     pub(super) over: bool,
-    request: RequestId,
+    /// Whoever waits for it to begin, until a later daemon would find it.
+    pub(super) begun: Option<Reply>,
+    /// The request that began it, unless another daemon sent it.
+    request: Option<RequestId>,
     started: Instant,
 }
 
 impl Turn {
     /// A turn that begins with this request.
     pub(super) fn new(request: RequestId, drafts: mpsc::Sender<Vec<Draft>>) -> Self {
+        Self { request: Some(request), ..Self::again(None, Mapper::default(), drafts) }
+    }
+
+    /// A turn that another daemon began.
+    pub(super) fn adopted(id: String, drafts: mpsc::Sender<Vec<Draft>>) -> Self {
+        Self::again(Some(id), Mapper::again(), drafts)
+    }
+
+    fn again(id: Option<String>, mapper: Mapper, drafts: mpsc::Sender<Vec<Draft>>) -> Self {
         Self {
-            id: None,
-            mapper: Mapper::default(),
+            id,
+            mapper,
             drafts,
             approvals: HashMap::new(),
             questions: HashMap::new(),
             cancelled: false,
             end: None,
             over: false,
-            request,
+            begun: None,
+            request: None,
             started: Instant::now(),
         }
     }
@@ -63,11 +77,13 @@ impl Turn {
         }
         let completed = matches!(end, TaskEnd::Completed(_));
         self.mapper.end(!completed, outbox);
-        let status = if matches!(end, TaskEnd::Failed(_)) { RequestStatus::Error } else { RequestStatus::Ok };
-        let (request_id, method) = (self.request.clone(), METHOD.to_owned());
-        let duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let request = RuntimeRequestCompletedPayload { request_id, method, status, duration_ms };
-        outbox.push(Fact::RequestCompleted(request).into());
+        if let Some(request_id) = self.request.take() {
+            let status = if matches!(end, TaskEnd::Failed(_)) { RequestStatus::Error } else { RequestStatus::Ok };
+            let duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let method = METHOD.to_owned();
+            let request = RuntimeRequestCompletedPayload { request_id, method, status, duration_ms };
+            outbox.push(Fact::RequestCompleted(request).into());
+        }
         outbox.push(Fact::Ended(end).into());
     }
 

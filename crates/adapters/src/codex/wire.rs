@@ -251,6 +251,7 @@ pub(super) enum TurnStatus {
     Completed,
     Interrupted,
     Failed,
+    InProgress,
     #[serde(other)]
     Unknown,
 }

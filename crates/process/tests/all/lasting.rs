@@ -93,6 +93,31 @@ fn a_stop_ends_a_lasting_runtime_at_once() {
 }
 
 #[test]
+fn a_lasting_runtime_whose_start_is_given_up_is_ended() {
+    let place = Place::new(quick());
+    // A start can be over before it is given up; then the next one is tried.
+    assert!((0..100).any(|_| give_up(&place)), "every start was over before it could be given up");
+}
+
+/// Gives a start up as soon as there is something to give up, and sees that nothing is left; false if it was too fast.
+fn give_up(place: &Place) -> bool {
+    let launch = place.launch("sh", &["-c", AGENT]);
+    let run = launch.run.clone();
+    let given_up = daemon().block_on(async {
+        let mut starting = std::pin::pin!(place.holder.spawn_lasting(launch, LONG));
+        while roost_process::tree::alive(&run).is_empty() {
+            if let Ok(started) = tokio::time::timeout(Duration::from_millis(1), &mut starting).await {
+                started.unwrap().control.stop().await;
+                return false;
+            }
+        }
+        true
+    });
+    eventually("the run is over", || roost_process::tree::alive(&run).is_empty() && !place.record(&run).exists());
+    given_up
+}
+
+#[test]
 fn a_runtime_that_ends_with_its_daemon_cannot_be_taken_over() {
     let place = Place::new(patient());
     daemon().block_on(async {

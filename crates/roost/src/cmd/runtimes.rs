@@ -2,11 +2,8 @@
 
 use std::io::{self, Write};
 
-use roost_engine::Registered;
-use roost_engine::adapter::Availability;
 use roost_proto::registry::{RuntimeEntry, RuntimeStatus};
 use roost_proto::runtime::{ResumeModel, RuntimeEnv};
-use roost_proto::time::Timestamp;
 use serde::Serialize;
 
 use crate::cli::Context;
@@ -35,7 +32,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// A runtime and whether it is on this machine.
+/// A runtime, and whether it is the one when none is named.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line {
@@ -45,25 +42,27 @@ struct Line {
     installed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
+    logged_in: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let runtimes = compose::runtimes(&context.state, &context.config)?;
-    let registry = runtimes.registry(Timestamp::now());
-    let env = environment()?;
-    let mut lines = Vec::new();
-    for (entry, Registered { adapter, .. }) in registry.runtimes.into_iter().zip(runtimes.iter()) {
+    let registry = runtimes.surveyed(&environment()?).await;
+    let lines = registry.runtimes.into_iter().map(|mut entry| {
         let is_default = entry.id == registry.default_runtime;
-        lines.push(match adapter.availability(&env).await {
-            Availability::Installed { version } => Line { entry, is_default, installed: true, version, reason: None },
-            Availability::Missing { reason } => {
-                Line { entry, is_default, installed: false, version: None, reason: Some(reason) }
-            }
-        });
-    }
-    print(&mut io::stdout().lock(), &lines, args.json).map_err(Error::Output)?;
+        let look = entry.availability.take();
+        Line {
+            entry,
+            is_default,
+            installed: look.as_ref().is_some_and(|look| look.installed),
+            version: look.as_ref().and_then(|look| look.version.clone()),
+            logged_in: look.as_ref().is_some_and(|look| look.logged_in),
+            reason: look.and_then(|look| look.reason),
+        }
+    });
+    print(&mut io::stdout().lock(), &lines.collect::<Vec<_>>(), args.json).map_err(Error::Output)?;
     Ok(Exit::Completed)
 }
 
@@ -98,6 +97,7 @@ fn print(out: &mut impl Write, lines: &[Line], json: bool) -> io::Result<()> {
             (true, Some(version)) => version.clone(),
             (true, None) => "yes".into(),
         };
+        let logged_in = if line.logged_in { "yes" } else { "no" };
         let resume = match entry.capabilities.resume_model {
             ResumeModel::Native => "native",
             ResumeModel::Reconstruct => "from the log",
@@ -107,8 +107,8 @@ fn print(out: &mut impl Write, lines: &[Line], json: bool) -> io::Result<()> {
             (RuntimeStatus::Disabled, _) => "disabled in roost.toml".into(),
             (_, reason) => reason.clone().unwrap_or_default(),
         };
-        [id, entry.display_name.clone(), status.into(), installed, resume.into(), why_not]
+        [id, entry.display_name.clone(), status.into(), installed, logged_in.into(), resume.into(), why_not]
     });
-    let heads = ["ID", "NAME", "STATUS", "INSTALLED", "RESUME", "WHY NOT"];
+    let heads = ["ID", "NAME", "STATUS", "INSTALLED", "LOGGED IN", "RESUME", "WHY NOT"];
     table::write(out, Style::of(&io::stdout()), heads, &rows.collect::<Vec<_>>())
 }

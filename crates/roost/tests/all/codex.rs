@@ -2,6 +2,7 @@
 
 mod faults;
 pub(crate) mod live;
+mod surviving;
 mod telling;
 
 use std::path::Path;

@@ -55,10 +55,14 @@ fn completions_are_made_for_every_shell() {
 
 #[test]
 fn runtimes_say_what_they_can_do() {
-    let line = Place::new().run(&["runtimes", "--json"]).ended(0).stdout;
-    let demo: Value = serde_json::from_str(line.trim()).unwrap();
-    assert_eq!((&demo["id"], &demo["installed"], &demo["isDefault"]), (&"demo".into(), &true.into(), &true.into()));
+    let lines = Place::new().run(&["runtimes", "--json"]).ended(0).stdout;
+    let runtimes: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ids: Vec<_> = runtimes.iter().map(|runtime| runtime["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["demo", "claude", "codex"]);
+    let demo = &runtimes[0];
+    assert_eq!((&demo["installed"], &demo["loggedIn"]), (&true.into(), &true.into()));
     assert!(demo["capabilities"]["supportsStreaming"].as_bool().unwrap());
+    assert_eq!(runtimes.iter().filter(|runtime| runtime["isDefault"] == true).count(), 1);
 }
 
 #[test]

@@ -20,11 +20,16 @@ const ROOST: &str = env!("CARGO_BIN_EXE_roost");
 
 testkit::contract!(demo, make_demo);
 testkit::contract!(acp, make_acp);
+testkit::contract!(claude, make_claude);
 testkit::contract!(codex, make_codex);
 testkit::contract!(opencode, make_opencode);
 
 fn holder(records: PathBuf) -> Arc<Holder> {
     Arc::new(Holder { program: ROOST.into(), args: vec!["hold".into()], records, ladder: Ladder::default() })
+}
+
+fn make_claude(records: PathBuf) -> Subject {
+    agents::claude(records)
 }
 
 fn make_codex(records: PathBuf) -> Subject {

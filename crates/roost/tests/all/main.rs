@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "the functions that tests share may fail a test too")]
 
 mod asking;
+mod claude;
+mod codex;
 mod commands;
 mod configuring;
-mod codex;
 mod contract;
 mod conversing;
 mod crashing;

@@ -98,8 +98,9 @@ impl Feed {
     ) -> Self {
         let (commands, told) = mpsc::channel(COMMANDS);
         let is_default = matches!(selection, Selection::Usual);
+        let quiet = host.quiet.handle().clone();
         let work = Work { host, connection, selection, naming, from, began: follower.cursor() };
-        let task = AbortOnDropHandle::new(tokio::spawn(async move {
+        let task = AbortOnDropHandle::new(quiet.spawn(async move {
             // Whether the client or the log is gone, nobody needs the feed any more.
             let _ = work.follow(follower, told).await;
         }));

@@ -24,6 +24,7 @@ impl Feed {
         mut follower: Follower,
         workspaces: HashSet<String>,
     ) -> Self {
+        let quiet = host.quiet.handle().clone();
         let follow = async move {
             loop {
                 let batch = match follower.next().await {
@@ -51,7 +52,7 @@ impl Feed {
                 }
             }
         };
-        Self { _task: AbortOnDropHandle::new(tokio::spawn(follow)), commands: None, is_default: false }
+        Self { _task: AbortOnDropHandle::new(quiet.spawn(follow)), commands: None, is_default: false }
     }
 }
 

@@ -253,3 +253,19 @@ async fn what_a_session_is_made_with_does_not_spoil_the_lists() {
     }
     client.call("workspace/list", json!({})).await.unwrap();
 }
+
+#[tokio::test]
+async fn prompts_that_wait_fit_into_a_frame_together() {
+    let mut door = Door::open_with(unlimited).await;
+    let mut client = door.client().await;
+    let scene = door.scene(&mut client).await;
+    client.call("events/subscribe", json!({ "format": "normalized" })).await.unwrap();
+    let send = |bytes| json!({ "session_id": scene.session, "prompt": "x".repeat(bytes) });
+    assert_eq!(client.call("session/send", send(2 << 20)).await.unwrap_err()["data"]["code"], "BUSY");
+    client.call("session/send", send(300 << 10)).await.unwrap();
+    let fault = client.call("session/send", send(300 << 10)).await.unwrap_err();
+    assert_eq!((&fault["code"], &fault["data"]["session_id"]), (&json!(-32056), &json!(scene.session)));
+    client.call("session/send", send(100 << 10)).await.unwrap();
+    let state = client.call("session/state", json!({ "session_id": scene.session })).await.unwrap();
+    assert_eq!(state["queue"].as_array().unwrap().len(), 2);
+}

@@ -128,6 +128,27 @@ async fn who_joins_and_who_leaves_a_session_is_told_to_the_others_without_its_id
 }
 
 #[tokio::test]
+async fn of_a_crowd_some_are_named_and_all_are_counted() {
+    let mut door = Door::open().await;
+    let mut first = door.client().await;
+    let scene = door.scene(&mut first).await;
+    let token = door.token().await;
+    let mut others = Vec::new();
+    for count in 2..=20 {
+        let mut other = door.connect(&token).await.unwrap();
+        other.hello().await;
+        other.call("session/watch", json!({ "session_id": scene.session })).await.unwrap();
+        let joined = first.event("session_joined").await;
+        let named = joined["other_viewers"].as_array().unwrap().len();
+        assert_eq!((&joined["viewer_count"], named), (&json!(count), 16.min(count - 1)));
+        others.push(other);
+    }
+    others.pop();
+    let left = first.event("session_left").await;
+    assert_eq!((&left["viewer_count"], left["remaining_viewers"].as_array().unwrap().len()), (&json!(19), 16));
+}
+
+#[tokio::test]
 async fn whoever_stops_watching_looks_at_the_session_no_more() {
     let mut door = Door::open().await;
     let (mut first, mut second) = (door.client().await, door.client().await);

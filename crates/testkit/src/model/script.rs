@@ -98,8 +98,12 @@ pub const SCRIPTS: &[Script] = &[
     once("sleep", "runs a command that takes a minute", |asked| {
         acts([say("Sleeping now."), tools::shell(asked, "sleep 60")])
     }),
-    once("parallel", "calls two tools in one answer", |asked| {
-        let calls = ["one", "two"].map(|word| tools::shell(asked, &format!("echo {word} | tee {word}.txt")));
+    once("parallel", "calls two tools in one answer; RUN:<program> runs that with 1 and with 2 instead", |asked| {
+        let commands = match asked.option("RUN:") {
+            Some(program) => ["1", "2"].map(|argument| format!("{program} {argument}")),
+            None => ["one", "two"].map(|word| format!("echo {word} | tee {word}.txt")),
+        };
+        let calls = commands.map(|command| tools::shell(asked, &command));
         acts([say("Two at once.")].into_iter().chain(calls))
     }),
     Script {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use roost_adapters::acp::AgentCommand;
 use roost_adapters::codex::{self, CodexAdapter};
 use roost_engine::adapter::{
-    AdapterError, Answer, Draft, Fact, OpenSession, RuntimeAdapter, RuntimeSession, RuntimeTask, SentInput,
+    AdapterError, Answer, Draft, Fact, OpenSession, Reattached, RuntimeAdapter, RuntimeSession, RuntimeTask, SentInput,
     StartedTask, TaskEnd, TaskInput,
 };
 use roost_process::{Holder, Ladder, records, tree};
@@ -75,6 +75,18 @@ impl Live {
         soon("Codex starts again", self.adapter.resume_session(self.open(), native.clone())).await
     }
 
+    /// Goes on with what an earlier daemon left.
+    pub(crate) async fn reattach(&self) -> Reattached {
+        let records = records::load(self.records.path().into()).await.unwrap();
+        let [record] = records.as_slice() else { panic!("{records:?}") };
+        soon("Codex is taken over", self.adapter.reattach(record)).await.unwrap()
+    }
+
+    /// Where runs are recorded.
+    pub(crate) fn records(&self) -> &Path {
+        self.records.path()
+    }
+
     /// The command lines of what Codex started.
     pub(crate) async fn commands(&self) -> Vec<String> {
         let runs = records::load(self.records.path().into()).await.unwrap();
@@ -92,7 +104,7 @@ impl Live {
     }
 }
 
-fn adapter(program: PathBuf, records: &Path) -> CodexAdapter {
+pub(crate) fn adapter(program: PathBuf, records: &Path) -> CodexAdapter {
     let holder = Holder {
         program: env!("CARGO_BIN_EXE_roost").into(),
         args: vec!["hold".into()],
@@ -122,7 +134,7 @@ pub(crate) fn input(text: &str) -> TaskInput {
 
 /// A task, and what it has told so far.
 pub(crate) struct Watched {
-    pub(crate) sent: SentInput,
+    pub(crate) sent: Option<SentInput>,
     task: RuntimeTask,
     unread: std::vec::IntoIter<Draft>,
     pub(crate) seen: Vec<Draft>,
@@ -142,7 +154,12 @@ impl Watched {
 
     pub(crate) async fn begin_with(session: &mut Box<dyn RuntimeSession>, input: TaskInput) -> Self {
         let StartedTask { input, task } = soon("a task starts", session.start_task(input)).await.unwrap();
-        Self { sent: input, task, unread: Vec::new().into_iter(), seen: Vec::new() }
+        Self { sent: Some(input), ..Self::of(task) }
+    }
+
+    /// One that was begun elsewhere.
+    pub(crate) fn of(task: RuntimeTask) -> Self {
+        Self { sent: None, task, unread: Vec::new().into_iter(), seen: Vec::new() }
     }
 
     /// The next thing that it tells.

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use roost_adapters::acp::AgentCommand;
 use roost_engine::adapter::{McpServer, McpServerTransport};
+use serde_json::json;
+use testkit::agents::{Agent, variables};
 use testkit::contract::{Recall, Script, Subject, UseServer, Write};
 use testkit::scripted_agent::WEATHER;
 
@@ -12,13 +15,41 @@ use super::{holder, play, this_binary};
 use crate::codex::{self, MODEL};
 use crate::opencode;
 
+/// Claude Code.
+pub(super) fn claude(records: PathBuf) -> Subject {
+    let of_the_stage = ["HOME", "PATH", "TMPDIR"];
+    let mut env: BTreeMap<_, _> = variables(Agent::Claude, Path::new("/"), &MODEL.url()).into_iter().collect();
+    env.retain(|name, _| !of_the_stage.contains(name));
+    // A key in the environment would be a login; this one is among the settings that are passed on unread.
+    let settings = json!({ "env": { "ANTHROPIC_API_KEY": env.remove("ANTHROPIC_API_KEY") } });
+    let env = env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let command = AgentCommand { program: Agent::Claude.program().into(), args: Vec::new(), env };
+    let config = settings.as_object().cloned().unwrap();
+    let adapter = Arc::new(roost_adapters::claude::adapter(command, config, holder(records)));
+    let forget = |home: &Path| std::fs::remove_dir_all(home.join(".claude/projects")).unwrap();
+    let script = Script {
+        say: "SCRIPT:text",
+        stream: "SCRIPT:slow",
+        write: Some(Write { prompt: "SCRIPT:shell", file: "out.txt", says_why_not: true }),
+        // Claude Code runs at once what it holds for harmless; the policy has never heard of this program.
+        two_calls: Some("SCRIPT:parallel RUN:numfmt"),
+        retry: None,
+        big_result: Some("SCRIPT:shell RUN:seq 1 4000"),
+        read_unasked: None,
+        question: Some("SCRIPT:ask"),
+        unknown_message: None,
+        recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
+        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+    };
+    Subject { adapter, script }
+}
+
 /// Codex. Its model is one that it does not know, because those that it knows hide the tools of tool servers.
 pub(super) fn codex(records: PathBuf) -> Subject {
     let tmp = records.with_file_name("tmp");
     let mut config = codex::config(&MODEL.url());
     config.insert("model".into(), "gpt-5.1-codex".into());
     let adapter = Arc::new(roost_adapters::codex::adapter(codex::command(&tmp), config, holder(records)));
-    let server = weather();
     let forget = |home: &Path| std::fs::remove_dir_all(home.join(".codex/sessions")).unwrap();
     let script = Script {
         say: "SCRIPT:text",
@@ -31,7 +62,7 @@ pub(super) fn codex(records: PathBuf) -> Subject {
         question: Some("SCRIPT:ask"),
         unknown_message: None,
         recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
-        use_server: Some(UseServer { server, prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
     };
     Subject { adapter, script }
 }

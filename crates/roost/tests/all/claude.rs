@@ -1,0 +1,8 @@
+//! Claude Code itself, under its adapter, with a scripted model: what the contract of all adapters does not ask.
+
+mod faults;
+mod place;
+mod remembering;
+mod stopping;
+mod talking;
+mod tools;

@@ -1,0 +1,122 @@
+//! What goes wrong: with the program, with its provider, with what it prints.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use roost_engine::adapter::{AdapterError, Fact, RuntimeAdapter, TaskEnd};
+use roost_proto::failure::FailureCode;
+use rustix::process::{Pid, Signal, kill_process};
+use testkit::agents::Agent;
+use testkit::soon;
+
+use super::place::{Place, input, run_allowing, start, wait_for, wait_for_end};
+
+#[tokio::test]
+async fn a_failing_provider_fails_the_task_and_says_whether_to_try_again() {
+    use FailureCode::{AuthError, RuntimeError};
+    let place = Place::new();
+    let mut session = place.session().await;
+    let cases = [
+        ("SCRIPT:err400", RuntimeError, false),
+        ("SCRIPT:err401", AuthError, false),
+        ("SCRIPT:err429", RuntimeError, true),
+        ("SCRIPT:err500", RuntimeError, true),
+        ("SCRIPT:cut", RuntimeError, true),
+    ];
+    for (prompt, code, retryable) in cases {
+        let done = run_allowing(&mut session, prompt).await;
+        let failure = done.failure();
+        assert_eq!((failure.code, failure.retryable), (code, retryable), "{prompt}: {failure:?}");
+    }
+    let next = run_allowing(&mut session, "SCRIPT:text").await;
+    assert!(matches!(next.end(), TaskEnd::Completed(_)), "{:?}", next.end());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_missing_login_says_how_to_log_in() {
+    let mut place = Place::new();
+    place.env.remove("ANTHROPIC_API_KEY");
+    assert!(!place.adapter.auth_status(&place.env()).await.logged_in);
+    let how = place.adapter.ensure_login(&place.env()).await.unwrap();
+    let mut session = place.session().await;
+    let done = run_allowing(&mut session, "SCRIPT:text").await;
+    assert_eq!(done.failure().code, FailureCode::AuthError);
+    assert!(done.failure().message.contains(&how), "{:?}", done.failure());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_flood_arrives_whole() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let done = run_allowing(&mut session, "SCRIPT:flood").await;
+    assert_eq!(done.text().split_whitespace().count(), 5000);
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_process_that_is_killed_fails_its_task_and_leaves_no_tool() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let mut task = start(&mut session, input("SCRIPT:sleep")).await.task;
+    let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
+    let Fact::ToolAsks(call) = asks else { panic!() };
+    task.control.send_tool_approved(&call).await.unwrap();
+    let records = roost_process::records::load(place.home().join("records")).await.unwrap();
+    let pid = Pid::from_raw(i32::try_from(records[0].runtime.pid).unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    let TaskEnd::Failed(failure) = wait_for_end(&mut task).await else { panic!() };
+    assert_eq!((failure.code, failure.retryable), (FailureCode::RuntimeExited, true));
+    soon("it is gone", session.exited()).await;
+    session.close().await;
+    place.is_empty().await;
+}
+
+#[tokio::test]
+async fn a_missing_program_is_named() {
+    let place = Place::with("/nonexistent/claude".into());
+    let Err(AdapterError::Spawn(message)) = place.adapter.create_session(place.open()).await else { panic!() };
+    assert!(message.contains("/nonexistent/claude"), "{message}");
+}
+
+#[tokio::test]
+async fn a_program_that_dies_at_the_start_is_quoted() {
+    let (folder, program) = script("echo 'this machine is too old' >&2; exit 3");
+    let place = Place::with(program);
+    let failed = soon("it fails", place.adapter.create_session(place.open())).await;
+    let Err(AdapterError::Exited { message, stderr_tail }) = failed else { panic!() };
+    assert!(message.contains("exited with code 3"), "{message}");
+    assert!(stderr_tail.is_none_or(|tail| tail.contains("too old")));
+    place.is_empty().await;
+    drop(folder);
+}
+
+#[tokio::test]
+async fn noise_is_shown_and_an_unknown_message_is_kept() {
+    let unknown = r#"{"type":"brand_new","a":1}"#;
+    let mix = format!("sed -u 's/^/a banner\\n{unknown}\\n/'");
+    let (folder, program) =
+        script(&format!("echo 'a warning' >&2\n{} \"$@\" | {mix}", Agent::Claude.program().display()));
+    let place = Place::with(program);
+    let mut session = place.session().await;
+    let done = run_allowing(&mut session, "SCRIPT:text").await;
+    assert!(matches!(done.end(), TaskEnd::Completed(_)), "{:?}", done.end());
+    let noticed = |text: &str| {
+        done.facts.iter().any(|fact| matches!(fact, Fact::Notice(notice) if notice.message.contains(text)))
+    };
+    assert!(noticed("a banner") && noticed("brand_new"), "{:?}", done.facts);
+    assert!(done.raw.contains(&serde_json::from_str(unknown).unwrap()), "{:?}", done.raw);
+    session.close().await;
+    place.is_empty().await;
+    drop(folder);
+}
+
+/// A shell script in a folder of its own.
+fn script(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::TempDir::new().unwrap();
+    let program = folder.path().join("claude");
+    std::fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    (folder, program)
+}

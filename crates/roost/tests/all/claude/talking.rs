@@ -1,0 +1,143 @@
+//! What Claude Code says, and what is said about it.
+
+use roost_engine::adapter::{Availability, Fact, RuntimeAdapter, TaskEnd};
+use roost_proto::canonical;
+use roost_proto::mode::Mode;
+use roost_proto::payload::ModelOutputDeltaKind;
+use serde_json::json;
+
+use super::place::{Place, Verdict, input, run, run_allowing, start, wait_for, wait_for_end};
+
+#[tokio::test]
+async fn thinking_is_told_apart_from_the_answer() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let done = run_allowing(&mut session, "SCRIPT:think").await;
+    let thought: String = done
+        .facts
+        .iter()
+        .filter_map(|fact| match fact {
+            Fact::Delta(piece) if piece.kind == ModelOutputDeltaKind::ReasoningDelta => Some(piece.delta.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        (thought.as_str(), done.text().as_str()),
+        ("Let me think about this in a scripted way.", "Thought it through.")
+    );
+    session.close().await;
+}
+
+#[tokio::test]
+async fn every_turn_tells_what_it_used_and_cost_by_itself() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let first = run_allowing(&mut session, "SCRIPT:text").await;
+    let second = run_allowing(&mut session, "SCRIPT:text").await;
+    let (first, second) = (first.usage(), second.usage());
+    assert_eq!((first.len(), second.len()), (1, 1));
+    assert_eq!((first[0].input_tokens, first[0].cached_input_tokens), (Some(140), Some(40)));
+    assert!(first[0].output_tokens.is_some_and(|tokens| tokens > 0), "{first:?}");
+    assert!(first[0].cost_usd.is_some_and(|cost| cost > 0.0), "{first:?}");
+    assert_eq!(first[0].cost_usd, second[0].cost_usd, "the same turn costs the same");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn the_plan_is_shown() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let done = run_allowing(&mut session, "SCRIPT:plan").await;
+    let plan = done.facts.iter().find_map(|fact| match fact {
+        Fact::Plan(plan) => Some(plan.entries.len()),
+        _ => None,
+    });
+    assert_eq!(plan, Some(1), "{:?}", done.facts);
+    session.close().await;
+}
+
+#[tokio::test]
+async fn the_input_names_what_is_read_beside_it() {
+    let place = Place::new();
+    std::fs::write(place.work().join("CLAUDE.md"), "Speak of nothing but whales.").unwrap();
+    let mut session = place.session().await;
+    let done = run_allowing(&mut session, "SCRIPT:text").await;
+    let sources = &done.input.implicit_sources.sources;
+    let instruction = sources.iter().find(|source| source.path.ends_with("/CLAUDE.md")).unwrap();
+    assert_eq!(instruction.hash, Some(canonical::hash_bytes(b"Speak of nothing but whales.")));
+    assert_eq!(done.input.input["messages"][0]["content"][0]["text"], "SCRIPT:text");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn settings_are_passed_on_as_they_are() {
+    let place = Place::new();
+    let mut open = place.open();
+    open.input.runtime_config = json!({ "env": { "GREETING": "from the settings" } }).as_object().cloned();
+    let mut session = place.adapter.create_session(open).await.unwrap();
+    let done = run_allowing(&mut session, "SCRIPT:shell RUN:echo $GREETING").await;
+    assert!(done.text().contains("from the settings"), "{}", done.text());
+    assert_eq!(done.input.input["runtime_config"]["env"]["GREETING"], "from the settings");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_task_that_runs_can_be_steered() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let mut task = start(&mut session, input("SCRIPT:shell RUN:sleep 1; echo slept")).await.task;
+    let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
+    let Fact::ToolAsks(call) = asks else { panic!() };
+    task.control.send_tool_approved(&call).await.unwrap();
+    task.control.steer(roost_proto::content::TranscriptMessage::user("NOTE:blue")).await.unwrap();
+    let said = wait_for(&mut task, "it speaks of the note", |fact| match fact {
+        Fact::Output(output) => format!("{output:?}").contains("blue"),
+        _ => false,
+    });
+    said.await;
+    assert!(matches!(wait_for_end(&mut task).await, TaskEnd::Completed(_)));
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_turn_that_the_agent_begins_by_itself_does_not_end_a_task() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let background = json!({ "command": "sleep 0.2", "run_in_background": true });
+    for round in ["one", "two", "three"] {
+        run(&mut session, input("SCRIPT:shell"), |_| Verdict::AllowEdited(background.clone())).await;
+        // Claude Code begins a turn about its end, a little before, while or after the next task begins.
+        place.until_nothing_runs("sleep").await;
+        let done = run_allowing(&mut session, &format!("SCRIPT:shell RUN:echo {round}")).await;
+        assert!(done.text().contains(&format!("tool result(s): {round}")), "{}", done.text());
+    }
+    session.close().await;
+}
+
+#[tokio::test]
+async fn the_mode_of_a_task_is_the_agents_too_as_far_as_it_plans() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let mut planning = input("SCRIPT:shell RUN:touch made");
+    planning.mode = Mode::Plan;
+    let done = run(&mut session, planning, |_| Verdict::Deny("planning")).await;
+    assert!(done.text().contains("planning"), "{}", done.text());
+    let done = run_allowing(&mut session, "SCRIPT:shell RUN:touch made").await;
+    assert!(matches!(done.end(), TaskEnd::Completed(_)));
+    assert!(place.work().join("made").exists());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn the_version_is_told_without_a_session() {
+    let place = Place::new();
+    let Availability::Installed { version: Some(version) } = place.adapter.availability(&place.env()).await else {
+        panic!("it is installed")
+    };
+    assert!(version.starts_with("2."), "{version}");
+    let missing = Place::with("/nonexistent/claude".into());
+    let Availability::Missing { reason } = missing.adapter.availability(&missing.env()).await else {
+        panic!("it is not installed")
+    };
+    assert!(reason.contains("npm install"), "{reason}");
+}

@@ -1,0 +1,110 @@
+//! Who decides about Claude Code's tools: the host, about every single one.
+
+use roost_engine::adapter::{Fact, RuntimeAdapter, TaskEnd};
+use roost_proto::mode::Mode;
+use roost_proto::tool::{ToolManifest, ToolManifestEntry};
+use serde_json::json;
+
+use super::place::{Place, Verdict, input, input_with, run, run_allowing};
+
+#[tokio::test]
+async fn a_call_asks_even_if_the_agents_own_rules_allow_it() {
+    let place = Place::new();
+    let hook = r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'"#;
+    let settings = json!({
+        "permissions": { "allow": ["Bash", "Read"], "defaultMode": "acceptEdits" },
+        "hooks": { "PreToolUse": [{ "matcher": "*", "hooks": [{ "type": "command", "command": hook }] }] },
+    });
+    std::fs::create_dir_all(place.home().join(".claude")).unwrap();
+    std::fs::write(place.home().join(".claude/settings.json"), settings.to_string()).unwrap();
+    std::fs::write(place.work().join("in.txt"), "hello").unwrap();
+    let mut session = place.session().await;
+    let read = format!("SCRIPT:read CWD:{}", place.work().display());
+    for (prompt, tool) in [("SCRIPT:ls", "Bash"), (&read, "Read")] {
+        let done = run(&mut session, input(prompt), |_| Verdict::Deny("not today")).await;
+        assert_eq!(done.asked(), [tool], "{prompt}");
+        assert!(done.text().contains("not today"), "{}", done.text());
+    }
+    session.close().await;
+}
+
+#[tokio::test]
+async fn the_input_of_a_call_can_be_changed() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let edited = json!({ "command": "echo edited" });
+    let done = run(&mut session, input("SCRIPT:shell"), |_| Verdict::AllowEdited(edited.clone())).await;
+    assert!(done.text().contains("edited"), "{}", done.text());
+    assert!(!place.work().join("out.txt").exists());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn yolo_is_the_host_saying_yes_and_works_for_root() {
+    let place = Place::new();
+    let mut open = place.open();
+    open.mode = Mode::Yolo;
+    let mut session = place.adapter.create_session(open).await.unwrap();
+    let mut task = input("SCRIPT:shell");
+    task.mode = Mode::Yolo;
+    let done = run(&mut session, task, |_| Verdict::Allow).await;
+    assert_eq!(done.asked(), ["Bash"]);
+    assert!(place.work().join("out.txt").exists());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn the_answer_to_a_question_reaches_the_model() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let done = run_allowing(&mut session, "SCRIPT:ask").await;
+    assert!(done.text().contains("\"Which colour?\"=\"Blue\""), "{}", done.text());
+    assert!(!done.facts.iter().any(|fact| matches!(fact, Fact::ToolRequested(_))), "a question is no tool call");
+    session.close().await;
+}
+
+fn greeter(name: &str) -> ToolManifest {
+    let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+    let (description, input_schema) = (Some("says hello".into()), Some(schema));
+    ToolManifest { tools: vec![ToolManifestEntry { name: name.into(), description, input_schema, schema_hash: None }] }
+}
+
+#[tokio::test]
+async fn the_hosts_tools_run_in_the_host() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let task = || input_with("SCRIPT:mcp TOOL:greet", greeter("greet"));
+    let done = run(&mut session, task(), |call| {
+        assert_eq!((call.name.as_str(), &call.input), ("greet", &json!({ "text": "ping" })));
+        Verdict::Ran(json!("the host says hello"))
+    })
+    .await;
+    assert_eq!(done.asked(), ["greet"]);
+    assert!(done.text().contains("the host says hello"), "{}", done.text());
+
+    let done = run(&mut session, task(), |_| Verdict::Deny("the host is shy")).await;
+    assert!(done.text().contains("the host is shy"), "{}", done.text());
+
+    let renamed = input_with("SCRIPT:mcp TOOL:salute", greeter("salute"));
+    let done = run(&mut session, renamed, |_| Verdict::Ran(json!("the host salutes"))).await;
+    assert!(done.text().contains("the host salutes"), "{}", done.text());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_tool_server_that_cannot_be_reached_is_told_and_not_fatal() {
+    use roost_engine::adapter::{McpServer, McpServerTransport};
+    let place = Place::new();
+    let mut open = place.open();
+    let transport = McpServerTransport::Http {
+        url: "http://127.0.0.1:1/mcp".into(),
+        headers: [("a".into(), "secret".into())].into(),
+    };
+    open.mcp_servers = vec![McpServer { name: "gone".into(), transport }];
+    let mut session = place.adapter.create_session(open).await.unwrap();
+    let done = run_allowing(&mut session, "SCRIPT:text").await;
+    let told = done.facts.iter().any(|fact| matches!(fact, Fact::Notice(notice) if notice.message.contains("gone")));
+    assert!(told, "{:?}", done.facts);
+    assert!(matches!(done.end(), TaskEnd::Completed(_)));
+    session.close().await;
+}

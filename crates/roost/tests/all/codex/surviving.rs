@@ -1,0 +1,233 @@
+//! A daemon that is killed, and the next one: Codex goes on in between.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use roost_engine::adapter::{Fact, Reattached, TaskEnd};
+use roost_engine::{
+    Approver, Config, Decision, Engine, Environments, NewSession, Prompt, Response, ResponseTo, Runtimes,
+};
+use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
+use roost_process::{Environment, Isolation};
+use roost_proto::approval::{Answerer, ApprovalScope, PendingAsk};
+use roost_proto::content::TranscriptMessage;
+use roost_proto::event::{EventBody, NormalizedEvent};
+use roost_proto::ids::SessionId;
+use roost_proto::mode::Mode;
+use roost_proto::registry::RuntimeStatus;
+use roost_proto::runtime::CreateSessionInput;
+use serde::{Deserialize, Serialize};
+use testkit::agents::Agent;
+use testkit::model::End;
+use testkit::soon;
+use tokio::runtime::{Builder, Runtime};
+
+use super::MODEL;
+use super::live::{Live, Say, Watched, adapter, completed, run};
+
+fn daemon() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// What a daemon does until it is killed: nothing of it says goodbye.
+fn killed<T>(work: impl Future<Output = T>) -> T {
+    let daemon = daemon();
+    let left = daemon.block_on(work);
+    daemon.shutdown_timeout(Duration::ZERO);
+    left
+}
+
+#[test]
+fn a_turn_that_streams_goes_on_and_can_be_stopped() {
+    let live = Live::new();
+    killed(async {
+        let mut session = live.session().await;
+        let mut task = Watched::begin(&mut session, "SCRIPT:slow").await;
+        task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
+        std::mem::forget((session, task));
+    });
+    daemon().block_on(async {
+        let Reattached { mut session, task } = live.reattach().await;
+        let mut task = Watched::of(task.unwrap());
+        task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
+        task.stop().await;
+        let end = task.end(Say::Yes).await;
+        assert!(matches!(end, TaskEnd::Stopped(_)), "{end:?}");
+        assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+        session.close().await;
+    });
+    assert_eq!(live.left().len(), 0);
+}
+
+#[test]
+fn a_turn_that_ended_unheard_is_told_to_its_end() {
+    let live = Live::new();
+    killed(async {
+        let mut session = live.session().await;
+        let task = Watched::begin(&mut session, "SCRIPT:text").await;
+        std::mem::forget((session, task));
+    });
+    daemon().block_on(async {
+        let answered = |requests: &Vec<testkit::model::Request>| {
+            requests.iter().any(|request| request.script.is_some() && request.end == End::Answered(200))
+        };
+        MODEL.requests_when("the model has answered", answered).await;
+        let Reattached { mut session, task } = live.reattach().await;
+        let mut task = Watched::of(task.unwrap());
+        let end = task.end(Say::Yes).await;
+        assert!(completed(&end), "{end:?}: {:#?}", task.seen);
+        assert_eq!(task.text(), "Hello from the scripted model, streaming in several deltas.");
+        let (_, task) = run(&mut session, "SCRIPT:recall", Say::Yes).await;
+        assert!(task.text().contains("2 prompt(s)"), "{}", task.text());
+        session.close().await;
+    });
+}
+
+#[test]
+fn a_session_that_waited_for_a_task_still_does() {
+    let live = Live::new();
+    let native = killed(async {
+        let mut session = live.session().await;
+        run(&mut session, "SCRIPT:text", Say::Yes).await;
+        let noted = || live.left().iter().any(|path| path.join("turn").exists());
+        soon("the turn's end is known to be told", async {
+            while noted() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+        let native = session.native_id();
+        std::mem::forget(session);
+        native
+    });
+    daemon().block_on(async {
+        let Reattached { mut session, task } = live.reattach().await;
+        assert!(task.is_none());
+        assert_eq!(session.native_id(), native);
+        let (_, task) = run(&mut session, "SCRIPT:recall", Say::Yes).await;
+        assert!(task.text().contains("2 prompt(s)"), "{}", task.text());
+        session.close().await;
+    });
+}
+
+/// What a daemon is started with.
+#[derive(Deserialize, Serialize)]
+struct Place {
+    env: BTreeMap<String, String>,
+    cwd: PathBuf,
+    records: PathBuf,
+    state: PathBuf,
+}
+
+/// Tells a daemon that is a process of its own where it is.
+const PLACE: &str = "ROOST_TEST_PLACE";
+
+/// An engine over Codex, in the folders of an earlier one.
+async fn engine(place: &Place) -> (Engine, SqliteLog) {
+    let lock = StateLock::acquire(&place.state, "test").unwrap();
+    let log = SqliteLog::open(&lock, LogOptions::default()).unwrap();
+    let mut base = Environment::default();
+    for (name, value) in &place.env {
+        base.set(name, value);
+    }
+    let environments = Environments { base, namespaces: place.state.join("namespaces"), isolation: Isolation::Shared };
+    let mut runtimes = Runtimes::default();
+    runtimes.register(Arc::new(adapter(Agent::Codex.program(), &place.records)), RuntimeStatus::Active);
+    let config = Config::new(environments, place.records.clone(), place.state.join("artifacts"));
+    (Engine::start(Arc::new(log.clone()), runtimes, config).await.unwrap(), log)
+}
+
+async fn wait_for(log: &SqliteLog, session: &SessionId, fits: impl Fn(&NormalizedEvent) -> bool) -> NormalizedEvent {
+    let stream = StreamId::from(session);
+    let mut follower = log.follow(Filter::stream(stream.clone()), Start::AfterSeq(stream, 0)).await.unwrap();
+    let found = async {
+        loop {
+            let batch = follower.next().await.unwrap();
+            if let Some(found) = batch.iter().map(|entry| entry.event().unwrap()).find(|event| fits(event)) {
+                return found.clone();
+            }
+        }
+    };
+    soon("an event", found).await
+}
+
+#[test]
+#[ignore = "not a test: a daemon that a test kills"]
+fn first_daemon() {
+    let place: Place = serde_json::from_str(&std::env::var(PLACE).unwrap()).unwrap();
+    daemon().block_on(async {
+        let (engine, log) = engine(&place).await;
+        let new = NewSession {
+            runtime: None,
+            cwd: place.cwd.clone(),
+            mode: Mode::Ask,
+            credential_namespace: "default".into(),
+            input: CreateSessionInput::default(),
+            workspace_id: None,
+        };
+        let session = engine.create_session(new).await.unwrap();
+        let message = TranscriptMessage::user("SCRIPT:shell");
+        let prompt = Prompt { message, mode: None, approver: Approver::Present };
+        engine.prompt(session.as_str(), prompt).await.unwrap();
+        wait_for(&log, &session, |event| matches!(event.body, EventBody::ApprovalRequested(_))).await;
+        println!("\n{SESSION}{session}");
+        std::future::pending::<()>().await;
+    });
+}
+
+/// How the daemon tells its session.
+const SESSION: &str = "session: ";
+
+/// Starts a daemon, waits until its session asks, and kills it.
+fn kill_a_daemon_that_asks(place: &Place) -> SessionId {
+    let mut daemon = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "--nocapture", "codex::surviving::first_daemon"])
+        .env(PLACE, serde_json::to_string(place).unwrap())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(daemon.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let session = lines.find_map(|line| line.strip_prefix(SESSION).map(SessionId::from));
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    session.expect("the daemon gets as far as asking")
+}
+
+#[test]
+fn an_approval_that_waited_for_an_answer_is_answered_to_the_next_daemon() {
+    let live = Live::new();
+    let state = tempfile::TempDir::new().unwrap();
+    let (cwd, records) = (live.sandbox.work(), live.records().to_owned());
+    let place = Place { env: live.env().env, cwd, records, state: state.path().into() };
+    let session = kill_a_daemon_that_asks(&place);
+    daemon().block_on(async {
+        let (engine, log) = engine(&place).await;
+        let waiting = log.pending(Some(&session)).await.unwrap();
+        let [waiting] = waiting.as_slice() else { panic!("{waiting:?}") };
+        let PendingAsk::Approval(asked) = &waiting.ask else { panic!("{waiting:?}") };
+        let to = ResponseTo::Approval {
+            call: asked.identity.tool_call_id.clone(),
+            attempt: Some(asked.identity.attempt),
+            input_hash: Some(asked.identity.input_hash.clone()),
+            decision: Decision::Allow { scope: ApprovalScope::Once },
+        };
+        // Codex asks again in its own time.
+        wait_for(&log, &session, |event| match &event.body {
+            EventBody::RuntimeNotice(notice) => notice.message.contains("announced twice"),
+            _ => false,
+        })
+        .await;
+        let response = Response { to, by: Answerer::default(), key: None };
+        soon("the answer is taken", engine.respond(session.as_str(), response)).await.unwrap();
+        let end = wait_for(&log, &session, |event| event.body.ends_task()).await;
+        assert!(matches!(end.body, EventBody::TaskCompleted(_)), "{end:?}");
+        assert_eq!(std::fs::read_to_string(live.sandbox.work().join("out.txt")).unwrap(), "hi\n");
+        soon("the engine stops", engine.shutdown("the test is over")).await;
+        log.close().await;
+    });
+    assert_eq!(live.left().len(), 0);
+}
