@@ -4,6 +4,7 @@
 //! events and enforces their order (see [`crate::ledger`]), so no adapter can break the log.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
@@ -24,6 +25,8 @@ use roost_proto::sources::ImplicitSources;
 use roost_proto::tool::{ToolExecutedBy, ToolExecutionEnv, ToolManifest, ToolSandboxSummary};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+
+use crate::past::{PastMessage, PastSession};
 
 /// Batches of drafts that may wait between a runtime and its session; beyond it the runtime's pipe blocks.
 pub const DRAFT_QUEUE: usize = 16;
@@ -61,6 +64,17 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
         open: OpenSession,
         native: RuntimeSessionId,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError>;
+
+    /// The conversations that the runtime keeps for the environment's working directory, the last changed first.
+    /// Looking changes nothing of them.
+    async fn past_sessions(&self, _env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+        Ok(Vec::new())
+    }
+
+    /// What was said in a conversation of the environment's working directory; `None` if the runtime does not know it.
+    async fn past_messages(&self, _env: &RuntimeEnv, _id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+        Ok(None)
+    }
 
     /// Takes over a process that outlived an earlier daemon. Most runtimes cannot be taken over; it is then ended.
     async fn reattach(&self, _record: &Record) -> Option<Reattached> {

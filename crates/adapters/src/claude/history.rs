@@ -9,8 +9,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use roost_engine::{PastMessage, PastSession};
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
-use roost_proto::ids::RuntimeSessionId;
 use roost_proto::time::Timestamp;
 use serde::Deserialize;
 
@@ -22,17 +22,6 @@ const LONGEST_FOLDER: usize = 200;
 const HEAD: u64 = 256 * 1024;
 /// The longest title that is made from a prompt.
 const LONGEST_TITLE: usize = 80;
-
-/// A conversation on disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastSession {
-    /// The CLI's id for it.
-    pub id: RuntimeSessionId,
-    /// A name for people: the one it was given, or how it began.
-    pub title: Option<String>,
-    /// When it last changed.
-    pub updated_at: Timestamp,
-}
 
 /// One line of a conversation's file; only what the conversation is made of.
 #[derive(Deserialize)]
@@ -49,6 +38,8 @@ struct Line {
     logical_parent_uuid: Option<String>,
     #[serde(default)]
     cwd: Option<String>,
+    #[serde(default)]
+    timestamp: Option<Timestamp>,
     /// Said by a sub-agent.
     #[serde(default)]
     is_sidechain: bool,
@@ -102,7 +93,7 @@ pub(super) fn sessions(config: &Path, cwd: &Path) -> io::Result<Vec<PastSession>
 }
 
 /// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
-pub(super) fn messages(config: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<TranscriptMessage>>> {
+pub(super) fn messages(config: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
     let named = |file: &PathBuf| file.file_stem().is_some_and(|stem| stem == id);
     let Some(file) = files(config, cwd)?.into_iter().find(named) else { return Ok(None) };
     let mut lines = Vec::new();
@@ -176,7 +167,7 @@ fn beginning(content: Content) -> String {
 }
 
 /// The way from the last line up to the root, as messages.
-fn conversation(lines: Vec<Line>) -> Vec<TranscriptMessage> {
+fn conversation(lines: Vec<Line>) -> Vec<PastMessage> {
     let places: HashMap<String, usize> =
         lines.iter().enumerate().filter_map(|(place, line)| Some((line.uuid.clone()?, place))).collect();
     let mut way = Vec::new();
@@ -188,7 +179,7 @@ fn conversation(lines: Vec<Line>) -> Vec<TranscriptMessage> {
         next = parent.and_then(|parent| places.get(parent)).copied().filter(|parent| *parent < place);
     }
     let mut lines: Vec<_> = lines.into_iter().map(Some).collect();
-    let mut messages: Vec<TranscriptMessage> = Vec::new();
+    let mut messages: Vec<PastMessage> = Vec::new();
     let mut speaking = None;
     for line in way.into_iter().rev().filter_map(|place| lines[place].take()) {
         let (Some(message), false) = (line.message, line.is_meta) else { continue };
@@ -196,10 +187,13 @@ fn conversation(lines: Vec<Line>) -> Vec<TranscriptMessage> {
         for (role, block) in blocks(role, message.content) {
             match messages.last_mut() {
                 // The CLI writes one line for each block of a message.
-                Some(last) if last.role == role && message.id.is_some() && speaking == message.id => {
-                    last.content.push(block);
+                Some(last) if last.message.role == role && message.id.is_some() && speaking == message.id => {
+                    last.message.content.push(block);
                 }
-                _ => messages.push(TranscriptMessage { role, content: vec![block] }),
+                _ => {
+                    let message = TranscriptMessage { role, content: vec![block] };
+                    messages.push(PastMessage { at: line.timestamp, message });
+                }
             }
             speaking.clone_from(&message.id);
         }
@@ -269,7 +263,7 @@ mod tests {
         let (home, cwd) = home();
         let messages = messages(home.path(), &cwd, "f572775b-7935-4b2a-9a81-3ab792de145b").unwrap().unwrap();
         let mut told = String::new();
-        for message in messages {
+        for PastMessage { message, .. } in messages {
             writeln!(told, "{:?}: {}", message.role, serde_json::to_string(&message.content).unwrap()).unwrap();
         }
         insta::assert_snapshot!(told);
@@ -290,6 +284,6 @@ mod tests {
         let file = lines.join("\n");
         std::fs::write(folder.join("s.jsonl"), &file[..file.len() - 5]).unwrap();
         let messages = messages(home.path(), Path::new("/w"), "s").unwrap().unwrap();
-        assert_eq!(messages.iter().map(TranscriptMessage::text).collect::<Vec<_>>(), ["one", "two"]);
+        assert_eq!(messages.iter().map(|past| past.message.text()).collect::<Vec<_>>(), ["one", "two"]);
     }
 }

@@ -43,15 +43,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
-use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{RuntimeSessionId, SessionId};
 use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::acp::AgentCommand;
-pub use history::PastSession;
 use launch::Conversation;
 use lock::Locks;
 use session::ClaudeSession;
@@ -92,22 +91,6 @@ impl ClaudeAdapter {
         let mut settings = self.config.clone();
         settings.extend(open.input.runtime_config.clone().unwrap_or_default());
         settings
-    }
-
-    /// The conversations that the CLI keeps for the environment's working directory, the last changed first.
-    pub async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
-        let (config, cwd) = (self.config_dir(env), PathBuf::from(&env.cwd));
-        tokio::task::spawn_blocking(move || history::sessions(&config, &cwd)).await?
-    }
-
-    /// What was said in a conversation of the environment's working directory; `None` if the CLI does not know it.
-    pub async fn past_messages(
-        &self,
-        env: &RuntimeEnv,
-        id: &RuntimeSessionId,
-    ) -> io::Result<Option<Vec<TranscriptMessage>>> {
-        let (config, cwd, id) = (self.config_dir(env), PathBuf::from(&env.cwd), id.clone());
-        tokio::task::spawn_blocking(move || history::messages(&config, &cwd, id.as_str())).await?
     }
 
     async fn open(&self, open: OpenSession, conversation: Conversation) -> Result<ClaudeSession, AdapterError> {
@@ -192,5 +175,15 @@ impl RuntimeAdapter for ClaudeAdapter {
             Err(AdapterError::Exited { message, .. }) if message.contains(UNKNOWN_SESSION) => Err(unknown()),
             Err(error) => Err(error),
         }
+    }
+
+    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+        let (config, cwd) = (self.config_dir(env), PathBuf::from(&env.cwd));
+        tokio::task::spawn_blocking(move || history::sessions(&config, &cwd)).await?
+    }
+
+    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+        let (config, cwd, id) = (self.config_dir(env), PathBuf::from(&env.cwd), id.clone());
+        tokio::task::spawn_blocking(move || history::messages(&config, &cwd, id.as_str())).await?
     }
 }

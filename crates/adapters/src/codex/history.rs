@@ -8,8 +8,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use roost_engine::{PastMessage, PastSession};
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
-use roost_proto::ids::RuntimeSessionId;
 use roost_proto::time::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,21 +21,19 @@ const LONGEST_TITLE: usize = 80;
 /// How what Codex says in the user's name begins, in files that do not tell who said it.
 const INJECTED: [&str; 3] = ["<environment_context>", "<user_instructions>", "# AGENTS.md instructions"];
 
-/// A conversation on disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastSession {
-    /// Codex's id for it.
-    pub id: RuntimeSessionId,
-    /// A name for people: how it began.
-    pub title: Option<String>,
-    /// When it last changed.
-    pub updated_at: Timestamp,
+/// One line of a file.
+#[derive(Deserialize)]
+struct Line {
+    #[serde(default)]
+    timestamp: Option<Timestamp>,
+    #[serde(flatten)]
+    content: LineContent,
 }
 
-/// One line of a file; only what a conversation is made of.
+/// Only what a conversation is made of.
 #[derive(Deserialize)]
 #[serde(tag = "type", content = "payload", rename_all = "snake_case")]
-enum Line {
+enum LineContent {
     SessionMeta(Meta),
     ResponseItem(Said),
     #[serde(other)]
@@ -108,12 +106,12 @@ pub(super) fn sessions(home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> 
     for file in files(home)? {
         let head = BufReader::new(File::open(&file)?.take(HEAD));
         let mut lines = head.split(b'\n').map_while(Result::ok).map(|line| read(&line));
-        let Some(Some(Line::SessionMeta(meta))) = lines.next() else { continue };
+        let Some(Some(Line { content: LineContent::SessionMeta(meta), .. })) = lines.next() else { continue };
         if meta.cwd != cwd || meta.source.is_object() {
             continue;
         }
-        let first = lines.flatten().filter_map(message).find(|message| message.role == TranscriptRole::User);
-        let title = first.map(|message| message.text().chars().take(LONGEST_TITLE).collect());
+        let first = lines.flatten().filter_map(message).find(|past| past.message.role == TranscriptRole::User);
+        let title = first.map(|past| past.message.text().chars().take(LONGEST_TITLE).collect());
         let modified = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         let updated_at = Timestamp::from_millis(i64::try_from(modified.as_millis()).unwrap_or(i64::MAX));
         sessions.push(PastSession { id: meta.id.into(), title, updated_at });
@@ -123,7 +121,7 @@ pub(super) fn sessions(home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> 
 }
 
 /// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
-pub(super) fn messages(home: &Path, id: &str) -> io::Result<Option<Vec<TranscriptMessage>>> {
+pub(super) fn messages(home: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
     let end = format!("-{id}.jsonl");
     let named = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&end));
     let Some(file) = files(home)?.into_iter().find(named) else { return Ok(None) };
@@ -162,8 +160,8 @@ fn files(home: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// What a line adds to the conversation.
-fn message(line: Line) -> Option<TranscriptMessage> {
-    let Line::ResponseItem(said) = line else { return None };
+fn message(line: Line) -> Option<PastMessage> {
+    let LineContent::ResponseItem(said) = line.content else { return None };
     let (role, block) = match said {
         Said::Message { role, content, origin } => {
             let text = content.into_iter().filter_map(|piece| piece.text).collect::<Vec<_>>().join("\n");
@@ -191,7 +189,7 @@ fn message(line: Line) -> Option<TranscriptMessage> {
         }
         Said::Other => return None,
     };
-    Some(TranscriptMessage { role, content: vec![block] })
+    Some(PastMessage { at: line.timestamp, message: TranscriptMessage { role, content: vec![block] } })
 }
 
 #[cfg(test)]
@@ -256,7 +254,8 @@ mod tests {
         let messages = messages(home.path(), "a1").unwrap().unwrap();
         let expected = "USER: write a file\n\nASSISTANT: [called exec_command with {\"cmd\":\"ls\"}]\n\n\
                         TOOL: out.txt\n\n\nASSISTANT: done";
-        assert_eq!(transcript::flatten(&messages), expected);
+        let said: Vec<_> = messages.into_iter().map(|past| past.message).collect();
+        assert_eq!(transcript::flatten(&said), expected);
         assert_eq!(super::messages(home.path(), "unknown").unwrap(), None);
     }
 }

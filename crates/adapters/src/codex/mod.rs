@@ -44,15 +44,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, Reattached, RuntimeAdapter, RuntimeSession};
+use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_process::records::Record;
-use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use serde_json::{Map, Value};
 
 use crate::acp::AgentCommand;
-pub use history::PastSession;
 use home::CodexHome;
 use note::{Note, TurnNote};
 use session::{CodexSession, Server};
@@ -73,22 +72,6 @@ pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Ho
 }
 
 impl CodexAdapter {
-    /// The conversations that Codex has on disk for this working directory, the last changed first.
-    pub async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
-        let (CodexHome(home), cwd) = (CodexHome::of(&self.command, env), PathBuf::from(&env.cwd));
-        tokio::task::spawn_blocking(move || history::sessions(&home, &cwd)).await?
-    }
-
-    /// What was said in a conversation that Codex has on disk.
-    pub async fn past_messages(
-        &self,
-        env: &RuntimeEnv,
-        id: &RuntimeSessionId,
-    ) -> io::Result<Option<Vec<TranscriptMessage>>> {
-        let (CodexHome(home), id) = (CodexHome::of(&self.command, env), id.clone());
-        tokio::task::spawn_blocking(move || history::messages(&home, id.as_str())).await?
-    }
-
     async fn start(&self, open: OpenSession) -> Result<CodexSession, AdapterError> {
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
         let (parts, socket) = launch::launch(&self.holder, &self.command, &open, &settings).await?;
@@ -153,5 +136,15 @@ impl RuntimeAdapter for CodexAdapter {
                 None
             }
         }
+    }
+
+    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+        let (CodexHome(home), cwd) = (CodexHome::of(&self.command, env), PathBuf::from(&env.cwd));
+        tokio::task::spawn_blocking(move || history::sessions(&home, &cwd)).await?
+    }
+
+    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+        let (CodexHome(home), id) = (CodexHome::of(&self.command, env), id.clone());
+        tokio::task::spawn_blocking(move || history::messages(&home, id.as_str())).await?
     }
 }

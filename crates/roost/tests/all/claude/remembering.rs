@@ -88,7 +88,7 @@ async fn a_conversation_from_a_terminal_is_listed_read_and_continued_and_refused
         [(id, Some("SCRIPT:shell"))]
     );
     let messages = place.adapter.past_messages(&place.env(), &id.into()).await.unwrap().unwrap();
-    let roles: Vec<_> = messages.iter().map(|message| message.role).collect();
+    let roles: Vec<_> = messages.iter().map(|past| past.message.role).collect();
     use TranscriptRole::{Assistant, Tool, User};
     assert_eq!(roles, [User, Assistant, Tool, Assistant], "{messages:?}");
     assert_eq!(files(&place.home().join(".claude/projects")), before, "reading changed something");

@@ -232,7 +232,7 @@ async fn a_conversation_with_the_bare_cli_is_found_read_and_gone_on_with() {
     let [session] = past.as_slice() else { panic!("{past:?}") };
     assert_eq!(session.title.as_deref(), Some("SCRIPT:text"));
     let messages = live.adapter.past_messages(&live.env(), &session.id).await.unwrap().unwrap();
-    let said: Vec<_> = messages.iter().map(|message| message.text()).collect();
+    let said: Vec<_> = messages.iter().map(|past| past.message.text()).collect();
     assert_eq!(said, ["SCRIPT:text", "Hello from the scripted model, streaming in several deltas."]);
 
     let mut session = live.resume(&session.id).await.unwrap();
