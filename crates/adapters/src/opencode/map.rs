@@ -29,7 +29,7 @@ impl Block {
     /// The text is this long by now; what is new of it is told.
     fn grow(&mut self, whole: &str, drafts: &mut Vec<Draft>) {
         if let Some(rest) = whole.strip_prefix(self.text.as_str()) {
-            self.add(&rest.to_owned(), drafts);
+            self.add(rest, drafts);
         }
     }
 
@@ -74,7 +74,7 @@ impl Mapper {
             PartKind::Reasoning { text } => {
                 self.block(&part.id, ModelOutputDeltaKind::ReasoningDelta).grow(&text, drafts);
             }
-            PartKind::Tool { tool, call, state } => self.tools.update(&call, tool, state, drafts),
+            PartKind::Tool { tool, call, state } => self.tools.update(&call, tool, *state, drafts),
             PartKind::StepFinish { tokens, cost } => {
                 if self.counted.insert(part.id) {
                     drafts.push(used(&tokens, cost));

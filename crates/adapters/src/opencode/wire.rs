@@ -190,7 +190,7 @@ pub(super) enum PartKind {
         tool: String,
         #[serde(rename = "callID")]
         call: String,
-        state: ToolState,
+        state: Box<ToolState>,
     },
     StepFinish {
         tokens: Tokens,

@@ -205,7 +205,7 @@ async fn a_project_that_allows_everything_is_asked_about_all_the_same() {
     task.say(&call, Say::No("not today")).await;
     assert!(completed(&task.end(Say::No("not today")).await));
     assert!(task.text().contains("not today"), "{}", task.text());
-    let sources = &task.sent.implicit_sources.sources;
+    let sources = &task.sent.as_ref().unwrap().implicit_sources.sources;
     assert!(sources.iter().any(|source| source.path.ends_with("work/opencode.json")), "{sources:?}");
     session.close().await;
 }
