@@ -87,7 +87,7 @@ pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error
     let adapter = roost_adapters::codex::adapter(command("codex", &codex), codex.config, holder.clone());
     runtimes.register(Arc::new(adapter), codex.status);
     let adapter = roost_adapters::opencode::adapter(command("opencode", &opencode), opencode.config, holder.clone());
-    runtimes.register(Arc::new(adapter), opencode.status);
+    runtimes.register(Arc::new(adapter.at(opencode.url)), opencode.status);
     for (id, runtime) in config.runtimes.iter().filter(|(id, _)| !BUILT_IN.contains(&id.as_str())) {
         let display_name = runtime.display_name.as_deref().unwrap_or(id);
         let adapter = AcpAdapter::new(RuntimeName::from_id(id), display_name, command(id, runtime), holder.clone());

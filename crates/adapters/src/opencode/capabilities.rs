@@ -5,7 +5,7 @@ use roost_proto::runtime::{
     RuntimeIsolationMode, RuntimeStateModel, ToolExecutionModel, ToolReplaySafety,
 };
 
-/// The capabilities of OpenCode.
+/// The capabilities of OpenCode, where Roost starts its servers.
 pub(super) fn capabilities() -> RuntimeCapabilities {
     RuntimeCapabilities {
         supports_streaming: true,
@@ -28,7 +28,20 @@ pub(super) fn capabilities() -> RuntimeCapabilities {
         mcp_support: McpSupport::ClientOnly,
         mcp_transports: Some(vec![McpTransport::Stdio, McpTransport::Http]),
         cancellation_model: CancellationModel::BestEffort,
-        supported_isolation_modes: vec![RuntimeIsolationMode::Subprocess],
+        supported_isolation_modes: vec![RuntimeIsolationMode::Subprocess, RuntimeIsolationMode::ServerSide],
         recommended_isolation_mode: RuntimeIsolationMode::Subprocess,
+    }
+}
+
+/// The capabilities of a server that somebody else runs.
+pub(super) fn of_external() -> RuntimeCapabilities {
+    RuntimeCapabilities {
+        state_model: RuntimeStateModel::ServerSide,
+        // It has those that it was started with, and takes none of a session's.
+        mcp_support: McpSupport::None,
+        mcp_transports: None,
+        supported_isolation_modes: vec![RuntimeIsolationMode::ServerSide],
+        recommended_isolation_mode: RuntimeIsolationMode::ServerSide,
+        ..capabilities()
     }
 }

@@ -6,23 +6,20 @@ use super::http::{Client, HttpError};
 
 /// Everything since this prompt of the session, in the order in which it would have been told.
 pub(super) async fn missed(client: &Client, session: &str, last_prompt: &str) -> Result<Vec<Value>, HttpError> {
+    let children = client.get(&format!("/session/{session}/children")).await?;
     let messages = client.get(&format!("/session/{session}/message")).await?;
     let permissions = client.get("/permission").await?;
     let questions = client.get("/question").await?;
     let status = client.get("/session/status").await?;
-    Ok(told(session, last_prompt, &messages, &permissions, &questions, &status))
+    let asked = [children, messages, permissions, questions];
+    Ok(told(session, last_prompt, &asked, &status))
 }
 
-fn told(
-    session: &str,
-    last_prompt: &str,
-    messages: &Value,
-    permissions: &Value,
-    questions: &Value,
-    status: &Value,
-) -> Vec<Value> {
+/// Told of children, messages, permissions and questions, and what the sessions do.
+fn told(session: &str, last_prompt: &str, asked: &[Value; 4], status: &Value) -> Vec<Value> {
+    let [children, messages, permissions, questions] = asked;
     let event = |kind: &str, properties: Value| json!({ "type": kind, "properties": properties });
-    let mut events = Vec::new();
+    let mut events: Vec<_> = list(children).map(|info| event("session.created", json!({ "info": info }))).collect();
     let id = |message: &Value| message.pointer("/info/id").and_then(Value::as_str).unwrap_or_default().to_owned();
     for message in list(messages).filter(|message| id(message).as_str() > last_prompt) {
         events.push(event("message.updated", json!({ "info": message["info"] })));
@@ -53,9 +50,13 @@ mod tests {
     fn what_was_missed_is_told_from_the_last_prompt_on() {
         let message = |id: &str| json!({ "info": { "id": id }, "parts": [{ "id": format!("part of {id}") }] });
         let messages = json!([message("msg_1"), message("msg_2")]);
-        let told = told("ses_1", "msg_1", &messages, &json!([{ "id": "per_1" }]), &json!([]), &json!({}));
+        let asked = [json!([{ "id": "ses_2" }]), messages, json!([{ "id": "per_1" }]), json!([])];
+        let told = told("ses_1", "msg_1", &asked, &json!({}));
         let kinds: Vec<_> = told.iter().map(|event| event["type"].as_str().unwrap()).collect();
-        assert_eq!(kinds, ["message.updated", "message.part.updated", "permission.asked", "session.idle"]);
-        assert_eq!(told[0]["properties"]["info"]["id"], "msg_2");
+        assert_eq!(
+            kinds,
+            ["session.created", "message.updated", "message.part.updated", "permission.asked", "session.idle"]
+        );
+        assert_eq!(told[1]["properties"]["info"]["id"], "msg_2");
     }
 }

@@ -1,4 +1,4 @@
-//! One server process and the one task that hears its events and knows what both sides wait for.
+//! One session of a server and the one task that hears its events and knows what both sides wait for.
 //!
 //! The pump never waits for anybody: what the session has not taken yet stays in the outbox, and while there is some,
 //! the server's events are not read. That is the backpressure; commands are still heard. What is said to the server is
@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
-use roost_process::{Control, Exit, Lines, StderrTail, Stdin};
+use roost_process::Exit;
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
 use roost_proto::payload::{NoticeSource, RuntimeRequestStartedPayload};
@@ -16,9 +16,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::catch_up;
-use super::http::{Client, Events};
+use super::family::Family;
+use super::http::{Client, Events, HttpError};
 use super::map;
 use super::reader::{Errand, Reader};
+use super::server::Server;
 use super::turn::{METHOD, Turn};
 
 /// Commands that may wait for the pump.
@@ -26,7 +28,11 @@ const QUEUE: usize = 256;
 /// How long a server that hung up has to exit before it is called again.
 const EXIT_PATIENCE: Duration = Duration::from_millis(500);
 /// How long a server that hung up may take to answer again.
-const RETURN_PATIENCE: Duration = Duration::from_secs(5);
+const RETURN_PATIENCE: Duration = Duration::from_secs(10);
+/// How long is waited between two tries.
+const PAUSE: Duration = Duration::from_millis(100);
+/// A server that has said nothing for so long is called again; its heart beats every 10 s.
+const SILENCE: Duration = Duration::from_secs(45);
 
 /// Whoever waits for an answer.
 pub(super) type Reply<T = ()> = oneshot::Sender<Result<T, AdapterError>>;
@@ -45,38 +51,23 @@ pub(super) enum Command {
     Cancel { to: Reply },
 }
 
-/// The parts of a started server that the pump takes over.
-pub(super) struct Parts {
-    /// Kept open: some servers read its end as a wish to stop.
-    pub(super) stdin: Stdin,
-    pub(super) stdout: Lines,
-    pub(super) stderr: mpsc::Receiver<String>,
-    pub(super) tail: StderrTail,
-    pub(super) control: Control,
-    /// What it printed before it listened.
-    pub(super) noise: Vec<String>,
-}
-
-/// Starts the pump of this session; it ends when the command channel closes or the server does.
-pub(super) fn start(parts: Parts, client: Client, events: Events, session: String) -> mpsc::Sender<Command> {
+/// Starts the pump of this session; it ends when the command channel closes or the server does. `server` is there if
+/// it is ours.
+pub(super) fn start(server: Option<Server>, client: Client, events: Events, session: String) -> mpsc::Sender<Command> {
     let (commands, inbox) = mpsc::channel(QUEUE);
-    let Parts { stdin, stdout, stderr, tail, control, noise } = parts;
+    let early = server.iter().flat_map(|server| &server.early);
+    let early = early.map(|line| map::noise(NoticeSource::Stdout, line.clone())).collect();
     let pump = Pump {
         client,
         events,
-        session,
-        _stdin: stdin,
-        stdout,
-        stderr,
-        tail,
-        control,
+        family: Family::of(session),
+        server,
         commands: inbox,
         turn: None,
         last_prompt: String::new(),
         outbox: Vec::new(),
-        early: noise.into_iter().map(|line| map::noise(NoticeSource::Stdout, line)).collect(),
+        early,
         errands: JoinSet::new(),
-        quiet: false,
     };
     tokio::spawn(pump.run());
     commands
@@ -86,12 +77,8 @@ pub(super) fn start(parts: Parts, client: Client, events: Events, session: Strin
 struct Pump {
     client: Client,
     events: Events,
-    session: String,
-    _stdin: Stdin,
-    stdout: Lines,
-    stderr: mpsc::Receiver<String>,
-    tail: StderrTail,
-    control: Control,
+    family: Family,
+    server: Option<Server>,
     commands: mpsc::Receiver<Command>,
     turn: Option<Turn>,
     last_prompt: String,
@@ -99,8 +86,6 @@ struct Pump {
     early: Vec<Draft>,
     /// Requests that nobody waits for; they end with the pump.
     errands: JoinSet<()>,
-    /// Nothing comes from stdout any more.
-    quiet: bool,
 }
 
 /// What can happen to a connection.
@@ -110,7 +95,6 @@ enum Happening {
     Delivered,
     Events(Vec<String>),
     Noise(NoticeSource, Vec<String>),
-    Quiet,
     ErrandDone,
     HungUp,
 }
@@ -130,10 +114,9 @@ impl Pump {
                 Happening::Noise(source, lines) => self.read(|reader| {
                     lines.into_iter().for_each(|line| reader.notice(map::noise(source, line)));
                 }),
-                Happening::Quiet => self.quiet = true,
                 Happening::ErrandDone => {}
                 Happening::HungUp => {
-                    let exit = tokio::time::timeout(EXIT_PATIENCE, self.control.wait_exit()).await.ok();
+                    let exit = self.exit().await;
                     if exit.is_some() || !self.listen_again().await {
                         return self.finish(exit).await;
                     }
@@ -145,7 +128,13 @@ impl Pump {
     async fn next(&mut self) -> Happening {
         let full = !self.outbox.is_empty();
         let drafts = self.turn.as_ref().filter(|_| full).map(|turn| turn.drafts.clone());
-        let Self { events, stdout, stderr, commands, outbox, errands, quiet, .. } = self;
+        let Self { events, server, commands, outbox, errands, .. } = self;
+        let noise = async {
+            match server {
+                Some(server) => server.noise().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             // Commands first: a stop must be heard in the middle of a flood.
             biased;
@@ -159,24 +148,18 @@ impl Pump {
                 Happening::Delivered
             }
             Some(_) = errands.join_next(), if !errands.is_empty() => Happening::ErrandDone,
-            Some(line) = stderr.recv(), if !full => Happening::Noise(NoticeSource::Stderr, vec![line]),
-            texts = events.next_batch(), if !full => texts.map_or(Happening::HungUp, Happening::Events),
-            batch = stdout.next_batch(), if !full && !*quiet => match batch {
-                Ok(Some(batch)) => {
-                    let mut lines = Vec::new();
-                    batch.for_each(|line| lines.push(line.text().into_owned()));
-                    Happening::Noise(NoticeSource::Stdout, lines)
-                }
-                Ok(None) | Err(_) => Happening::Quiet,
-            },
+            (source, lines) = noise, if !full => Happening::Noise(source, lines),
+            texts = tokio::time::timeout(SILENCE, events.next_batch()), if !full => {
+                texts.ok().flatten().map_or(Happening::HungUp, Happening::Events)
+            }
         }
     }
 
     /// Lets a reader do something, and sends what it wants sent.
     fn read(&mut self, read: impl FnOnce(&mut Reader<'_>)) {
         let mut wanted = Vec::new();
-        let Self { session, turn, last_prompt, outbox, early, .. } = self;
-        read(&mut Reader { session, turn, last_prompt, outbox, early, errands: &mut wanted });
+        let Self { family, turn, last_prompt, outbox, early, .. } = self;
+        read(&mut Reader { family, turn, last_prompt, outbox, early, errands: &mut wanted });
         for Errand { path, body } in wanted {
             let client = self.client.clone();
             self.errands.spawn(async move {
@@ -232,19 +215,34 @@ impl Pump {
         Ok(())
     }
 
+    /// How a server of ours that hung up has ended, if it has.
+    async fn exit(&self) -> Option<Exit> {
+        tokio::time::timeout(EXIT_PATIENCE, self.server.as_ref()?.exit()).await.ok()
+    }
+
     /// Listens to a server that hung up and lives; what happened meanwhile is asked for.
     async fn listen_again(&mut self) -> bool {
+        let (client, family, last_prompt) = (&self.client, &self.family, &self.last_prompt);
         let again = async {
-            self.events = self.client.events().await.ok()?;
-            catch_up::missed(&self.client, &self.session, &self.last_prompt).await.ok()
-        };
-        match tokio::time::timeout(RETURN_PATIENCE, again).await {
-            Ok(Some(missed)) => {
-                self.read(|reader| missed.iter().for_each(|event| reader.message(&event.to_string())));
-                true
+            loop {
+                let answer = async {
+                    let events = client.events().await?;
+                    Ok::<_, HttpError>((events, catch_up::missed(client, family.first(), last_prompt).await?))
+                };
+                match answer.await {
+                    Ok(answer) => return answer,
+                    Err(error) => tracing::debug!(%error, "OpenCode does not answer; it is asked again"),
+                }
+                tokio::time::sleep(PAUSE).await;
             }
-            Ok(None) | Err(_) => false,
+        };
+        let Ok((events, missed)) = tokio::time::timeout(RETURN_PATIENCE, again).await else { return false };
+        self.events = events;
+        self.read(|reader| missed.iter().for_each(|event| reader.message(&event.to_string())));
+        if let Some(turn) = &mut self.turn {
+            turn.mapper.missed_some();
         }
+        true
     }
 
     /// The server is gone: tells whoever waits for it how.
@@ -256,11 +254,10 @@ impl Pump {
             None => "hung up".to_owned(),
         };
         let Some(mut turn) = self.turn.take() else { return };
-        while let Ok(line) = self.stderr.try_recv() {
-            self.outbox.push(map::noise(NoticeSource::Stderr, line));
-        }
+        let (lines, tail) = self.server.as_mut().map(Server::last_words).unwrap_or_default();
+        self.outbox.extend(lines.into_iter().map(|line| map::noise(NoticeSource::Stderr, line)));
         let mut error = TaskError::new(FailureCode::RuntimeExited, format!("OpenCode {how} in the middle of the task"));
-        error.stderr_tail = Some(self.tail.text()).filter(|text| !text.is_empty());
+        error.stderr_tail = tail;
         turn.finish(TaskEnd::Failed(Box::new(error)), &mut self.outbox);
         // Nobody listens: then nobody needs to know.
         let _ = turn.drafts.send(self.outbox).await;

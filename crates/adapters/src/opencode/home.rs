@@ -36,6 +36,13 @@ impl Folders {
     }
 }
 
+impl Folders {
+    /// Where the conversations are.
+    pub(super) fn database(&self) -> PathBuf {
+        self.data.join("opencode.db")
+    }
+}
+
 /// Whether somebody is logged in: a key in the environment, or what `opencode auth login` leaves. A provider in the
 /// settings is told beside it; it may need no login. No secret is kept.
 pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv, has_provider: bool) -> AuthStatus {
@@ -58,6 +65,12 @@ pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv, has_pr
         account_label: None,
         details: details.as_object().cloned(),
     }
+}
+
+/// Whether two paths lead to the same folder.
+pub(super) async fn is_same_folder(one: &str, other: &str) -> bool {
+    let real = async |path: &str| tokio::fs::canonicalize(path).await.unwrap_or_else(|_| PathBuf::from(path));
+    one == other || real(one).await == real(other).await
 }
 
 /// The files that OpenCode reads by itself.

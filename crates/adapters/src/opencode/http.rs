@@ -1,6 +1,5 @@
 //! The way to an OpenCode server: requests with JSON bodies, and its stream of events.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use base64::Engine;
@@ -11,6 +10,7 @@ use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_util::task::AbortOnDropHandle;
@@ -21,8 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A server, and the right to talk to it.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
-    address: SocketAddr,
+    server: String,
     authorization: String,
+    /// Where the session works, for a server that was started elsewhere.
+    directory: Option<String>,
 }
 
 /// Why a request came to nothing.
@@ -44,10 +46,15 @@ fn broken(error: impl std::fmt::Display) -> HttpError {
 }
 
 impl Client {
-    /// The server at this address, whose password this is.
-    pub(super) fn new(address: SocketAddr, password: &str) -> Self {
-        let authorization = format!("Basic {}", STANDARD.encode(format!("opencode:{password}")));
-        Self { address, authorization }
+    /// The server at this `host:port`, and the name and password that it wants.
+    pub(super) fn new(server: &str, user: &str, password: &str) -> Self {
+        let authorization = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+        Self { server: server.to_owned(), authorization, directory: None }
+    }
+
+    /// The same, for what happens in this directory.
+    pub(super) fn within(self, directory: &str) -> Self {
+        Self { directory: Some(utf8_percent_encode(directory, NON_ALPHANUMERIC).to_string()), ..self }
     }
 
     /// Reads something.
@@ -91,7 +98,7 @@ impl Client {
         path: &str,
         body: Option<&Value>,
     ) -> Result<(Response<Incoming>, AbortOnDropHandle<()>), HttpError> {
-        let stream = TcpStream::connect(self.address).await.map_err(broken)?;
+        let stream = TcpStream::connect(&self.server).await.map_err(broken)?;
         stream.set_nodelay(true).map_err(broken)?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
@@ -99,11 +106,15 @@ impl Client {
             // Whoever waits for the answer hears of it there.
             let _ = connection.await;
         }));
+        let path = match &self.directory {
+            Some(directory) => format!("{path}?directory={directory}"),
+            None => path.to_owned(),
+        };
         let bytes = body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
         let request = Request::builder()
             .method(method)
             .uri(path)
-            .header(HOST, self.address.to_string())
+            .header(HOST, &self.server)
             .header(AUTHORIZATION, &self.authorization)
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(bytes))

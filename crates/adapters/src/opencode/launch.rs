@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::connection::Parts;
 use super::http::Client;
+use super::server::Server;
 use crate::acp::AgentCommand;
 
 /// Lines of stderr that may wait to be shown; the rest is only in the tail.
@@ -22,6 +22,8 @@ const STDERR_LINES: usize = 64;
 const START: Duration = Duration::from_secs(60);
 /// What the line begins with by which the server says where it listens.
 const READY: &str = "opencode server listening on http://";
+/// The name that goes with the password.
+const USER: &str = "opencode";
 /// OpenCode's settings as a variable.
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 
@@ -95,15 +97,14 @@ pub(super) async fn launch(
     command: &AgentCommand,
     open: &OpenSession,
     settings: &Map<String, Value>,
-) -> Result<(Parts, Client), AdapterError> {
+) -> Result<(Server, Client), AdapterError> {
     let spawn = |error: String| AdapterError::Spawn(error);
     let mut env = environment(command, &open.env);
     let inherited = env.get(CONTENT).map(|text| text.to_string_lossy().into_owned());
     let password = Uuid::new_v4().simple().to_string();
     env.set(CONTENT, document(inherited.as_deref(), settings, open).to_string());
     env.set("OPENCODE_SERVER_PASSWORD", &password);
-    // Another name would be asked for.
-    env.set("OPENCODE_SERVER_USERNAME", "opencode");
+    env.set("OPENCODE_SERVER_USERNAME", USER);
     let mut args = command.args.clone();
     args.extend(["serve", "--port", "0", "--hostname", "127.0.0.1"].map(OsString::from));
     let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
@@ -131,9 +132,9 @@ pub(super) async fn launch(
         let said = running.stderr.text();
         return Err(spawn(format!("OpenCode ended before it listened ({exit}): {}", said.trim())));
     };
-    let client = Client::new(address, &password);
-    let (stdin, stdout, tail) = (running.stdin, running.stdout, running.stderr);
-    Ok((Parts { stdin, stdout, stderr, tail, control, noise }, client))
+    let client = Client::new(&address.to_string(), USER, &password);
+    let server = Server::new((running.stdin, running.stdout, control), stderr, running.stderr, noise);
+    Ok((server, client))
 }
 
 /// Reads until the server says where it listens; what else it says is noise.
@@ -143,13 +144,18 @@ async fn listening(stdout: &mut Lines, noise: &mut Vec<String>) -> Option<Socket
         let batch = stdout.next_batch().await.ok()??;
         batch.for_each(|line| {
             let text = line.text();
-            match text.strip_prefix(READY).and_then(|address| address.trim().parse().ok()) {
+            match self::address(&text) {
                 Some(found) => address = Some(found),
                 None => noise.push(text.into_owned()),
             }
         });
     }
     address
+}
+
+/// Where the server listens, if this line says so.
+pub(super) fn address(line: &str) -> Option<SocketAddr> {
+    line.strip_prefix(READY)?.trim().parse().ok()
 }
 
 /// A holder that does not wait for the server to leave by itself: it does not watch its stdin.

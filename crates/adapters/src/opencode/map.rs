@@ -22,6 +22,8 @@ struct Block {
     id: Arc<str>,
     kind: ModelOutputDeltaKind,
     text: String,
+    /// Something of it was not heard: the rest is told once it is whole.
+    torn: bool,
     done: bool,
 }
 
@@ -29,11 +31,18 @@ impl Block {
     /// The text is this long by now; what is new of it is told.
     fn grow(&mut self, whole: &str, drafts: &mut Vec<Draft>) {
         if let Some(rest) = whole.strip_prefix(self.text.as_str()) {
-            self.add(rest, drafts);
+            self.tell(rest, drafts);
         }
     }
 
+    /// A piece was added to the text.
     fn add(&mut self, delta: &str, drafts: &mut Vec<Draft>) {
+        if !self.torn {
+            self.tell(delta, drafts);
+        }
+    }
+
+    fn tell(&mut self, delta: &str, drafts: &mut Vec<Draft>) {
         if !delta.is_empty() && !self.done {
             self.text.push_str(delta);
             let (kind, block_id, delta) = (self.kind, self.id.clone(), delta.to_owned());
@@ -64,7 +73,7 @@ impl Mapper {
     /// A part of an answer of ours, or a tool call of an agent that ours started.
     pub(super) fn part(&mut self, part: Part, drafts: &mut Vec<Draft>) {
         match part.kind {
-            PartKind::Text { text, time } => {
+            PartKind::Text { text, time, .. } => {
                 let block = self.block(&part.id, ModelOutputDeltaKind::TextDelta);
                 block.grow(&text, drafts);
                 if time.end.is_some() {
@@ -91,6 +100,11 @@ impl Mapper {
         }
     }
 
+    /// Nobody listened for a while, and pieces of texts may be lost.
+    pub(super) fn missed_some(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.torn = true);
+    }
+
     /// The turn is over: whatever is being written is finished.
     pub(super) fn end(&mut self, drafts: &mut Vec<Draft>) {
         self.blocks.iter_mut().for_each(|block| block.finish(drafts));
@@ -99,7 +113,14 @@ impl Mapper {
     fn block(&mut self, native: &str, kind: ModelOutputDeltaKind) -> &mut Block {
         let at = self.blocks.iter().position(|block| block.native == native).unwrap_or_else(|| {
             let id = format!("block_{}", self.blocks.len() + 1).into();
-            self.blocks.push(Block { native: native.to_owned(), id, kind, text: String::new(), done: false });
+            self.blocks.push(Block {
+                native: native.to_owned(),
+                id,
+                kind,
+                text: String::new(),
+                torn: false,
+                done: false,
+            });
             self.blocks.len() - 1
         });
         &mut self.blocks[at]

@@ -18,7 +18,7 @@ pub(super) struct Asked {
 
 /// The question in our words; its fields are named by their order.
 pub(super) fn of(question: Question) -> (QuestionAskedPayload, Asked) {
-    let Question { id, questions } = question;
+    let Question { id, questions, .. } = question;
     let asked = Asked { native: id.clone(), fields: questions.len() };
     let message = questions.iter().map(|one| one.question.as_str()).collect::<Vec<_>>().join("\n");
     let fields = questions.into_iter().enumerate().map(|(number, one)| field(number, one)).collect();
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn answers_go_back_in_the_order_of_the_questions() {
-        let asked = json!({ "id": "que_1", "questions": [
+        let asked = json!({ "id": "que_1", "sessionID": "ses_1", "questions": [
             { "question": "Which colour?", "header": "Colour", "options": [{ "label": "Red" }, { "label": "Blue" }] },
             { "question": "Why?" },
         ] });

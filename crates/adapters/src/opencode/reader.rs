@@ -4,6 +4,7 @@ use roost_engine::adapter::{Answer, Draft, Fact};
 use roost_proto::payload::NoticeSource;
 use serde_json::{Value, json};
 
+use super::family::Family;
 use super::map;
 use super::questions;
 use super::turn::Turn;
@@ -34,7 +35,7 @@ impl Errand {
 
 /// Reads events into the outbox; the parts of the pump that reading touches.
 pub(super) struct Reader<'a> {
-    pub(super) session: &'a str,
+    pub(super) family: &'a mut Family,
     pub(super) turn: &'a mut Option<Turn>,
     /// The last message of the user's that belongs to an earlier turn; their ids ascend.
     pub(super) last_prompt: &'a mut String,
@@ -65,20 +66,20 @@ impl Reader<'_> {
 
     fn event(&mut self, event: Event) {
         let Some(turn) = self.turn.as_mut().filter(|turn| !turn.over) else { return self.between(event) };
+        let is_first = |session: &str| session == self.family.first();
         match event {
-            Event::Message { info } if info.session == self.session => self.info(info),
-            Event::Message { .. } => {}
+            Event::Session { info } => self.family.hear(info),
+            Event::Message { info } if is_first(&info.session) => self.info(info),
             Event::Part { part } => self.part(part),
-            Event::Delta { session, part, field, delta } => {
-                if session == self.session && field == "text" {
+            Event::Delta { session, part, field, delta } if is_first(&session) => {
+                if field == "text" {
                     turn.mapper.delta(&part, &delta, self.outbox);
                 }
             }
-            Event::Status { session, status } if session == self.session => self.status(status),
-            Event::Idle { session } if session == self.session => self.idle(),
-            Event::Status { .. } | Event::Idle { .. } => {}
+            Event::Status { session, status } if is_first(&session) => self.status(status),
+            Event::Idle { session } if is_first(&session) => self.idle(),
             Event::Error { session, error } => {
-                if let (true, Some(error)) = (session.is_none_or(|session| session == self.session), error) {
+                if let (true, Some(error)) = (session.is_none_or(|session| is_first(&session)), error) {
                     turn.failed(error);
                     if !turn.busy {
                         // It never began; no other word will follow.
@@ -86,12 +87,13 @@ impl Reader<'_> {
                     }
                 }
             }
+            Event::Permission(permission) if !self.family.has(&permission.session) => {}
             Event::Permission(permission) if turn.cancelled => {
                 self.errands.push(Errand::refuse(&permission.id, "the task is being stopped"));
             }
             Event::Permission(permission) => turn.mapper.tools.asked(permission, self.outbox),
             Event::PermissionReplied(replied) => turn.mapper.tools.settled(&replied.request),
-            Event::Question(question) => {
+            Event::Question(question) if self.family.has(&question.session) => {
                 let (question, asked) = questions::of(question);
                 if !turn.cancelled && !turn.questions.contains_key(&question.question_id) {
                     turn.questions.insert(question.question_id.clone(), asked);
@@ -105,21 +107,25 @@ impl Reader<'_> {
                     self.outbox.push(Fact::QuestionWithdrawn(question).into());
                 }
             }
-            Event::Todo { session, todos } => {
-                if session == self.session {
-                    self.outbox.push(map::planned(todos));
-                }
-            }
+            Event::Todo { session, todos } if is_first(&session) => self.outbox.push(map::planned(todos)),
+            // Of other sessions.
+            Event::Message { .. }
+            | Event::Delta { .. }
+            | Event::Status { .. }
+            | Event::Idle { .. }
+            | Event::Question(_)
+            | Event::Todo { .. } => {}
         }
     }
 
     /// Nobody can be asked between turns; OpenCode must not wait for ever.
     fn between(&mut self, event: Event) {
         match event {
-            Event::Permission(permission) => {
+            Event::Session { info } => self.family.hear(info),
+            Event::Permission(permission) if self.family.has(&permission.session) => {
                 self.errands.push(Errand::refuse(&permission.id, "nobody can be asked between two tasks"));
             }
-            Event::Question(question) => {
+            Event::Question(question) if self.family.has(&question.session) => {
                 let (_, asked) = questions::of(question);
                 let path = format!("/question/{}/reply", asked.native);
                 self.errands.push(Errand { path, body: asked.answer(Answer::Declined) });
@@ -144,9 +150,9 @@ impl Reader<'_> {
 
     fn part(&mut self, part: Part) {
         let Some(turn) = self.turn else { return };
-        // A session has a server of its own, so every other session is one of an agent that ours started; what that
-        // one says is said to ours, but its tools are tools.
-        let of_helper = part.session != self.session && matches!(part.kind, PartKind::Tool { .. });
+        // What an agent that ours started says is said to ours, but its tools are tools.
+        let is_helper = part.session != self.family.first() && self.family.has(&part.session);
+        let of_helper = is_helper && matches!(part.kind, PartKind::Tool { .. });
         if of_helper || turn.is_ours(&part.message) {
             turn.mapper.part(part, self.outbox);
         }
@@ -172,7 +178,7 @@ impl Reader<'_> {
     /// A stop that came before OpenCode had begun stopped nothing.
     fn stop_again(&mut self) {
         if self.turn.as_ref().is_some_and(Turn::wants_stop) {
-            self.errands.push(Errand::abort(self.session));
+            self.errands.push(Errand::abort(self.family.first()));
         }
     }
 

@@ -12,9 +12,11 @@ use roost_proto::transcript;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-use super::connection::{Command, Parts, Reply, start};
+use super::connection::{Command, Reply, start};
 use super::home::{self, Folders};
 use super::http::{Client, HttpError};
+use super::lock::{Lock, Locks};
+use super::server::Server;
 
 /// Its title unless it is given one: OpenCode would ask the model for one, beside the first turn.
 const TITLE: &str = "Roost session";
@@ -23,7 +25,9 @@ const TITLE: &str = "Roost session";
 pub(super) struct OpencodeSession {
     commands: mpsc::Sender<Command>,
     client: Client,
-    control: Control,
+    /// The process, if it is ours.
+    control: Option<Control>,
+    _lock: Lock,
     native: String,
     open: OpenSession,
     folders: Folders,
@@ -33,31 +37,34 @@ pub(super) struct OpencodeSession {
 impl OpencodeSession {
     /// A session of this server's: a new one, or one that it knows.
     pub(super) async fn open(
-        (parts, client): (Parts, Client),
+        (server, client): (Option<Server>, Client),
         open: OpenSession,
         folders: Folders,
         settings: &Map<String, Value>,
-        known: Option<&RuntimeSessionId>,
+        (known, locks): (Option<&RuntimeSessionId>, &Locks),
     ) -> Result<Self, AdapterError> {
-        let control = parts.control.clone();
+        let control = server.as_ref().map(Server::control);
         let begun = async {
             let events = client.events().await?;
             let native = match known {
                 None => create(&client, &open).await?,
-                Some(native) => resume(&client, native).await?,
+                Some(native) => resume(&client, native, &open).await?,
             };
-            Ok((events, native))
+            let lock = locks.take(&native).await?;
+            Ok((events, native, lock))
         };
-        let (events, native) = match begun.await {
+        let (events, native, lock) = match begun.await {
             Ok(begun) => begun,
             Err(error) => {
-                control.stop().await;
+                if let Some(control) = control {
+                    control.stop().await;
+                }
                 return Err(error);
             }
         };
-        let commands = start(parts, client.clone(), events, native.clone());
+        let commands = start(server, client.clone(), events, native.clone());
         let settings = settings.keys().cloned().collect();
-        Ok(Self { commands, client, control, native, open, folders, settings })
+        Ok(Self { commands, client, control, _lock: lock, native, open, folders, settings })
     }
 
     /// What OpenCode is told besides messages; of its settings only the names, because values can be secrets.
@@ -90,7 +97,7 @@ async fn create(client: &Client, open: &OpenSession) -> Result<String, AdapterEr
     id.ok_or_else(|| AdapterError::Runtime { message: "OpenCode made a session without an id".into(), raw: Some(made) })
 }
 
-async fn resume(client: &Client, native: &RuntimeSessionId) -> Result<String, AdapterError> {
+async fn resume(client: &Client, native: &RuntimeSessionId, open: &OpenSession) -> Result<String, AdapterError> {
     let unknown = || AdapterError::UnknownSession(native.clone());
     // Anything else is no id, and is answered with an error that says nothing.
     if !native.as_str().starts_with("ses_")
@@ -98,11 +105,19 @@ async fn resume(client: &Client, native: &RuntimeSessionId) -> Result<String, Ad
     {
         return Err(unknown());
     }
-    match client.patch(&format!("/session/{native}"), &json!({ "permission": rules() })).await {
-        Ok(_) => Ok(native.to_string()),
-        Err(HttpError::Refused { status, .. }) if status == 404 => Err(unknown()),
-        Err(error) => Err(error.into()),
+    let path = format!("/session/{native}");
+    let session = match client.get(&path).await {
+        Ok(session) => session,
+        Err(HttpError::Refused { status, .. }) if status == 404 => return Err(unknown()),
+        Err(error) => return Err(error.into()),
+    };
+    // OpenCode would go on with it in the wrong place.
+    let directory = session.get("directory").and_then(Value::as_str).unwrap_or_default();
+    if !home::is_same_folder(directory, &open.env.cwd).await {
+        return Err(unknown());
     }
+    client.patch(&path, &json!({ "permission": rules() })).await?;
+    Ok(native.to_string())
 }
 
 /// The user's words; what was said before goes first, for a session that does not remember it.
@@ -153,14 +168,21 @@ impl RuntimeSession for OpencodeSession {
         tokio::select! {
             // The pump ends when the server hangs up, even if its process lives on.
             () = self.commands.closed() => {}
-            _ = self.control.wait_exit() => {}
+            () = async {
+                match &self.control {
+                    Some(control) => drop(control.wait_exit().await),
+                    None => std::future::pending().await,
+                }
+            } => {}
         }
     }
 
     async fn close(self: Box<Self>) {
         // The pump ends with its last command sender and hangs up.
         drop(self.commands);
-        self.control.stop().await;
+        if let Some(control) = self.control {
+            control.stop().await;
+        }
     }
 }
 

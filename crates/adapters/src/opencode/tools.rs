@@ -1,6 +1,6 @@
 //! The tool calls of one task: what OpenCode announced, asked about, ran and finished.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use roost_engine::adapter::{Draft, Fact, ToolOutcome};
 use roost_proto::canonical;
@@ -56,6 +56,8 @@ struct Pending {
 pub(super) struct Tools {
     known: BTreeMap<String, Tool>,
     pending: HashMap<ToolCallId, Pending>,
+    /// Permissions that were asked for; a stream that was opened again tells them twice.
+    heard: HashSet<String>,
 }
 
 impl Tools {
@@ -99,6 +101,9 @@ impl Tools {
 
     /// OpenCode asks whether something may be done.
     pub(super) fn asked(&mut self, permission: Permission, drafts: &mut Vec<Draft>) {
+        if !self.heard.insert(permission.id.clone()) {
+            return;
+        }
         match permission.tool.as_ref().map(|tool| tool.call.clone()) {
             Some(native) => {
                 let tool = self.known.entry(native.clone()).or_default();
@@ -128,10 +133,6 @@ impl Tools {
         let call = id(&native);
         let title = Some(patterns.join(", ")).filter(|title| !title.is_empty());
         let input = json!({ "patterns": patterns, "metadata": metadata });
-        // A stream that was opened again tells it twice.
-        if self.pending.contains_key(&call) {
-            return;
-        }
         drafts.push(requested(&native, &name, input, title));
         self.pending.insert(call.clone(), Pending { permission: native, besides: true });
         drafts.push(Fact::ToolAsks(call).into());

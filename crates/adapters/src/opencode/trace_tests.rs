@@ -1,7 +1,7 @@
 //! Recorded runs of the real OpenCode, read by the same code that reads live ones. The summaries are golden files: a
 //! change in how OpenCode is understood shows up as a diff.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -15,30 +15,43 @@ use roost_proto::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use super::family::Family;
+use super::launch;
 use super::reader::{Errand, Reader};
 use super::turn::Turn;
 use super::wire::{self, Told};
 
-/// What was said, and by whom.
+/// A line of a recording: what was said, and by whom.
 enum Recorded {
     /// A request of the host's: its path and body.
     Sent(String, Value),
     /// An event of the server's.
     Event(String),
+    /// The server's answer to a request, with its status.
+    Answered,
+    /// The server says where it listens.
+    Listening,
+    /// Something that is no protocol, or about the recording.
+    Aside,
 }
 
 fn recorded(path: &Path) -> Vec<Recorded> {
     let text = std::fs::read_to_string(path).unwrap();
     let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let recorded = records.filter_map(|record| {
-        let line = record["line"].as_str().unwrap_or_default();
-        match record["dir"].as_str() {
-            Some("out") => line.strip_prefix("sse ").map(|event| Recorded::Event(event.to_owned())),
-            Some("in") => {
-                let (path, body) = line.strip_prefix("POST ")?.split_once(' ')?;
-                Some(Recorded::Sent(path.to_owned(), serde_json::from_str(body).unwrap_or_default()))
+    let recorded = records.map(|record| {
+        let line = record["line"].as_str().unwrap();
+        let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match (record["dir"].as_str().unwrap(), first) {
+            ("out", "sse") => Recorded::Event(rest.to_owned()),
+            ("out", status) if status.parse::<u16>().is_ok() => Recorded::Answered,
+            ("out", _) if launch::address(line).is_some() => Recorded::Listening,
+            ("out", "Warning:") | ("err" | "meta", _) => Recorded::Aside,
+            ("in", "POST") => {
+                let (path, body) = rest.split_once(' ').unwrap();
+                Recorded::Sent(path.to_owned(), serde_json::from_str(body).unwrap_or_default())
             }
-            _ => None,
+            ("in", "GET") => Recorded::Sent(rest.to_owned(), Value::Null),
+            _ => panic!("{}: nobody knows what this is: {record}", path.display()),
         }
     });
     recorded.collect()
@@ -47,13 +60,15 @@ fn recorded(path: &Path) -> Vec<Recorded> {
 /// The pump's state without its process.
 #[derive(Default)]
 struct Replay {
-    session: String,
+    family: Family,
     turn: Option<Turn>,
     last_prompt: String,
     outbox: Vec<Draft>,
     early: Vec<Draft>,
     errands: Vec<Errand>,
     turns: Vec<Vec<Draft>>,
+    /// The ids of events; where two listened at once, the recording has each event twice.
+    heard: HashSet<String>,
 }
 
 impl Replay {
@@ -63,6 +78,7 @@ impl Replay {
             match line {
                 Recorded::Sent(path, body) => replay.sent(&path, &body),
                 Recorded::Event(text) => replay.read(&text),
+                Recorded::Answered | Recorded::Listening | Recorded::Aside => {}
             }
         }
         replay.next_turn();
@@ -70,8 +86,12 @@ impl Replay {
     }
 
     fn read(&mut self, text: &str) {
-        let Self { session, turn, last_prompt, outbox, early, errands, .. } = self;
-        Reader { session, turn, last_prompt, outbox, early, errands }.message(text);
+        let event: Value = serde_json::from_str(text).unwrap();
+        if !self.heard.insert(event["id"].as_str().unwrap().to_owned()) {
+            return;
+        }
+        let Self { family, turn, last_prompt, outbox, early, errands, .. } = self;
+        Reader { family, turn, last_prompt, outbox, early, errands }.message(text);
     }
 
     /// What the recorded host said, done to the state as ours would.
@@ -80,7 +100,7 @@ impl Replay {
         match (words.as_slice(), &mut self.turn) {
             (["session", session, "prompt_async"], _) => {
                 self.next_turn();
-                self.session = (*session).to_owned();
+                self.family = Family::of((*session).to_owned());
                 let (drafts, _) = mpsc::channel(1);
                 self.turn = Some(Turn::new(RequestId::new(), drafts));
                 self.outbox.append(&mut self.early);
@@ -169,7 +189,7 @@ fn traces() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces/opencode");
     let mut files: Vec<_> = std::fs::read_dir(root).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
-    assert!(files.len() >= 17, "the traces are missing");
+    assert!(files.len() >= 24, "the traces are missing");
     files
 }
 
@@ -178,6 +198,14 @@ fn recorded_turns_are_understood_as_before() {
     for path in traces() {
         let scenario = path.file_stem().unwrap().to_string_lossy();
         insta::assert_snapshot!(scenario.as_ref(), summary(&path));
+    }
+}
+
+#[test]
+fn every_recorded_server_says_once_where_it_listens() {
+    for path in traces() {
+        let listening = recorded(&path).iter().filter(|line| matches!(line, Recorded::Listening)).count();
+        assert_eq!(listening, 1, "{}", path.display());
     }
 }
 

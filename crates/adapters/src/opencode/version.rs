@@ -11,6 +11,10 @@ use tokio::sync::OnceCell;
 use super::launch::environment;
 use crate::acp::AgentCommand;
 
+/// How it is installed and brought up to date.
+pub(super) const INSTALL: &str = "`npm install -g opencode-ai@latest`";
+/// The oldest that Roost was tried with: its server's events and requests change between versions.
+const OLDEST: [u64; 2] = [1, 18];
 /// How long `--version` may take; wrappers start slowly.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -23,12 +27,27 @@ impl Version {
     pub(super) async fn look(&self, holder: &Arc<Holder>, command: &AgentCommand, env: &RuntimeEnv) -> Availability {
         let path = environment(command, env).get("PATH").map(|path| path.to_string_lossy().into_owned());
         if let Err(error) = roost_process::find_program(&command.program, path.as_deref()).await {
-            let reason = format!("{error}; install it with `npm install -g opencode-ai`, or set its `command`");
+            let reason = format!("{error}; install it with {INSTALL}, or set its `command`");
             return Availability::Missing { reason };
         }
         let asked = self.0.get_or_try_init(|| async { ask(holder, command, env).await.ok_or(()) });
-        Availability::Installed { version: asked.await.ok().cloned() }
+        match asked.await.ok() {
+            Some(version) if is_too_old(version) => Availability::Missing { reason: too_old(version, INSTALL) },
+            version => Availability::Installed { version: version.cloned() },
+        }
     }
+}
+
+/// Whether Roost cannot talk to this version. One that is no number is taken for a new one.
+pub(super) fn is_too_old(version: &str) -> bool {
+    let numbers: Vec<u64> = version.split(['.', '-', '+']).map_while(|number| number.parse().ok()).collect();
+    !numbers.is_empty() && numbers.as_slice() < OLDEST.as_slice()
+}
+
+/// What to say to somebody with a version that is too old.
+pub(super) fn too_old(version: &str, how: &str) -> String {
+    let [major, minor] = OLDEST;
+    format!("OpenCode {version} is too old: Roost needs {major}.{minor} or later; update it with {how}")
 }
 
 async fn ask(holder: &Holder, command: &AgentCommand, env: &RuntimeEnv) -> Option<String> {
@@ -56,4 +75,19 @@ async fn ask(holder: &Holder, command: &AgentCommand, env: &RuntimeEnv) -> Optio
     running.control.stop().await;
     // "1.18.33"
     said?.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit())).map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_before_the_oldest_is_too_old() {
+        for version in ["0.15.31", "1.17.99", "1", "1.2"] {
+            assert!(is_too_old(version), "{version}");
+        }
+        for version in ["1.18", "1.18.0", "1.18.33", "1.100.0-beta.1", "2.0.0", "local"] {
+            assert!(!is_too_old(version), "{version}");
+        }
+    }
 }

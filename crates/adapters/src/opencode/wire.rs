@@ -9,6 +9,8 @@ use serde_json::Value;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", content = "properties")]
 pub(super) enum Event {
+    #[serde(rename = "session.created", alias = "session.updated")]
+    Session { info: SessionInfo },
     #[serde(rename = "message.updated")]
     Message { info: Info },
     #[serde(rename = "message.part.updated")]
@@ -59,7 +61,7 @@ pub(super) enum Event {
 }
 
 /// Events that say nothing which is not said elsewhere.
-const QUIET: [&str; 22] = [
+const QUIET: [&str; 20] = [
     "catalog.updated",
     "command.executed",
     "file.edited",
@@ -78,9 +80,7 @@ const QUIET: [&str; 22] = [
     "server.heartbeat",
     "server.instance.disposed",
     "session.compacted",
-    "session.created",
     "session.diff",
-    "session.updated",
     "vcs.branch.updated",
 ];
 
@@ -112,6 +112,14 @@ pub(super) fn parse(text: &str) -> Told {
             Err(_) => serde_json::from_str(text).map_or(Told::Noise, Told::Unknown),
         },
     }
+}
+
+/// A session, as far as one is told from another.
+#[derive(Debug, Deserialize)]
+pub(super) struct SessionInfo {
+    pub(super) id: String,
+    #[serde(rename = "parentID", default)]
+    pub(super) parent: Option<String>,
 }
 
 /// A message, without its parts.
@@ -182,6 +190,8 @@ pub(super) enum PartKind {
         text: String,
         #[serde(default)]
         time: Times,
+        #[serde(default)]
+        synthetic: bool,
     },
     Reasoning {
         text: String,
@@ -253,6 +263,8 @@ pub(super) struct CacheTokens {
 #[derive(Debug, Deserialize)]
 pub(super) struct Permission {
     pub(super) id: String,
+    #[serde(rename = "sessionID")]
+    pub(super) session: String,
     pub(super) permission: String,
     #[serde(default)]
     pub(super) patterns: Vec<String>,
@@ -280,6 +292,8 @@ pub(super) struct Replied {
 #[derive(Debug, Deserialize)]
 pub(super) struct Question {
     pub(super) id: String,
+    #[serde(rename = "sessionID")]
+    pub(super) session: String,
     pub(super) questions: Vec<OneQuestion>,
 }
 

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use roost_adapters::opencode::ServerUrl;
 use roost_process::Isolation;
 use roost_proto::registry::RuntimeStatus;
 use schemars::JsonSchema;
@@ -193,6 +194,10 @@ section! {
     Runtime {
         /// Its program: a path, or a name to be found in `PATH`; the built-in agents have their own names.
         command: Option<String> = None,
+        /// `opencode` only: the address of a server that runs already, `http://HOST:PORT`, to be used instead of a
+        /// `command`; its password is `OPENCODE_SERVER_PASSWORD` in `env`. Roost neither starts nor ends it.
+        #[schemars(with = "Option<String>")]
+        url: Option<ServerUrl> = None,
         /// Its arguments.
         args: Vec<String> = Vec::new(),
         /// Variables on top of the allow-listed environment.
