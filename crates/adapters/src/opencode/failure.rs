@@ -19,14 +19,17 @@ pub(super) fn end(error: &NamedError) -> TaskEnd {
         ("ContextOverflowError", _) => FailureCode::ContextTooLarge,
         _ => FailureCode::RuntimeError,
     };
+    let said = text("message").unwrap_or(&error.name);
+    // It has no error of its own for this, nor one for a provider that nobody is logged in to.
+    let no_model = said.starts_with("Model not found");
     // OpenCode calls every refusal worth another try; only these are.
     let retryable = match status {
         Some(status) => status == 408 || status == 429 || status >= 500,
-        None => error.name == "APIError" || error.name == "UnknownError",
+        None => (error.name == "APIError" || error.name == "UnknownError") && !no_model,
     };
     let status = status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
-    let said = text("message").unwrap_or(&error.name);
-    let message = format!("OpenCode could not go on{status}: {said}");
+    let hint = if no_model { "; log in to its provider (`opencode auth login`), or choose another model" } else { "" };
+    let message = format!("OpenCode could not go on{status}: {said}{hint}");
     let raw = serde_json::to_value(error).ok();
     TaskEnd::Failed(Box::new(TaskError { retryable, raw, ..TaskError::new(code, message) }))
 }
@@ -55,6 +58,7 @@ mod tests {
             ("APIError", json!({ "statusCode": 429 }), FailureCode::RuntimeError, true),
             ("APIError", json!({ "statusCode": 500 }), FailureCode::RuntimeError, true),
             ("UnknownError", json!({ "message": "the stream broke off" }), FailureCode::RuntimeError, true),
+            ("UnknownError", json!({ "message": "Model not found: a/b." }), FailureCode::RuntimeError, false),
             ("ProviderAuthError", json!({}), FailureCode::AuthError, false),
             ("ContextOverflowError", json!({}), FailureCode::ContextTooLarge, false),
             ("MessageOutputLengthError", json!({}), FailureCode::RuntimeError, false),

@@ -194,8 +194,7 @@ section! {
     Runtime {
         /// Its program: a path, or a name to be found in `PATH`; the built-in agents have their own names.
         command: Option<String> = None,
-        /// `opencode` only: the address of a server that runs already, `http://HOST:PORT`, to be used instead of a
-        /// `command`; its password is `OPENCODE_SERVER_PASSWORD` in `env`. Roost neither starts nor ends it.
+        /// For `opencode`: the `http://HOST:PORT` of a server that runs already; Roost neither starts nor ends it.
         #[schemars(with = "Option<String>")]
         url: Option<ServerUrl> = None,
         /// Its arguments.

@@ -10,27 +10,46 @@ use testkit::soon;
 use super::live::Live;
 use crate::codex::live::{Say, Watched, completed, run};
 
-#[tokio::test]
-async fn a_failing_provider_fails_the_task_and_says_whether_to_try_again() {
-    use FailureCode::{AuthError, RuntimeError};
+/// OpenCode tries five times whatever fails, for some seconds.
+async fn fails(script: &str, code: FailureCode, retryable: bool) {
     let live = Live::new();
     let mut session = live.session().await;
-    let cases = [
-        ("err400", RuntimeError, false),
-        ("err401", AuthError, false),
-        ("err429", RuntimeError, true),
-        ("err500", RuntimeError, true),
-        ("errstream", RuntimeError, true),
-        ("cut", RuntimeError, true),
-    ];
-    for (script, code, retryable) in cases {
-        let (end, _) = run(&mut session, &format!("SCRIPT:{script}"), Say::Yes).await;
-        let TaskEnd::Failed(error) = end else { panic!("{script}: {end:?}") };
-        assert_eq!((error.code, error.retryable), (code, retryable), "{script}: {error:?}");
-        assert!(error.raw.is_some(), "{script}: {error:?}");
-    }
+    let (end, task) = run(&mut session, &format!("SCRIPT:{script}"), Say::Yes).await;
+    let TaskEnd::Failed(error) = end else { panic!("{end:?}: {:#?}", task.seen) };
+    assert_eq!((error.code, error.retryable), (code, retryable), "{error:?}");
+    assert!(error.raw.is_some(), "{error:?}");
     assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
     session.close().await;
+}
+
+#[tokio::test]
+async fn a_provider_that_refuses_a_request_fails_the_task_for_good() {
+    fails("err400", FailureCode::RuntimeError, false).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_wants_a_login_fails_the_task_for_good() {
+    fails("err401", FailureCode::AuthError, false).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_was_asked_too_often_fails_the_task_for_now() {
+    fails("err429", FailureCode::RuntimeError, true).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_is_broken_fails_the_task_for_now() {
+    fails("err500", FailureCode::RuntimeError, true).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_in_its_answer_fails_the_task_for_now() {
+    fails("errstream", FailureCode::RuntimeError, true).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_hangs_up_in_its_answer_fails_the_task_for_now() {
+    fails("cut", FailureCode::RuntimeError, true).await;
 }
 
 #[tokio::test]
@@ -43,7 +62,7 @@ async fn a_missing_login_is_told_and_says_how_to_log_in() {
     let mut session = live.session().await;
     let (end, _) = run(&mut session, "SCRIPT:text", Say::Yes).await;
     let TaskEnd::Failed(error) = end else { panic!("{end:?}") };
-    assert!(!error.retryable && error.message.contains("anthropic"), "{error:?}");
+    assert!(!error.retryable && error.message.contains("opencode auth login"), "{error:?}");
     session.close().await;
 }
 
