@@ -4,4 +4,5 @@ pub mod acp;
 pub mod claude;
 pub mod codex;
 pub mod demo;
+mod heads;
 pub mod opencode;

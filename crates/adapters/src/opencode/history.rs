@@ -63,6 +63,14 @@ pub(super) fn messages(database: &Path, cwd: &Path, id: &str) -> io::Result<Opti
     read().map_err(|error: rusqlite::Error| io::Error::other(error))
 }
 
+/// A number that changes when a conversation does. Looks at the disk.
+pub(super) fn stamp(database: &Path, id: &str) -> Option<u64> {
+    let database = open(database).ok()??;
+    let last = "SELECT max(time_updated) + count(*) FROM part WHERE session_id = ?1";
+    let stamp = database.query_row(last, [id], |row| row.get::<_, Option<i64>>(0)).ok()??;
+    u64::try_from(stamp).ok()
+}
+
 /// The same as [`sessions`], told by a server about the directory that the client speaks of.
 pub(super) async fn sessions_of(client: &Client) -> io::Result<Vec<PastSession>> {
     #[derive(Deserialize)]
@@ -192,7 +200,7 @@ mod tests {
                 CREATE TABLE session (id TEXT, parent_id TEXT, directory TEXT, title TEXT, time_updated INTEGER,
                                       time_archived INTEGER);
                 CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
-                CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+                CREATE TABLE part (id TEXT, message_id TEXT, data TEXT, session_id TEXT, time_updated INTEGER);
                 INSERT INTO session VALUES ('ses_1', NULL, '/project', 'A file', 2000, NULL),
                                            ('ses_2', 'ses_1', '/project', 'of a helper', 3000, NULL),
                                            ('ses_3', NULL, '/project', 'put away', 3000, 1),
@@ -201,7 +209,7 @@ mod tests {
                     ('msg_1', 'ses_1', 1, '{"role":"user","time":{"created":1000}}'),
                     ('msg_2', 'ses_1', 2, '{"role":"assistant","time":{"created":1001}}'),
                     ('msg_3', 'ses_1', 3, '{"role":"assistant"}'), ('msg_4', 'ses_1', 4, 'torn');
-                INSERT INTO part VALUES
+                INSERT INTO part (id, message_id, data) VALUES
                     ('prt_1', 'msg_1', '{"type":"text","text":"write a file"}'),
                     ('prt_2', 'msg_1', '{"type":"text","text":"(added)","synthetic":true}'),
                     ('prt_3', 'msg_2', '{"type":"step-start"}'),
@@ -235,6 +243,18 @@ mod tests {
         assert_eq!(transcript::flatten(&said), expected);
         assert_eq!(super::messages(&path, Path::new("/project"), "ses_9").unwrap(), None);
         assert_eq!(super::messages(&path, Path::new("/elsewhere"), "ses_1").unwrap(), None);
+    }
+
+    #[test]
+    fn a_conversation_that_goes_on_has_another_stamp() {
+        let (_folder, path) = database();
+        let writer = Connection::open(&path).unwrap();
+        writer.execute("UPDATE part SET session_id = 'ses_1', time_updated = 1000", []).unwrap();
+        let first = stamp(&path, "ses_1").unwrap();
+        assert_eq!(stamp(&path, "ses_1"), Some(first));
+        writer.execute("UPDATE part SET time_updated = 2000 WHERE id = 'prt_5'", []).unwrap();
+        assert_ne!(stamp(&path, "ses_1").unwrap(), first);
+        assert_eq!(stamp(&path, "ses_9"), None);
     }
 
     #[test]

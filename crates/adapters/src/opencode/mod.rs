@@ -30,6 +30,7 @@ mod http;
 mod launch;
 mod lock;
 mod map;
+mod prompt;
 mod questions;
 mod reader;
 mod server;
@@ -125,6 +126,10 @@ impl RuntimeAdapter for OpencodeAdapter {
         true
     }
 
+    fn takes_images(&self) -> bool {
+        true
+    }
+
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
         match &self.external {
             Some(url) => url.availability(&url.client(&self.command, env)).await,
@@ -174,5 +179,13 @@ impl RuntimeAdapter for OpencodeAdapter {
         let (database, cwd) = (Folders::of(&self.command, env).database(), PathBuf::from(&env.cwd));
         let id = id.clone();
         tokio::task::spawn_blocking(move || history::messages(&database, &cwd, id.as_str())).await?
+    }
+
+    async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {
+        if self.external.is_some() {
+            return None;
+        }
+        let (database, id) = (Folders::of(&self.command, env).database(), id.clone());
+        tokio::task::spawn_blocking(move || history::stamp(&database, id.as_str())).await.ok()?
     }
 }

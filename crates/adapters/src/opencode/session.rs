@@ -1,14 +1,15 @@
 //! An open OpenCode session: its tasks, and the way back into them.
 
+use std::path::Path;
+
 use async_trait::async_trait;
 use roost_engine::adapter::{
     AdapterError, Answer, DRAFT_QUEUE, OpenSession, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,
     TaskInput,
 };
 use roost_process::Control;
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
-use roost_proto::transcript;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -16,6 +17,7 @@ use super::connection::{Command, Reply, start};
 use super::home::{self, Folders};
 use super::http::{Client, HttpError};
 use super::lock::{Lock, Locks};
+use super::prompt;
 use super::server::Server;
 
 /// Its title unless it is given one: OpenCode would ask the model for one, beside the first turn.
@@ -72,8 +74,8 @@ impl OpencodeSession {
         json!({ "model": self.open.input.model, "settings": self.settings })
     }
 
-    fn prompt(&self, input: &TaskInput) -> Result<Value, AdapterError> {
-        let mut prompt = json!({ "parts": parts(input) });
+    async fn prompt(&self, input: &TaskInput) -> Result<Value, AdapterError> {
+        let mut prompt = json!({ "parts": prompt::parts(input, Path::new(&self.open.env.cwd)).await });
         if let Some(model) = &self.open.input.model {
             let Some((provider, model)) = model.split_once('/') else {
                 let message = format!("OpenCode wants a model as `provider/model`, not `{model}`");
@@ -120,27 +122,6 @@ async fn resume(client: &Client, native: &RuntimeSessionId, open: &OpenSession) 
     Ok(native.to_string())
 }
 
-/// The user's words; what was said before goes first, for a session that does not remember it.
-fn parts(input: &TaskInput) -> Vec<Value> {
-    let mut parts = Vec::new();
-    if !input.history.is_empty() {
-        let history = transcript::flatten(&input.history);
-        parts.push(text(&format!("This conversation was interrupted. What was said and done before:\n\n{history}")));
-    }
-    let blocks = input.messages.iter().flat_map(|message| &message.content);
-    parts.extend(blocks.filter_map(|block| match block {
-        TranscriptContentBlock::Text { text: words } | TranscriptContentBlock::Code { code: words, .. } => {
-            Some(text(words))
-        }
-        _ => None,
-    }));
-    parts
-}
-
-fn text(text: &str) -> Value {
-    json!({ "type": "text", "text": text })
-}
-
 #[async_trait]
 impl RuntimeSession for OpencodeSession {
     fn native_id(&self) -> Option<RuntimeSessionId> {
@@ -148,7 +129,7 @@ impl RuntimeSession for OpencodeSession {
     }
 
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
-        let prompt = self.prompt(&input)?;
+        let prompt = self.prompt(&input).await?;
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
         request(&self.commands, |to| Command::Begin { drafts: sender, to }).await?;
         if let Err(error) = self.client.post(&format!("/session/{}/prompt_async", self.native), &prompt).await {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "the functions that tests share may fail a test too")]
 
 mod asking;
+mod attaching;
 mod claude;
 mod codex;
 mod commands;
@@ -15,6 +16,7 @@ mod exporting;
 mod faults;
 mod kit;
 mod opencode;
+mod presets;
 mod running;
 mod serving;
 mod sessions;
