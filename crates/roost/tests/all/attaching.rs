@@ -52,6 +52,12 @@ fn codex_sees_an_image_and_is_shown_a_file() {
     assert_eq!(look(&place, "codex"), BOTH);
 }
 
+#[test]
+fn opencode_sees_an_image_and_reads_a_file() {
+    let place = place(Agent::OpenCode, "opencode", &[]);
+    assert_eq!(look(&place, "opencode"), BOTH);
+}
+
 /// One at a time: the Gemini CLI forgets images where a file is linked.
 fn look_twice(table: &str, args: &[&str]) {
     let place = place(Agent::Gemini, table, args);

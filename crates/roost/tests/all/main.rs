@@ -16,6 +16,7 @@ mod exporting;
 mod faults;
 mod gemini;
 mod kit;
+mod opencode;
 mod past;
 mod presets;
 mod running;
