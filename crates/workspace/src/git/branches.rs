@@ -1,6 +1,7 @@
 //! Branches, here and as last seen elsewhere.
 
-use super::run::{Call, Git};
+use super::call::Call;
+use super::run::Git;
 use super::{Branch, GitKind, Remote};
 use crate::Error;
 

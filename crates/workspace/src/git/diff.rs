@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::Read;
 
-use super::run::{Call, Git};
+use super::call::Call;
+use super::run::Git;
 use super::{Change, GitKind, Rev, patch};
 use crate::{Error, RelPath, Root};
 

@@ -92,7 +92,7 @@ pub(crate) fn rows(commits: &[(&str, &[String])]) -> Vec<GraphPosition> {
     rows
 }
 
-fn free<'a>(columns: &mut Vec<Option<&'a str>>) -> usize {
+fn free(columns: &mut Vec<Option<&str>>) -> usize {
     columns.iter().position(Option::is_none).unwrap_or_else(|| {
         columns.push(None);
         columns.len() - 1

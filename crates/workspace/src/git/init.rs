@@ -1,6 +1,7 @@
 //! A repository where there was none.
 
-use super::run::{Call, Git};
+use super::call::Call;
+use super::run::Git;
 use super::{Branch, Committed, GitKind, NewCommit};
 use crate::{Error, RelPath};
 

@@ -1,7 +1,8 @@
 //! The commits, with their refs and the lines between them.
 
+use super::call::Call;
 use super::graph::{self, GraphPosition};
-use super::run::{Call, Git};
+use super::run::Git;
 use super::{GitKind, Rev};
 use crate::{Error, RelPath};
 

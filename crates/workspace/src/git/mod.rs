@@ -8,6 +8,7 @@
 //! - Conflicts are results with the files, not errors.
 
 mod branches;
+mod call;
 mod diff;
 mod failure;
 mod graph;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::run::{Call, Git};
+use super::call::Call;
+use super::run::Git;
 use super::{GitKind, Remote};
 use crate::Error;
 

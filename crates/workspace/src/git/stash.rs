@@ -1,6 +1,7 @@
 //! What was put aside.
 
-use super::run::{Call, Git};
+use super::call::Call;
+use super::run::Git;
 use super::{GitKind, Merged};
 use crate::Error;
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::run::{Call, Git};
+use super::call::Call;
+use super::run::Git;
 use crate::{Error, RelPath};
 
 /// A file that changed.

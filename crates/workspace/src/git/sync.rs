@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::run::{Call, Git, Output};
+use super::call::Call;
+use super::run::{Git, Output};
 use super::{Branch, GitKind, Remote, Rev};
 use crate::Error;
 

@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::run::{Call, Git};
+use super::call::Call;
+use super::run::Git;
 use super::{Branch, DiffLimits, FileDiff, GitKind, Merged, NewCommit, Rev, Side};
 use crate::{Error, RelPath, Root};
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::run::{Call, Git};
+use super::call::Call;
+use super::run::Git;
 use super::{Change, GitKind};
 use crate::{Error, RelPath};
 
