@@ -15,7 +15,7 @@ async fn a_session_works_beside_the_workspace_and_its_work_is_merged() {
         ("roost/ab12", repo.run(&["rev-parse", "HEAD"]).as_str())
     );
     assert!(git.status().await.unwrap().is_clean(), "git ignores the folder");
-    assert_eq!(git.session_worktrees().await.unwrap(), [session.clone()]);
+    assert_eq!(git.session_worktrees().await.unwrap(), std::slice::from_ref(&session));
 
     std::fs::write(session.path.join("file"), "one\nagent\n").unwrap();
     std::fs::write(session.path.join("new"), "x\n").unwrap();
