@@ -83,7 +83,7 @@ impl Default for Limits {
             reads_per_minute: 6000,
             sockets_per_token: 32,
             max_body_bytes: 1 << 20,
-            max_frame_bytes: 12 << 20,
+            max_frame_bytes: 16 << 20,
         }
     }
 }

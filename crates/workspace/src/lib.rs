@@ -11,7 +11,9 @@ pub mod files;
 pub mod git;
 mod path;
 mod root;
+mod sensitive;
 
 pub use error::Error;
 pub use path::RelPath;
 pub use root::Root;
+pub use sensitive::is_sensitive;

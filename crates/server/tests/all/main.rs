@@ -5,14 +5,17 @@
 
 mod admission;
 mod answering;
+mod attaching;
 mod auth;
 mod conversing;
+mod files;
 mod kit;
 mod lifecycle;
 mod limits;
 mod malformed;
 mod metrics;
 mod ordering;
+mod past;
 mod rest;
 mod restarting;
 mod resuming;

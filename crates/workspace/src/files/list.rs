@@ -42,6 +42,8 @@ pub struct FolderEntry {
     pub path: String,
     /// Its name.
     pub name: String,
+    /// What lies directly in it.
+    pub entries: u64,
     /// Folders in it, itself not counted, as far as it was counted.
     pub folders: u64,
     /// Files in it, as far as it was counted.
@@ -69,8 +71,10 @@ pub fn list(root: &Root, path: &RelPath, hidden: bool) -> Result<Listing, Error>
         }
         let path = if path.is_root() { name.clone() } else { format!("{path}/{name}") };
         if metadata.is_dir() {
-            let mut counted = FolderEntry { path, name, folders: 0, files: 0, bytes: 0, modified: changed(&metadata) };
+            let mut counted =
+                FolderEntry { path, name, entries: 0, folders: 0, files: 0, bytes: 0, modified: changed(&metadata) };
             if let Ok(inner) = folder.open_dir(&counted.name) {
+                counted.entries = inner.entries().map_or(0, Iterator::count) as u64;
                 count(&inner, DEEPEST, &mut left, &mut counted);
             }
             listing.folders.push(counted);
@@ -121,11 +125,7 @@ impl FileEntry {
     /// It holds no text, as far as its beginning tells. Waits for the disk.
     pub fn is_binary(&self, root: &Root) -> bool {
         let Ok(path) = RelPath::parse(&self.path) else { return false };
-        let head = super::read(root, &path, super::Part { offset: 0, limit: super::sniff::HEAD as u64 });
-        match head {
-            Ok(content) => !sniff(&self.name, &content.bytes).is_text,
-            // It is too big for a preview because it is no text.
-            Err(error) => matches!(error, Error::TooLarge { .. }),
-        }
+        let head = super::read(root, &path, super::Part { offset: Some(0), limit: super::sniff::HEAD as u64 });
+        head.is_ok_and(|content| !sniff(&self.name, &content.bytes).is_text)
     }
 }

@@ -8,8 +8,8 @@ use crate::{Error, RelPath, Root};
 /// Which part of a file is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// From this byte on.
-    pub offset: u64,
+    /// From this byte on; none means the file as a whole.
+    pub offset: Option<u64>,
     /// At most so many bytes.
     pub limit: u64,
 }
@@ -44,15 +44,16 @@ pub fn read(root: &Root, path: &RelPath, part: Part) -> Result<Content, Error> {
     let mut head = Vec::new();
     (&mut file).take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
     let sniffed = sniff(path.name(), &head);
-    if !sniffed.is_text && part.offset == 0 && metadata.len() > part.limit {
+    if !sniffed.is_text && part.offset.is_none() && metadata.len() > part.limit {
         return Err(Error::TooLarge { path: path.to_string(), size: metadata.len(), limit: part.limit });
     }
-    file.seek(SeekFrom::Start(part.offset)).map_err(failed)?;
+    let mut offset = part.offset.unwrap_or(0);
+    file.seek(SeekFrom::Start(offset)).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(part.limit).read_to_end(&mut bytes).map_err(failed)?;
     // Somebody may be writing: what was read counts for more than what the file said before.
-    let size = metadata.len().max(part.offset + bytes.len() as u64);
-    let (mut offset, mut is_text) = (part.offset, sniffed.is_text);
+    let size = metadata.len().max(offset + bytes.len() as u64);
+    let mut is_text = sniffed.is_text;
     if is_text {
         match whole_characters(&bytes) {
             Some(range) => {
