@@ -9,6 +9,7 @@ mod attaching;
 mod auth;
 mod conversing;
 mod files;
+mod git;
 mod kit;
 mod lifecycle;
 mod limits;

@@ -131,6 +131,36 @@ impl GitKind {
         WORDS.iter().find(|(words, _)| message.contains(words)).map_or(Self::Other, |(_, kind)| *kind)
     }
 
+    /// The word for clients.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NoGit => "GIT_NOT_INSTALLED",
+            Self::NotARepository => "GIT_NOT_INITIALIZED",
+            Self::Bare => "BARE_REPOSITORY",
+            Self::NotOurs => "NOT_OWNED",
+            Self::NoCommits => "NO_COMMITS",
+            Self::Broken => "BROKEN_REPOSITORY",
+            Self::Locked => "LOCKED",
+            Self::Timeout => "TIMEOUT",
+            Self::TooMuch => "TOO_MUCH_OUTPUT",
+            Self::BadName => "INVALID_NAME",
+            Self::NoSuchRef => "REF_NOT_FOUND",
+            Self::NoSuchPath => "PATH_NOT_FOUND",
+            Self::NoRemote => "REMOTE_NOT_FOUND",
+            Self::NoUpstream => "NO_UPSTREAM",
+            Self::Exists => "ALREADY_EXISTS",
+            Self::Credentials => "AUTHENTICATION_FAILED",
+            Self::Unreachable => "REMOTE_UNREACHABLE",
+            Self::Rejected => "PUSH_REJECTED",
+            Self::Dirty => "UNCOMMITTED_CHANGES",
+            Self::Conflict => "CONFLICTS",
+            Self::Nothing => "NOTHING_TO_DO",
+            Self::NoIdentity => "NO_IDENTITY",
+            Self::DiskFull => "DISK_FULL",
+            Self::Other => "GIT_FAILED",
+        }
+    }
+
     /// What a person can do about it, where git does not say.
     pub(crate) fn advice(self) -> Option<&'static str> {
         Some(match self {

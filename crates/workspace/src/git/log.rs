@@ -7,7 +7,7 @@ use super::{GitKind, Rev};
 use crate::{Error, RelPath};
 
 /// What is told of a commit, each field ended by a NUL: no message and no name can hold one.
-const FORMAT: &str = "--format=tformat:%H%x00%h%x00%P%x00%an%x00%ae%x00%aI%x00%ar%x00%D%x00%s%x00%b";
+const FORMAT: &str = "--format=tformat:%H%x00%h%x00%P%x00%an%x00%ae%x00%at%x00%ar%x00%D%x00%s%x00%b";
 const FIELDS: usize = 10;
 
 /// Which commits are wanted.
@@ -78,8 +78,8 @@ pub struct Commit {
     pub author: String,
     /// Their address.
     pub author_email: String,
-    /// When, as RFC 3339 with the author's own offset.
-    pub date: String,
+    /// When, in seconds since 1970.
+    pub time: i64,
     /// When, in words.
     pub relative_date: String,
     /// The names that point to it.
@@ -164,7 +164,7 @@ fn parse(answer: &[u8]) -> Vec<Commit> {
     let fields: Vec<_> =
         answer.split(|&byte| byte == 0).map(|field| String::from_utf8_lossy(field).into_owned()).collect();
     let commit = |fields: &[String]| {
-        let [sha, short_sha, parents, author, author_email, date, relative_date, refs, subject, body] = fields else {
+        let [sha, short_sha, parents, author, author_email, time, relative_date, refs, subject, body] = fields else {
             return None;
         };
         Some(Commit {
@@ -173,7 +173,7 @@ fn parse(answer: &[u8]) -> Vec<Commit> {
             parents: parents.split_whitespace().map(str::to_owned).collect(),
             author: author.clone(),
             author_email: author_email.clone(),
-            date: date.clone(),
+            time: time.parse().unwrap_or(0),
             relative_date: relative_date.clone(),
             refs: refs.split(", ").flat_map(names).collect(),
             subject: subject.clone(),
