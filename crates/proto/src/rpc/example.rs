@@ -44,7 +44,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "session_id": DAEMON, "agent_session_id": SESSION, "claude_state": "waiting", "agent_state": "waiting",
                 "agent_type": "demo", "version": "0.1.0", "agent_version": "0.1.0", "connected_clients": 2,
                 "repo_path": FOLDER, "repo_name": "engine", "uptime_seconds": 3600, "watcher_enabled": false,
-                "git_enabled": false, "is_git_repo": true, "running_tasks": 1, "pending": 1,
+                "git_enabled": true, "is_git_repo": true, "running_tasks": 1, "pending": 1,
             }),
         ),
         Method::StatusHealth => (json!({}), json!({ "status": "ok", "healthy": true, "uptime_seconds": 3600 })),
