@@ -14,6 +14,7 @@ mod damage;
 mod disk;
 mod exporting;
 mod faults;
+mod git;
 mod kit;
 mod presets;
 mod running;
