@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::kit::Place;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "run",
     "log",
     "sessions",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 16] = [
     "status",
     "pair",
     "devices",
+    "git",
     "export",
     "runtimes",
     "check",

@@ -15,6 +15,7 @@ mod disk;
 mod exporting;
 mod faults;
 mod gemini;
+mod git;
 mod kit;
 mod opencode;
 mod past;
