@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roost_adapters::acp::{AcpAdapter, AgentCommand, PRESETS, preset};
-use roost_engine::{Engine, Environments, Runtimes, WhenFull};
+use roost_engine::{Engine, Environments, Runtimes, Shelves, WhenFull};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
 use roost_policy::RuleSet;
 use roost_process::{Environment, Holder, Isolation, Ladder};
@@ -150,6 +150,12 @@ fn engine_config(state: &State, config: &Config) -> Result<roost_engine::Config,
         approval_timeout: config.policy.approval_timeout(),
         ..roost_engine::Config::new(environments, state.run(), state.artifacts())
     })
+}
+
+/// What the runtimes keep by themselves.
+pub(crate) fn shelves(state: &State, config: &Config) -> Result<Shelves, Error> {
+    let engine = engine_config(state, config)?;
+    Ok(Shelves::new(runtimes(state, config)?, engine.environments, engine.isolation))
 }
 
 /// How long events are kept.

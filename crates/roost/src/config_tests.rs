@@ -42,6 +42,7 @@ fn everything() -> Config {
             host: [0, 0, 0, 0].into(),
             port: 0,
             repo: Some("/src/app".into()),
+            discover_in: Some(vec!["/src".into()]),
             external_url: Some("https://roost.example".into()),
             tls: Some(Tls::Files { cert: "a.pem".into(), key: "b.pem".into() }),
             allow_insecure: true,
@@ -56,6 +57,7 @@ fn everything() -> Config {
         limits: Limits {
             changes_per_minute: 1,
             starts_per_minute: 2,
+            uploads_per_minute: 7,
             reads_per_minute: 3,
             sockets_per_token: 4,
             max_body_bytes: 5,

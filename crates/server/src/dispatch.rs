@@ -9,7 +9,7 @@ use crate::caller::Caller;
 use crate::connection::Connection;
 use crate::handlers::known;
 use crate::handlers::{
-    agent, events, file, history, host as daemon, lifecycle, permission, session, watching, workspace,
+    agent, discovering, events, file, history, host as daemon, lifecycle, permission, session, watching, workspace,
 };
 use crate::host::Host;
 
@@ -113,6 +113,8 @@ async fn handle(context: &Context<'_>, method: Method, params: Option<&RawValue>
         WorkspaceRemove => workspace::remove,
         WorkspaceUpdate => workspace::update,
         WorkspaceStatus => workspace::status,
+        WorkspaceDiscover => discovering::discover,
+        WorkspaceCacheInvalidate => discovering::forget,
         WorkspaceSubscribe => workspace::subscribe,
         WorkspaceUnsubscribe => workspace::unsubscribe,
         WorkspaceSubscriptions => workspace::subscriptions,

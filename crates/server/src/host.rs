@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::Auth;
+use crate::discoveries::Discoveries;
 use crate::fault;
 use crate::limits::RateLimits;
 use crate::metrics::Tally;
@@ -45,6 +46,7 @@ pub(crate) struct Host {
     pub(crate) instance: String,
     pub(crate) started: Instant,
     pub(crate) workspaces: Workspaces,
+    pub(crate) discoveries: Arc<Discoveries>,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
     /// The past sessions that are watched.
@@ -75,6 +77,7 @@ impl Host {
             instance: auth.place.session.clone(),
             started: Instant::now(),
             workspaces,
+            discoveries: Arc::default(),
             presence: Presence::default(),
             tails: Tails::default(),
             projections: Projections::default(),

@@ -15,6 +15,7 @@
 pub mod auth;
 mod caller;
 mod connection;
+mod discoveries;
 mod dispatch;
 mod error;
 mod fault;
@@ -23,6 +24,7 @@ mod guard;
 mod handlers;
 mod host;
 mod http;
+mod images;
 mod limits;
 mod local;
 mod metrics;

@@ -165,6 +165,20 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "is_git_repo": true, "git_last_error": "", "is_being_watched": true, "watched_session_id": SESSION,
             }),
         ),
+        Method::WorkspaceDiscover => (
+            json!({ "fresh": true }),
+            json!({
+                "repositories": [{
+                    "path": FOLDER, "name": "engine", "remote_url": "https://example.org/ada/engine.git",
+                    "last_modified": CHANGED, "is_configured": true,
+                }],
+                "count": 1, "cached": false, "cache_age_seconds": 0, "refresh_in_progress": false, "elapsed_ms": 42,
+                "scanned_paths": 310, "skipped_paths": 2,
+            }),
+        ),
+        Method::WorkspaceCacheInvalidate => {
+            (json!({}), json!({ "success": true, "message": "What was known of the repositories is forgotten." }))
+        }
         Method::WorkspaceSubscribe => (
             json!({ "workspace_id": WORKSPACE }),
             json!({ "success": true, "workspace_id": WORKSPACE, "subscribed": [WORKSPACE] }),

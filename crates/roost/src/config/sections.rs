@@ -56,6 +56,8 @@ section! {
         port: u16 = 8766,
         /// The folder that clients find without asking for it; else the one where the daemon was started.
         repo: Option<PathBuf> = None,
+        /// The folders in which `workspace/discover` looks for repositories; else the usual ones of your home.
+        discover_in: Option<Vec<PathBuf>> = None,
         /// The URL under which clients reach the daemon, where that is not its address (a tunnel, a proxy).
         external_url: Option<String> = None,
         /// Encryption: `self-signed`, or the files of a certificate and its key as `CERT,KEY`.
@@ -89,6 +91,8 @@ section! {
         changes_per_minute: u32 = 100,
         /// Calls per minute that may start an agent.
         starts_per_minute: u32 = 10,
+        /// Pictures per minute that a client may send.
+        uploads_per_minute: u32 = 10,
         /// Calls per minute that only read.
         reads_per_minute: u32 = 6000,
         /// Open WebSockets of one token.

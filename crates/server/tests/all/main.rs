@@ -9,6 +9,7 @@ mod attaching;
 mod auth;
 mod conversing;
 mod files;
+mod images;
 mod kit;
 mod lifecycle;
 mod limits;
