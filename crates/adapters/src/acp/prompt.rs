@@ -9,25 +9,39 @@ use roost_engine::adapter::TaskInput;
 use roost_proto::content::TranscriptContentBlock;
 use roost_proto::transcript;
 
+use super::presets::Observed;
+
 /// The prompt's blocks; what was said before goes first, for an agent that does not remember it.
-pub(super) fn prompt(input: &TaskInput, cwd: &Path) -> Vec<acp::ContentBlock> {
+pub(super) fn prompt(input: &TaskInput, cwd: &Path, observed: Observed) -> Vec<acp::ContentBlock> {
     let mut blocks: Vec<acp::ContentBlock> = Vec::new();
     if !input.history.is_empty() {
         let history = transcript::flatten(&input.history);
         blocks.push(format!("This conversation was interrupted. What was said and done before:\n\n{history}").into());
     }
-    for block in input.messages.iter().flat_map(|message| &message.content) {
+    let said = || input.messages.iter().flat_map(|message| &message.content);
+    let links = said().any(|block| matches!(block, TranscriptContentBlock::FileRef { .. }));
+    for block in said() {
         match block {
             TranscriptContentBlock::Text { text } => blocks.push(text.clone().into()),
             TranscriptContentBlock::Code { code, .. } => blocks.push(code.clone().into()),
             TranscriptContentBlock::Image { artifact_id, media_type, .. } => {
                 blocks.extend(input.images.get(artifact_id).map(|image| {
-                    acp::ContentBlock::Image(acp::ImageContent::new(STANDARD.encode(&image.bytes), media_type))
+                    let bytes = STANDARD.encode(&image.bytes);
+                    if links && observed.reads_links_as_paths {
+                        let image =
+                            acp::BlobResourceContents::new(bytes, artifact_id.as_str()).mime_type(media_type.clone());
+                        let image = acp::EmbeddedResourceResource::BlobResourceContents(image);
+                        return acp::ContentBlock::Resource(acp::EmbeddedResource::new(image));
+                    }
+                    acp::ContentBlock::Image(acp::ImageContent::new(bytes, media_type))
                 }));
             }
             // Every agent must take these, and those that read files know what to do with them.
             TranscriptContentBlock::FileRef { path } => {
-                blocks.push(acp::ContentBlock::ResourceLink(acp::ResourceLink::new(path, uri(&cwd.join(path)))));
+                let file = cwd.join(path);
+                let address =
+                    if observed.reads_links_as_paths { format!("file://{}", file.display()) } else { uri(&file) };
+                blocks.push(acp::ContentBlock::ResourceLink(acp::ResourceLink::new(path, address)));
             }
             _ => {}
         }

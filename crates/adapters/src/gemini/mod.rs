@@ -48,7 +48,8 @@ use session::GeminiSession;
 use version::Version;
 
 /// What was seen of it beyond what it tells.
-const OBSERVED: Observed = Observed { asks_questions: false, asks_in_parallel: false, ..Observed::ALL };
+const OBSERVED: Observed =
+    Observed { asks_questions: false, asks_in_parallel: false, reads_links_as_paths: true, ..Observed::ALL };
 
 /// The adapter of the Gemini CLI.
 pub struct GeminiAdapter {

@@ -58,27 +58,27 @@ fn opencode_sees_an_image_and_reads_a_file() {
     assert_eq!(look(&place, "opencode"), BOTH);
 }
 
-/// One at a time: the Gemini CLI forgets images where a file is linked.
-fn look_twice(table: &str, args: &[&str]) {
-    let place = place(Agent::Gemini, table, args);
+#[test]
+fn gemini_sees_an_image_and_reads_a_file_that_is_linked() {
+    let place = place(Agent::Gemini, "gemini", &["-m", "gemini-2.5-pro"]);
+    assert_eq!(look(&place, "gemini"), BOTH);
+    fs::write(place.work().join("a b?.txt"), "FILE:green\n").unwrap();
+    let args = ["run", "--json", "--runtime", "gemini", "--file", "a b?.txt", "SCRIPT:look"];
+    assert_eq!(answer(&place.run(&args).ended(0).events(1)), "LOOK saw 0 image(s): ; 1 file(s): green");
+}
+
+#[test]
+fn an_acp_agent_sees_an_image_and_reads_a_file_that_is_linked() {
+    // One at a time: the Gemini CLI forgets images where a file is linked.
+    let place = place(Agent::Gemini, "acp-gemini", &["-m", "gemini-2.5-pro", "--acp"]);
     let cases = [
         (["--image", "pixel.png"], "LOOK saw 1 image(s): image/png; 0 file(s): "),
         (["--file", "notes.txt"], "LOOK saw 0 image(s): ; 1 file(s): blue"),
     ];
     for (attached, expected) in cases {
-        let args = [&["run", "--json", "--runtime", table], &attached[..], &["SCRIPT:look"]].concat();
+        let args = [&["run", "--json", "--runtime", "acp-gemini"], &attached[..], &["SCRIPT:look"]].concat();
         assert_eq!(answer(&place.run(&args).ended(0).events(1)), expected);
     }
-}
-
-#[test]
-fn an_acp_agent_sees_an_image_and_reads_a_file_that_is_linked() {
-    look_twice("acp-gemini", &["-m", "gemini-2.5-pro", "--acp"]);
-}
-
-#[test]
-fn gemini_sees_an_image_and_reads_a_file_that_is_linked() {
-    look_twice("gemini", &["-m", "gemini-2.5-pro"]);
 }
 
 #[test]

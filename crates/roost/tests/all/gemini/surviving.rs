@@ -173,10 +173,9 @@ fn a_task_of_a_daemon_that_was_killed_has_failed_and_its_session_goes_on() {
     let session = kill_a_daemon_that_asks(&place);
     daemon().block_on(async {
         let daemon = Daemon::start(&place).await;
-        let end = daemon
-            .wait_for(&session, |event| event.body.ends_task() && !matches!(event.body, EventBody::TaskCompleted(_)));
-        let end = end.await;
-        assert!(!matches!(end.body, EventBody::TaskCompleted(_)), "{end:?}");
+        let failed = daemon.wait_for(&session, |event| matches!(event.body, EventBody::TaskFailed(_))).await;
+        let EventBody::TaskFailed(failed) = failed.body else { panic!() };
+        assert_eq!(failed.error.code, FailureCode::HostRestarted, "{failed:?}");
         assert_eq!(daemon.log.pending(Some(&session)).await.unwrap(), []);
         daemon.recalls(&session, "SCRIPT:text").await;
         daemon.stop().await;
