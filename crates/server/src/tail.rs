@@ -3,7 +3,7 @@
 //! A watcher is a position in what was said, not a queue: one that is slow reads on where it is. A runtime's parser takes
 //! whole lines only, so what is being written comes when it is written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -126,9 +126,8 @@ async fn follow(host: &Host, tail: &Tail, mut seen: Arc<Vec<Message>>, watcher: 
                 continue;
             }
         };
-        // What was cut or replaced is not told again up to where it differs.
-        let same = seen.iter().zip(look.said.iter()).take_while(|(old, new)| old.uuid == new.uuid).count();
-        for message in &look.said[same..] {
+        let known: HashSet<_> = seen.iter().map(|message| message.uuid.as_str()).collect();
+        for message in look.said.iter().filter(|message| !known.contains(message.uuid.as_str())) {
             if !watcher.tell(&tail.kept, message).await {
                 return;
             }

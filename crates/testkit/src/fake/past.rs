@@ -109,6 +109,6 @@ impl FakePast {
 }
 
 fn message(at: usize, text: &str) -> TranscriptMessage {
-    let role = if at % 2 == 0 { TranscriptRole::User } else { TranscriptRole::Assistant };
+    let role = if at.is_multiple_of(2) { TranscriptRole::User } else { TranscriptRole::Assistant };
     TranscriptMessage { role, content: vec![TranscriptContentBlock::Text { text: text.into() }] }
 }
