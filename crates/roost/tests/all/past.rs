@@ -10,6 +10,9 @@ use testkit::agents::{Agent, furnish, variables};
 use crate::codex::MODEL;
 use crate::kit::{PATIENCE, Place, answer, of_type, session_id};
 
+/// The model that Gemini is told to use; else it would ask which one.
+const GEMINI: &str = "gemini-2.5-pro";
+
 /// A real agent in a place of its own, and how its command is used without Roost.
 struct Bare {
     place: Place,
@@ -31,6 +34,11 @@ impl Bare {
         Self::of(Agent::Codex, &["exec", "--skip-git-repo-check"], go_on)
     }
 
+    fn gemini() -> Self {
+        let go_on = |id: &str| ["--model", GEMINI, "--resume", id, "-p"].map(String::from).into();
+        Self::of(Agent::Gemini, &["--model", GEMINI, "-p"], go_on)
+    }
+
     fn of(agent: Agent, new: &'static [&'static str], go_on: fn(&str) -> Vec<String>) -> Self {
         let place = Place::new();
         furnish(&place.home(), &MODEL.url());
@@ -38,7 +46,10 @@ impl Bare {
         let env = variables(agent, &place.home(), &MODEL.url()).into_iter();
         let env: serde_json::Map<_, _> =
             env.filter(|(name, _)| !of_roost.contains(name)).map(|(name, value)| (name.into(), value.into())).collect();
-        let runtime = json!({ "command": agent.program(), "env": env });
+        let mut runtime = json!({ "command": agent.program(), "env": env });
+        if agent == Agent::Gemini {
+            runtime["model"] = GEMINI.into();
+        }
         place.configure(&toml::to_string(&json!({ "runtimes": { agent.command(): runtime } })).unwrap());
         Self { place, agent, new, go_on }
     }
@@ -132,6 +143,11 @@ fn a_session_of_the_bare_codex_is_listed_and_goes_on_under_roost() {
 }
 
 #[test]
+fn a_session_of_the_bare_gemini_is_listed_and_goes_on_under_roost() {
+    Bare::gemini().is_listed_and_gone_on_with();
+}
+
+#[test]
 fn a_client_sees_what_is_said_to_the_bare_claude_elsewhere() {
     Bare::claude().is_watched_while_it_is_used_elsewhere();
 }
@@ -139,6 +155,11 @@ fn a_client_sees_what_is_said_to_the_bare_claude_elsewhere() {
 #[test]
 fn a_client_sees_what_is_said_to_the_bare_codex_elsewhere() {
     Bare::codex().is_watched_while_it_is_used_elsewhere();
+}
+
+#[test]
+fn a_client_sees_what_is_said_to_the_bare_gemini_elsewhere() {
+    Bare::gemini().is_watched_while_it_is_used_elsewhere();
 }
 
 #[test]
