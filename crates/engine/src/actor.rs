@@ -67,7 +67,10 @@ pub(crate) struct Origin {
 }
 
 /// Keeps what went to the runtime, and says where. What cannot be kept is still known by its hash.
-async fn model_input(artifacts: &Artifacts, sent: SentInput) -> ModelInputPayload {
+async fn model_input(artifacts: &Artifacts, mut sent: SentInput) -> ModelInputPayload {
+    if let Some(Value::Object(settings)) = sent.input.get_mut("runtime_config") {
+        *settings = roost_policy::redact_settings(settings);
+    }
     let keep = async |value: &Value, name| {
         let text = serde_json::to_string_pretty(value).unwrap_or_default();
         match artifacts.put(text.into_bytes(), "application/json", name).await {

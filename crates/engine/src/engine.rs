@@ -10,12 +10,14 @@ use futures::FutureExt;
 use roost_log::Log;
 use roost_policy::RuleSet;
 use roost_process::Isolation;
+use roost_proto::canonical;
 use roost_proto::event::{NewEvent, RuntimeRef, Trace};
 use roost_proto::ids::{SessionId, WorkspaceId};
 use roost_proto::mode::{Mode, PermissionMode};
 use roost_proto::payload::{SessionCreatedPayload, SessionUpdatedPayload};
 use roost_proto::registry::RuntimeRegistry;
 use roost_proto::runtime::CreateSessionInput;
+use roost_proto::secret::Secret;
 use roost_proto::session::{SessionRecord, TaskOutcome};
 use roost_proto::time::Timestamp;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -29,6 +31,7 @@ use crate::environment::Environments;
 use crate::error::Error;
 use crate::host_tools::HostTools;
 use crate::judge::{Approver, Judge};
+use crate::kept::Kept;
 use crate::recovery::{self, Survivor};
 use crate::registry::Runtimes;
 use crate::runtime::{Profile, Runtime};
@@ -37,6 +40,8 @@ use crate::task::{Phase, Task};
 
 /// The version of seed 001's contract that sessions are made under.
 const CONTRACT_VERSION: &str = "1";
+/// Whose logins a session uses unless told otherwise.
+pub const DEFAULT_NAMESPACE: &str = "default";
 /// Commands that may wait at a session; beyond it senders wait.
 const INBOX: usize = 64;
 /// How much older than the oldest event an artifact must be: it is stored before the event that refers to it.
@@ -119,10 +124,30 @@ pub struct NewSession {
     pub mode: Mode,
     /// Whose runtime state and credentials it uses.
     pub credential_namespace: String,
+    /// How much of the user's home its runtime shares; absent means as configured.
+    pub isolation: Option<Isolation>,
+    /// Variables that its runtime gets on top of its environment.
+    pub env: BTreeMap<String, Secret>,
     /// Title, model and the runtime's own configuration.
     pub input: CreateSessionInput,
     /// The workspace it belongs to, if it is made in one.
     pub workspace_id: Option<WorkspaceId>,
+}
+
+impl NewSession {
+    /// A session in this folder that is as usual in everything else.
+    pub fn within(cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            runtime: None,
+            cwd: cwd.into(),
+            mode: Mode::default(),
+            credential_namespace: DEFAULT_NAMESPACE.into(),
+            isolation: None,
+            env: BTreeMap::new(),
+            input: CreateSessionInput::default(),
+            workspace_id: None,
+        }
+    }
 }
 
 impl Shared {
@@ -177,7 +202,7 @@ impl Engine {
         let survivors = recovery::recover(&shared, &runtimes).await?;
         let engine = Self { shared, runtimes, looks: Looks::default(), live: Mutex::new(Some(HashMap::new())) };
         for survivor in survivors {
-            engine.adopt(survivor)?;
+            engine.adopt(survivor).await?;
         }
         Ok(engine)
     }
@@ -215,6 +240,10 @@ impl Engine {
         let adapter = self.runtimes.usable(&id)?;
         let cwd = directory(&new.cwd).await?;
         let session_id = SessionId::new();
+        let kept = Kept { env: new.env, runtime_config: new.input.runtime_config.clone() };
+        kept.check()?;
+        kept.store(&*self.shared.log, &session_id).await?;
+        new.input.variables = kept.env.keys().cloned().collect();
         let created = SessionCreatedPayload {
             contract_version: CONTRACT_VERSION.into(),
             runtime: adapter.name(),
@@ -225,7 +254,10 @@ impl Engine {
             permission_mode: PermissionMode::from(new.mode),
             mode: new.mode,
             workspace_id: new.workspace_id,
-            runtime_config: new.input.runtime_config.clone(),
+            isolation: new.isolation,
+            env: kept.env.keys().cloned().collect(),
+            runtime_config: kept.runtime_config.as_ref().map(roost_policy::redact_settings),
+            runtime_config_hash: kept.runtime_config.as_ref().map(|config| canonical::hash(&config.clone().into())),
         };
         let event = NewEvent {
             time: Timestamp::now(),
@@ -234,9 +266,8 @@ impl Engine {
             body: created.into(),
         };
         self.shared.log.append(&(&session_id).into(), vec![event]).await?.await?;
-        let profile =
-            Profile { id: session_id.clone(), adapter, cwd, namespace: new.credential_namespace, input: new.input };
         let record = self.shared.record(session_id.as_str()).await?;
+        let profile = Profile::of(&record, adapter, kept);
         let origin = Origin { profile, record, runtime: None, task: None };
         self.spawn(self.live().as_mut(), &session_id, async { Ok(origin) })?;
         Ok(session_id)
@@ -295,7 +326,8 @@ impl Engine {
         told.unwrap_or(Ok(()))
     }
 
-    /// Takes a session off the lists: it is closed first. What happened stays in the log.
+    /// Takes a session off the lists: it is closed first, and its variables and settings are forgotten. What happened
+    /// stays in the log.
     pub async fn hide(&self, session: &str) -> Result<(), Error> {
         self.close(session, "deleted").await?;
         let record = self.shared.record(session).await?;
@@ -307,7 +339,7 @@ impl Engine {
             body: hidden.into(),
         };
         self.shared.log.append(&(&record.session_id).into(), vec![event]).await?.await?;
-        Ok(())
+        Kept::forget(&*self.shared.log, &record.session_id).await
     }
 
     /// Stops everything; nothing of it is left when this returns.
@@ -328,7 +360,7 @@ impl Engine {
     }
 
     /// Gives a session whose runtime went on without us an actor that goes on with its task.
-    fn adopt(&self, survivor: Survivor) -> Result<(), Error> {
+    async fn adopt(&self, survivor: Survivor) -> Result<(), Error> {
         let Survivor { record, reattached, ledger } = survivor;
         let task = reattached.task.zip(ledger).zip(record.open_task.clone()).map(|((running, ledger), open)| {
             let pending = ledger.pending();
@@ -338,7 +370,8 @@ impl Engine {
             task
         });
         let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt()));
-        let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?);
+        let kept = Kept::of(&*self.shared.log, &record).await?;
+        let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?, kept);
         let id = record.session_id.clone();
         let origin = Origin { profile, record, runtime, task };
         self.spawn(self.live().as_mut(), &id, async { Ok(origin) })?;
@@ -366,7 +399,8 @@ impl Engine {
             }
             // Only now does the log hold everything that the successor must know.
             let record = shared.record(id.as_str()).await?;
-            Ok(Origin { profile: Profile::of(&record, adapter), record, runtime: None, task: None })
+            let kept = Kept::of(&*shared.log, &record).await?;
+            Ok(Origin { profile: Profile::of(&record, adapter, kept), record, runtime: None, task: None })
         };
         self.spawn(live.as_mut(), &record.session_id, origin)
     }

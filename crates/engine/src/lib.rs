@@ -25,6 +25,7 @@ mod history;
 mod host_tools;
 mod images;
 mod judge;
+mod kept;
 pub mod ledger;
 mod past;
 mod recovery;
@@ -37,7 +38,7 @@ mod task;
 
 pub use artifacts::{ArtifactError, Artifacts};
 pub use command::{Accepted, Decision, Prompt, Response, ResponseTo};
-pub use engine::{Config, Engine, McpServers, NewSession};
+pub use engine::{Config, DEFAULT_NAMESPACE, Engine, McpServers, NewSession};
 pub use environment::Environments;
 pub use error::Error;
 pub use host_tools::HostTools;

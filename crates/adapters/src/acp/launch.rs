@@ -23,6 +23,15 @@ pub struct AgentCommand {
     pub env: Vec<(String, String)>,
 }
 
+impl AgentCommand {
+    /// The command for a session, whose own variables are not replaced by those that are configured.
+    pub(crate) fn of_session(&self, open: &OpenSession) -> Self {
+        let mut command = self.clone();
+        command.env.retain(|(name, _)| !open.input.variables.contains(name));
+        command
+    }
+}
+
 /// Starts the agent under a holder.
 pub(super) async fn launch(
     holder: &Arc<Holder>,

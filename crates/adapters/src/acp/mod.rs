@@ -74,7 +74,7 @@ impl AcpAdapter {
         if !self.mcp {
             open.mcp_servers.clear();
         }
-        let parts = launch::launch(&self.holder, &self.command, open).await?;
+        let parts = launch::launch(&self.holder, &self.command.of_session(open), open).await?;
         let agent = Agent::initialize(parts).await?;
         *self.about.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.about.clone());
         Ok(agent)

@@ -75,9 +75,10 @@ pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Ho
 impl CodexAdapter {
     async fn start(&self, open: OpenSession) -> Result<CodexSession, AdapterError> {
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
-        let (parts, socket) = launch::launch(&self.holder, &self.command, &open, &settings).await?;
+        let command = self.command.of_session(&open);
+        let (parts, socket) = launch::launch(&self.holder, &command, &open, &settings).await?;
         let server = Server::initialize(parts, socket).await?;
-        let home = CodexHome::of(&self.command, &open.env);
+        let home = CodexHome::of(&command, &open.env);
         Ok(CodexSession::new(server, open, home, &settings))
     }
 }

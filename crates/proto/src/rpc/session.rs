@@ -1,5 +1,7 @@
 //! Steering sessions: start, send, stop, answer, look.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -7,6 +9,8 @@ use serde_json::{Map, Value};
 use super::agent::RunMode;
 use super::attachment::PromptImage;
 use crate::mode::AnyMode;
+use crate::runtime::IsolationLevel;
+use crate::secret::Secret;
 use crate::session::{QueuedPrompt, TaskOutcome};
 use crate::time::Timestamp;
 
@@ -58,7 +62,16 @@ params! {
         /// Its model.
         model: String,
         /// The runtime's own configuration.
+        #[serde(alias = "runtimeConfig")]
         runtime_config: Map<String, Value>,
+        /// Variables that its runtime gets on top of its environment; their values are told nobody else.
+        env: BTreeMap<String, Secret>,
+        /// How much of the user's home its runtime shares.
+        #[serde(alias = "isolation_level", alias = "isolationLevel")]
+        isolation: IsolationLevel,
+        /// Whose logins it uses, where they are kept apart.
+        #[serde(alias = "credentialNamespace")]
+        credential_namespace: String,
     }
 }
 

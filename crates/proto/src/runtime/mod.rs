@@ -1,6 +1,6 @@
 //! Runtimes: their names, what they can do, whether they are logged in, and the environment they run in (seed 001).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,20 @@ wire_enum! {
         /// Nobody answers; nothing may wait for a terminal.
         #[default]
         NonInteractive,
+    }
+}
+
+wire_enum! {
+    /// How much of the user's own home a runtime shares.
+    #[derive(Default)]
+    IsolationLevel {
+        /// The user's own home and XDG directories.
+        #[default]
+        Shared,
+        /// Directories of the credential namespace, kept between sessions.
+        Namespaced,
+        /// Directories of one session, removed at its end.
+        Ephemeral,
     }
 }
 
@@ -105,6 +119,9 @@ pub struct CreateSessionInput {
     /// The runtime's own configuration, passed on and never interpreted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_config: Option<Map<String, Value>>,
+    /// The names of variables that the session itself sets: nothing that is configured replaces them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub variables: BTreeSet<String>,
 }
 
 /// A session as host and runtime know it.

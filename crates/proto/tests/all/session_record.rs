@@ -79,7 +79,10 @@ fn a_record_follows_its_session_from_created_over_started_to_completed() {
         tasks: 0,
         queue: Vec::new(),
         workspace_id: None,
+        isolation: None,
+        env: Vec::new(),
         runtime_config: None,
+        runtime_config_hash: None,
         messages: 0,
         hidden: false,
     };

@@ -15,6 +15,8 @@ mod disk;
 mod exporting;
 mod faults;
 mod kit;
+mod options;
+mod real;
 mod running;
 mod serving;
 mod sessions;

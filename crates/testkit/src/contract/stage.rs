@@ -123,6 +123,8 @@ impl Stage {
             cwd: self.host().home.work(),
             mode,
             credential_namespace: "default".into(),
+            isolation: None,
+            env: Default::default(),
             input: CreateSessionInput::default(),
             workspace_id: None,
         };

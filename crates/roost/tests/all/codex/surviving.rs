@@ -166,6 +166,8 @@ fn first_daemon() {
             cwd: place.cwd.clone(),
             mode: Mode::Ask,
             credential_namespace: "default".into(),
+            isolation: None,
+            env: Default::default(),
             input: CreateSessionInput::default(),
             workspace_id: None,
         };
