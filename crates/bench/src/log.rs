@@ -132,6 +132,7 @@ fn created() -> SessionCreatedPayload {
         env: Vec::new(),
         runtime_config: None,
         runtime_config_hash: None,
+        adopted: None,
     }
 }
 

@@ -82,6 +82,11 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// A number that changes when a conversation does, told without reading it; `None` where that cannot be told.
+    async fn past_stamp(&self, _env: &RuntimeEnv, _id: &RuntimeSessionId) -> Option<u64> {
+        None
+    }
+
     /// Takes over a process that outlived an earlier daemon. Most runtimes cannot be taken over; it is then ended.
     async fn reattach(&self, _record: &Record) -> Option<Reattached> {
         None

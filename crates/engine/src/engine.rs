@@ -23,7 +23,7 @@ use roost_proto::time::Timestamp;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::actor::{Actor, Origin};
-use crate::adapter::McpServer;
+use crate::adapter::{McpServer, RuntimeAdapter};
 use crate::artifacts::Artifacts;
 use crate::availability::Looks;
 use crate::command::{Accepted, Command, Prompt, Reply, Response};
@@ -31,7 +31,8 @@ use crate::environment::Environments;
 use crate::error::Error;
 use crate::host_tools::HostTools;
 use crate::judge::{Approver, Judge};
-use crate::kept::Kept;
+use crate::past::Shelves;
+use crate::private::Private;
 use crate::recovery::{self, Survivor};
 use crate::registry::Runtimes;
 use crate::runtime::{Profile, Runtime};
@@ -39,7 +40,7 @@ use crate::slots::{Slots, WhenFull};
 use crate::task::{Phase, Task};
 
 /// The version of seed 001's contract that sessions are made under.
-const CONTRACT_VERSION: &str = "1";
+pub(crate) const CONTRACT_VERSION: &str = "1";
 /// Whose logins a session uses unless told otherwise.
 pub const DEFAULT_NAMESPACE: &str = "default";
 /// Commands that may wait at a session; beyond it senders wait.
@@ -186,9 +187,12 @@ impl Live {
 
 /// The engine.
 pub struct Engine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     runtimes: Runtimes,
     looks: Looks,
+    pub(crate) shelves: Shelves,
+    /// Held while a conversation that its runtime keeps becomes a session.
+    pub(crate) adopting: tokio::sync::Mutex<()>,
     /// Sessions with an actor. `None` after shutdown, when no new one may start.
     live: Mutex<Option<HashMap<SessionId, Live>>>,
 }
@@ -200,9 +204,13 @@ impl Engine {
         let judge = Judge::new(config.rules.clone(), log.remembered().await?);
         let shared = Arc::new(Shared { artifacts: Artifacts::new(&config.artifacts), log, config, slots, judge });
         let survivors = recovery::recover(&shared, &runtimes).await?;
-        let engine = Self { shared, runtimes, looks: Looks::default(), live: Mutex::new(Some(HashMap::new())) };
+        let config = &shared.config;
+        let shelves = Shelves::new(runtimes.clone(), config.environments.clone(), config.isolation.clone());
+        let live = Mutex::new(Some(HashMap::new()));
+        let engine =
+            Self { shared, runtimes, looks: Looks::default(), shelves, adopting: tokio::sync::Mutex::default(), live };
         for survivor in survivors {
-            engine.adopt(survivor).await?;
+            engine.go_on(survivor).await?;
         }
         Ok(engine)
     }
@@ -230,6 +238,11 @@ impl Engine {
         self.looks.registry(&self.runtimes, &self.shared.config.environments.anywhere()).await
     }
 
+    /// What runtimes keep by themselves.
+    pub fn shelves(&self) -> &Shelves {
+        &self.shelves
+    }
+
     /// Makes a session. No process runs until it is prompted.
     pub async fn create_session(&self, mut new: NewSession) -> Result<SessionId, Error> {
         let id = match new.runtime {
@@ -240,37 +253,50 @@ impl Engine {
         let adapter = self.runtimes.usable(&id)?;
         let cwd = directory(&new.cwd).await?;
         let session_id = SessionId::new();
-        let kept = Kept { env: new.env, runtime_config: new.input.runtime_config.clone() };
-        kept.check()?;
-        kept.store(&*self.shared.log, &session_id).await?;
-        new.input.variables = kept.env.keys().cloned().collect();
+        let private = Private { env: new.env, runtime_config: new.input.runtime_config.clone() };
+        private.check()?;
+        private.store(&*self.shared.log, &session_id).await?;
+        new.input.variables = private.env.keys().cloned().collect();
         let created = SessionCreatedPayload {
             contract_version: CONTRACT_VERSION.into(),
             runtime: adapter.name(),
-            cwd: cwd.clone(),
-            credential_namespace: new.credential_namespace.clone(),
-            title: new.input.title.clone(),
-            model: new.input.model.clone(),
+            cwd,
+            credential_namespace: new.credential_namespace,
+            title: new.input.title,
+            model: new.input.model,
             permission_mode: PermissionMode::from(new.mode),
             mode: new.mode,
             workspace_id: new.workspace_id,
             isolation: new.isolation,
-            env: kept.env.keys().cloned().collect(),
-            runtime_config: kept.runtime_config.as_ref().map(roost_policy::redact_settings),
-            runtime_config_hash: kept.runtime_config.as_ref().map(|config| canonical::hash(&config.clone().into())),
+            env: private.env.keys().cloned().collect(),
+            runtime_config: private.runtime_config.as_ref().map(roost_policy::redact_settings),
+            runtime_config_hash: private.runtime_config.as_ref().map(|config| canonical::hash(&config.clone().into())),
+            adopted: None,
         };
+        self.begin(&session_id, adapter, created, private).await?;
+        Ok(session_id)
+    }
+
+    /// Writes a session's first event and gives it an actor.
+    pub(crate) async fn begin(
+        &self,
+        session_id: &SessionId,
+        adapter: Arc<dyn RuntimeAdapter>,
+        created: SessionCreatedPayload,
+        private: Private,
+    ) -> Result<(), Error> {
         let event = NewEvent {
             time: Timestamp::now(),
             trace: Trace::session(session_id.clone()),
             runtime: RuntimeRef::new(adapter.name()),
             body: created.into(),
         };
-        self.shared.log.append(&(&session_id).into(), vec![event]).await?.await?;
+        self.shared.log.append(&session_id.into(), vec![event]).await?.await?;
         let record = self.shared.record(session_id.as_str()).await?;
-        let profile = Profile::of(&record, adapter, kept);
+        let profile = Profile::of(&record, adapter, private);
         let origin = Origin { profile, record, runtime: None, task: None };
-        self.spawn(self.live().as_mut(), &session_id, async { Ok(origin) })?;
-        Ok(session_id)
+        self.spawn(self.live().as_mut(), session_id, async { Ok(origin) })?;
+        Ok(())
     }
 
     /// Refuses images for a runtime that takes none.
@@ -339,7 +365,7 @@ impl Engine {
             body: hidden.into(),
         };
         self.shared.log.append(&(&record.session_id).into(), vec![event]).await?.await?;
-        Kept::forget(&*self.shared.log, &record.session_id).await
+        Private::forget(&*self.shared.log, &record.session_id).await
     }
 
     /// Stops everything; nothing of it is left when this returns.
@@ -360,7 +386,7 @@ impl Engine {
     }
 
     /// Gives a session whose runtime went on without us an actor that goes on with its task.
-    async fn adopt(&self, survivor: Survivor) -> Result<(), Error> {
+    async fn go_on(&self, survivor: Survivor) -> Result<(), Error> {
         let Survivor { record, reattached, ledger } = survivor;
         let task = reattached.task.zip(ledger).zip(record.open_task.clone()).map(|((running, ledger), open)| {
             let pending = ledger.pending();
@@ -370,8 +396,8 @@ impl Engine {
             task
         });
         let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt()));
-        let kept = Kept::of(&*self.shared.log, &record).await?;
-        let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?, kept);
+        let private = Private::of(&*self.shared.log, &record).await?;
+        let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?, private);
         let id = record.session_id.clone();
         let origin = Origin { profile, record, runtime, task };
         self.spawn(self.live().as_mut(), &id, async { Ok(origin) })?;
@@ -399,8 +425,8 @@ impl Engine {
             }
             // Only now does the log hold everything that the successor must know.
             let record = shared.record(id.as_str()).await?;
-            let kept = Kept::of(&*shared.log, &record).await?;
-            Ok(Origin { profile: Profile::of(&record, adapter, kept), record, runtime: None, task: None })
+            let private = Private::of(&*shared.log, &record).await?;
+            Ok(Origin { profile: Profile::of(&record, adapter, private), record, runtime: None, task: None })
         };
         self.spawn(live.as_mut(), &record.session_id, origin)
     }
@@ -450,7 +476,7 @@ async fn life(
     }
 }
 
-async fn directory(cwd: &Path) -> Result<String, Error> {
+pub(crate) async fn directory(cwd: &Path) -> Result<String, Error> {
     let bad = |reason: &str| Error::BadCwd { cwd: cwd.display().to_string(), reason: reason.into() };
     if !cwd.is_absolute() {
         return Err(bad("the path is not absolute"));

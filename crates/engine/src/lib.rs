@@ -14,6 +14,7 @@
 
 mod actor;
 pub mod adapter;
+mod adopting;
 mod artifacts;
 mod availability;
 mod command;
@@ -25,9 +26,9 @@ mod history;
 mod host_tools;
 mod images;
 mod judge;
-mod kept;
 pub mod ledger;
 mod past;
+mod private;
 mod recovery;
 mod registry;
 mod runtime;
@@ -36,6 +37,7 @@ mod slots;
 mod spill;
 mod task;
 
+pub use adopting::Adoption;
 pub use artifacts::{ArtifactError, Artifacts};
 pub use command::{Accepted, Decision, Prompt, Response, ResponseTo};
 pub use engine::{Config, DEFAULT_NAMESPACE, Engine, McpServers, NewSession};
@@ -44,6 +46,6 @@ pub use error::Error;
 pub use host_tools::HostTools;
 pub use images::{Image, Images};
 pub use judge::Approver;
-pub use past::{PastMessage, PastSession};
+pub use past::{Kept, Listing, PastMessage, PastSession, Shelves};
 pub use registry::{Registered, Runtimes};
 pub use slots::WhenFull;

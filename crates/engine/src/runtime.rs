@@ -18,7 +18,7 @@ use crate::context::{self, Compiled};
 use crate::engine::Shared;
 use crate::history;
 use crate::images;
-use crate::kept::{Kept, Variables};
+use crate::private::{Private, Variables};
 use crate::slots::Slot;
 
 /// An open runtime and what it occupies.
@@ -62,13 +62,13 @@ pub(crate) struct Profile {
 
 impl Profile {
     /// The profile of a session as the log knows it, with what is kept beside it.
-    pub(crate) fn of(record: &SessionRecord, adapter: Arc<dyn RuntimeAdapter>, kept: Kept) -> Self {
+    pub(crate) fn of(record: &SessionRecord, adapter: Arc<dyn RuntimeAdapter>, private: Private) -> Self {
         let input = CreateSessionInput {
             title: record.title.clone(),
             model: record.model.clone(),
             permission_mode: Some(record.mode.into()),
-            runtime_config: kept.runtime_config,
-            variables: kept.env.keys().cloned().collect(),
+            runtime_config: private.runtime_config,
+            variables: private.env.keys().cloned().collect(),
         };
         Self {
             id: record.session_id.clone(),
@@ -76,7 +76,7 @@ impl Profile {
             cwd: record.cwd.clone(),
             namespace: record.credential_namespace.clone(),
             isolation: record.isolation,
-            env: kept.env,
+            env: private.env,
             input,
         }
     }

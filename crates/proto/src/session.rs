@@ -120,6 +120,15 @@ pub struct OpenTask {
     pub started_at: Timestamp,
 }
 
+/// What was there of a session before Roost hosted it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Adopted {
+    /// The runtime's id for it.
+    pub runtime_session_id: RuntimeSessionId,
+    /// How many messages it had, which only its runtime keeps.
+    pub messages: u64,
+}
+
 /// What is known of a session: the sum of its events, and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRecord {
@@ -180,6 +189,9 @@ pub struct SessionRecord {
     /// The hash of that configuration with its secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_config_hash: Option<String>,
+    /// It began outside of Roost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopted: Option<Adopted>,
 }
 
 /// Characters of a prompt that make a title.
@@ -198,13 +210,13 @@ impl SessionRecord {
                 mode: made.mode,
                 title: made.title.clone(),
                 model: made.model.clone(),
-                runtime_session_id: None,
+                runtime_session_id: made.adopted.as_ref().map(|adopted| adopted.runtime_session_id.clone()),
                 created_at: event.time,
                 updated_at: event.time,
                 open_task: None,
                 last_outcome: None,
                 tasks: 0,
-                messages: 0,
+                messages: made.adopted.as_ref().map_or(0, |adopted| adopted.messages),
                 hidden: false,
                 queue: Vec::new(),
                 workspace_id: made.workspace_id.clone(),
@@ -212,6 +224,7 @@ impl SessionRecord {
                 env: made.env.clone(),
                 runtime_config: made.runtime_config.clone(),
                 runtime_config_hash: made.runtime_config_hash.clone(),
+                adopted: made.adopted.clone(),
             },
             (record, _) => record?,
         };

@@ -32,6 +32,7 @@ mod quiet;
 mod rest;
 mod server;
 mod settings;
+mod tail;
 mod tls;
 mod whole;
 mod workspaces;

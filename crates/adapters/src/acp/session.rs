@@ -20,8 +20,9 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::connection::{CallResult, Command, Decision, Parts, Reply, start};
+use super::failure::rejected;
+use super::presets::Observed;
 use super::prompt;
-use super::reader::rejected;
 
 /// How long an agent may take for one step of the handshake. First starts download things.
 const HANDSHAKE: Duration = Duration::from_secs(120);
@@ -35,9 +36,9 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Introduces us to the agent.
-    pub(super) async fn initialize(parts: Parts) -> Result<Self, AdapterError> {
+    pub(super) async fn initialize(parts: Parts, observed: Observed) -> Result<Self, AdapterError> {
         let control = parts.control.clone();
-        let commands = start(parts);
+        let commands = start(parts, observed);
         let elicitation = acp::ElicitationCapabilities::new().form(acp::ElicitationFormCapabilities::new());
         let capabilities = acp::ClientCapabilities::new().elicitation(elicitation);
         let request = acp::InitializeRequest::new(ProtocolVersion::V1)

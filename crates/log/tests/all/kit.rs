@@ -90,6 +90,7 @@ pub(crate) fn created(session: &str) -> NewEvent {
             env: Vec::new(),
             runtime_config: None,
             runtime_config_hash: None,
+            adopted: None,
         },
     )
 }

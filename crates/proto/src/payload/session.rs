@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::ids::{RuntimeSessionId, WorkspaceId};
 use crate::mode::{Mode, PermissionMode};
 use crate::runtime::{IsolationLevel, RuntimeName};
-use crate::session::{QueuedPrompt, SessionStatus};
+use crate::session::{Adopted, QueuedPrompt, SessionStatus};
 
 payload! {
     /// `session.created`: what the session was made with.
@@ -45,6 +45,9 @@ payload! {
         /// The hash of that configuration with its secrets.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runtime_config_hash: Option<String>,
+        /// It began outside of Roost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        adopted: Option<Adopted>,
     }
 }
 

@@ -62,6 +62,7 @@ fn session_and_task_start() -> Vec<EventBody> {
             env: Vec::new(),
             runtime_config: json!({ "sandbox": ["strict"] }).as_object().cloned(),
             runtime_config_hash: None,
+            adopted: None,
         }
         .into(),
         TaskStartedPayload {

@@ -189,11 +189,12 @@ pub(crate) enum Synchronous {
 }
 
 section! {
-    /// `[runtimes.<id>]`: `claude`, `codex`, the `demo`, or any agent that speaks ACP on its stdin and stdout.
+    /// `[runtimes.<id>]`: `claude`, `codex`, the `demo`, or any agent that speaks ACP on its stdin and stdout; of those,
+    /// `claude-agent-acp`, `codex-acp`, `qwen`, `copilot`, `goose` and `cline` are known without a `command`.
     Runtime {
-        /// Its program: a path, or a name to be found in `PATH`; `claude` and `codex` have their own names.
+        /// Its program: a path, or a name to be found in `PATH`; agents that are known have their own names.
         command: Option<String> = None,
-        /// Its arguments.
+        /// Its arguments; of a known agent without a `command`, those that come after its own.
         args: Vec<String> = Vec::new(),
         /// Variables on top of the allow-listed environment.
         env: BTreeMap<String, String> = BTreeMap::new(),

@@ -16,6 +16,7 @@ mod exporting;
 mod faults;
 mod kit;
 mod options;
+mod presets;
 mod real;
 mod running;
 mod serving;

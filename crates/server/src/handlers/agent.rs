@@ -9,6 +9,7 @@ use roost_proto::session::SessionRecord;
 use serde_json::json;
 
 use super::attaching::Attached;
+use super::routing::Named;
 use super::{answering, history, routing, session, shape};
 use crate::dispatch::Context;
 use crate::fault;
@@ -47,7 +48,7 @@ pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result
     let (record, attached) = match run_mode {
         RunMode::Continue => {
             let id = params.session_id.as_deref().ok_or_else(|| Fault::missing("session_id"))?;
-            let record = routing::session(context, id, agent_type).await?;
+            let record = routing::hosted(context, Named { id, agent_type, ..Named::default() }, mode).await?;
             if record.open_task.is_some() {
                 return Err(already_running(&record));
             }

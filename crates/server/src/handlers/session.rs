@@ -18,6 +18,7 @@ use roost_proto::session::SessionRecord;
 use serde_json::{Value, json};
 
 use super::attaching::Attached;
+use super::routing::Named;
 use super::{answering, routing, shape};
 use crate::dispatch::Context;
 use crate::fault;
@@ -42,7 +43,8 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
     check_namespace(params.credential_namespace.as_deref())?;
     if let Some(id) = &params.session_id {
         only_for_new(&params)?;
-        let record = routing::session_in(context, params.workspace_id.as_deref(), id, agent_type).await?;
+        let (workspace, cwd) = (params.workspace_id.as_deref(), params.cwd.as_deref());
+        let record = routing::hosted(context, Named { id, workspace, cwd, agent_type }, mode).await?;
         return attached(context, record, "attached").await;
     }
     let (cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref())?;
@@ -169,7 +171,7 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
     let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
     let SessionSendParams { images, files, .. } = params;
     let found = match (&params.session_id, params.mode.unwrap_or_default()) {
-        (Some(id), _) => Some(routing::session(context, id, agent_type).await?),
+        (Some(id), _) => Some(routing::hosted(context, Named { id, agent_type, ..Named::default() }, mode).await?),
         (None, RunMode::Continue) => {
             let id = params.workspace_id.as_deref().ok_or_else(|| Fault::missing("session_id"))?;
             let entry = context.host.workspaces.get(id)?;
@@ -359,7 +361,8 @@ pub(crate) async fn respond(context: &Context<'_>, params: SessionRespondParams)
 }
 
 pub(crate) async fn state(context: &Context<'_>, params: SessionParams) -> Result<SessionState, Fault> {
-    let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
+    let named = Named { id: &params.session_id, agent_type: params.agent_type.as_deref(), ..Named::default() };
+    let record = routing::found(context, named).await?.record();
     let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
     Ok(shape::full(context.host, &record, &waiting))
 }

@@ -23,14 +23,14 @@ const MAX_BYTES: usize = 64 << 10;
 
 /// The row of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct Private {
     #[serde(default)]
     pub(crate) env: Variables,
     #[serde(default)]
     pub(crate) runtime_config: Option<Map<String, Value>>,
 }
 
-impl Kept {
+impl Private {
     /// Refuses variables that a session may not set.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let bad = |name: &str, why: String| Error::BadVariable { name: name.into(), why };
@@ -63,8 +63,8 @@ impl Kept {
             return Ok(Self { runtime_config: record.runtime_config.clone(), ..Self::default() });
         }
         let row = log.row(RowKind::Session, record.session_id.as_str()).await?;
-        let kept = row.and_then(|body| serde_json::from_str(&body).ok());
-        Ok(kept.unwrap_or_else(|| {
+        let private = row.and_then(|body| serde_json::from_str(&body).ok());
+        Ok(private.unwrap_or_else(|| {
             tracing::warn!(session = %record.session_id, "The variables and settings of a session are gone.");
             Self::default()
         }))
