@@ -27,7 +27,7 @@ use crate::adapter::{McpServer, RuntimeAdapter};
 use crate::artifacts::Artifacts;
 use crate::availability::Looks;
 use crate::command::{Accepted, Command, Prompt, Reply, Response};
-use crate::environment::Environments;
+use crate::environment::{Environments, Homes};
 use crate::error::Error;
 use crate::host_tools::HostTools;
 use crate::judge::{Approver, Judge};
@@ -235,7 +235,8 @@ impl Engine {
 
     /// The runtimes with what is known of them on this machine.
     pub async fn registry(&self) -> RuntimeRegistry {
-        self.looks.registry(&self.runtimes, &self.shared.config.environments.anywhere()).await
+        let Config { environments, isolation, .. } = &self.shared.config;
+        self.looks.registry(&self.runtimes, &Homes { environments, isolation }).await
     }
 
     /// What runtimes keep by themselves.

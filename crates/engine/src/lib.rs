@@ -41,7 +41,7 @@ pub use adopting::Adoption;
 pub use artifacts::{ArtifactError, Artifacts};
 pub use command::{Accepted, Decision, Prompt, Response, ResponseTo};
 pub use engine::{Config, DEFAULT_NAMESPACE, Engine, McpServers, NewSession};
-pub use environment::Environments;
+pub use environment::{Environments, Homes};
 pub use error::Error;
 pub use host_tools::HostTools;
 pub use images::{Image, Images};

@@ -87,6 +87,7 @@ pub(crate) struct Job {
     pub(crate) task_id: TaskId,
     pub(crate) message: TranscriptMessage,
     pub(crate) mode: Mode,
+    pub(crate) model: Option<String>,
     pub(crate) interaction_mode: InteractionMode,
     pub(crate) tool_manifest: Option<ToolManifest>,
 }
@@ -240,6 +241,7 @@ async fn input(shared: &Shared, job: Job, history: Vec<TranscriptMessage>) -> Re
         context_window: window,
         tool_manifest: job.tool_manifest,
         mode: job.mode,
+        model: job.model,
         interaction_mode: job.interaction_mode,
     })
 }

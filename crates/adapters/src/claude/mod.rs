@@ -43,7 +43,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_proto::ids::{RuntimeSessionId, SessionId};
@@ -154,6 +154,10 @@ impl RuntimeAdapter for ClaudeAdapter {
     async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
         let logged_in = self.auth_status(env).await.logged_in;
         (!logged_in).then(|| auth::HOW_TO_LOG_IN.to_owned())
+    }
+
+    fn login(&self, env: &RuntimeEnv) -> Option<LoginCommand> {
+        Some(self.command.login(&["auth", "login"], env))
     }
 
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {

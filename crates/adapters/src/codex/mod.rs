@@ -44,7 +44,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roost_engine::adapter::{AdapterError, Availability, OpenSession, Reattached, RuntimeAdapter, RuntimeSession};
+use roost_engine::adapter::{
+    AdapterError, Availability, LoginCommand, OpenSession, Reattached, RuntimeAdapter, RuntimeSession,
+};
 use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_process::records::Record;
@@ -118,6 +120,10 @@ impl RuntimeAdapter for CodexAdapter {
 
     async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
         home::login_hint(&self.command, env).await
+    }
+
+    fn login(&self, env: &RuntimeEnv) -> Option<LoginCommand> {
+        Some(self.command.login(&["login"], env))
     }
 
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {

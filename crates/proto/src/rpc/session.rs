@@ -132,6 +132,8 @@ params! {
         agent_type: String,
         /// Whether somebody can be asked; `present` if absent.
         approver: Presence,
+        /// The session's model from this prompt on.
+        model: String,
         /// Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each.
         images: Vec<PromptImage>,
         /// Files that the prompt refers to: paths below the session's folder; at the local door any.

@@ -68,6 +68,20 @@ pub struct AuthStatus {
     pub details: Option<Map<String, Value>>,
 }
 
+impl AuthStatus {
+    /// Whether somebody is logged in and how, in a few words.
+    pub fn summary(&self) -> &'static str {
+        let has = |field: &str| self.details.as_ref().and_then(|details| details.get(field)?.as_bool()) == Some(true);
+        match self {
+            Self { ok: false, .. } | Self { auth_model: AuthModel::Unknown, .. } => "unknown",
+            Self { logged_in: false, .. } => "no",
+            _ if has("hasApiKey") => "yes, by a key",
+            _ if has("hasOauth") || has("hasCredentials") => "yes, by an account",
+            _ => "yes",
+        }
+    }
+}
+
 /// Where and with what environment a runtime runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

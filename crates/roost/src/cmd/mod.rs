@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod down;
 pub(crate) mod export;
 pub(crate) mod log;
+pub(crate) mod login;
 pub(crate) mod pair;
 pub(crate) mod run;
 pub(crate) mod runtimes;

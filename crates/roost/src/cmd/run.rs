@@ -76,8 +76,8 @@ pub(crate) struct Args {
     /// How much it may do unasked: plan, ask, accept-edits, auto or yolo [default: ask]
     #[arg(long, value_name = "MODE")]
     permission_mode: Option<Mode>,
-    /// The model to use, in the agent's own words
-    #[arg(long, conflicts_with_all = ["session", "continue"])]
+    /// The model to use from now on, in the agent's own words
+    #[arg(long)]
     model: Option<String>,
     /// The agent's own settings for this session, as a JSON object over those of roost.toml
     #[arg(long, value_name = "JSON", value_parser = object, conflicts_with_all = ["session", "continue"])]
@@ -242,6 +242,7 @@ impl Run<'_> {
             yolo_mode: None,
             agent_type: None,
             approver: Some(approver),
+            model: self.args.model.clone(),
             images: self.images.take(),
             files: self.files.take(),
         };

@@ -15,6 +15,7 @@ mod disk;
 mod exporting;
 mod faults;
 mod kit;
+mod login;
 mod options;
 mod presets;
 mod real;

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use testkit::agents::Agent;
 
+use crate::codex::MODEL;
 use crate::kit::{Place, Started, answer, of_type};
 use crate::real;
 
@@ -117,4 +118,22 @@ fn every_namespace_has_its_own_home_and_an_ephemeral_one_is_gone_afterwards() {
     assert!(!Path::new(&passing).parent().unwrap().exists(), "{passing}");
     let done = place.run(&["run", "--isolation", "none", "hello"]).ended(2);
     assert!(done.stderr.contains("shared"), "{done:#?}");
+}
+
+#[test]
+fn another_model_is_used_from_the_prompt_on_that_names_it() {
+    let cases = [(Agent::Claude, "claude", "claude-opus-4-5"), (Agent::Codex, "codex", "gpt-5.1-codex")];
+    for (agent, id, model) in cases {
+        let place = real::place(agent, id, &[]);
+        let first = place.run(&["run", "--json", "--runtime", id, "SCRIPT:text"]).ended(0).stdout;
+        let session = parsed(&first)[0]["trace"]["session_id"].as_str().unwrap().to_owned();
+        let again = ["run", "--json", "--session", &session, "--model", model, "SCRIPT:text again"];
+        let events = parsed(&place.run(&again).ended(0).stdout);
+        assert!(
+            of_type(&events, "session.updated").iter().any(|event| event["payload"]["model"] == model),
+            "{events:#?}"
+        );
+        let asked = MODEL.requests().into_iter().filter(|request| request.script.as_deref() == Some("text"));
+        assert!(asked.map(|request| request.model).any(|asked| asked == model), "{id}");
+    }
 }

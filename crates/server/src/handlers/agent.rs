@@ -65,7 +65,7 @@ pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result
         }
     };
     let message = attached.message(context, params.prompt).await?;
-    match session::prompt(context, &record.session_id, message, mode, None).await? {
+    match session::prompt(context, &record.session_id, message, mode, None, None).await? {
         Accepted::Started(task) => Ok(AgentRunResult {
             status: "started".into(),
             session_id: record.session_id.to_string(),

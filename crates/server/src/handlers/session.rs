@@ -169,6 +169,7 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
     let agent_type = params.agent_type.as_deref();
     routing::known(context, agent_type)?;
     let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
     let SessionSendParams { images, files, .. } = params;
     let found = match (&params.session_id, params.mode.unwrap_or_default()) {
         (Some(id), _) => Some(routing::hosted(context, Named { id, agent_type, ..Named::default() }, mode).await?),
@@ -193,7 +194,7 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
         }
     };
     let message = attached.message(context, params.prompt).await?;
-    let accepted = prompt(context, &record.session_id, message, mode, params.approver).await?;
+    let accepted = prompt(context, &record.session_id, message, mode, params.model, params.approver).await?;
     let (delivery, task_id, prompt_id) = match accepted {
         Accepted::Started(task) => ("started", Some(task.to_string()), None),
         Accepted::Queued(prompt) => ("queued", None, Some(prompt.to_string())),
@@ -245,13 +246,14 @@ pub(super) async fn prompt(
     session: &SessionId,
     message: TranscriptMessage,
     mode: Option<Mode>,
+    model: Option<String>,
     presence: Option<Presence>,
 ) -> Result<Accepted, Fault> {
     let approver = match presence.unwrap_or(Presence::Present) {
         Presence::Present => Approver::Present,
         Presence::Nobody => Approver::Nobody,
     };
-    let prompt = Prompt { message, mode, approver };
+    let prompt = Prompt { message, mode, model, approver };
     context.host.engine.prompt(session.as_str(), prompt).await.map_err(fault::engine)
 }
 
@@ -336,7 +338,7 @@ pub(super) async fn type_into(
         (None, None) if typed.trim().is_empty() => {}
         (None, None) => {
             let message = TranscriptMessage::user(typed.trim_end_matches(['\r', '\n']));
-            prompt(context, &record.session_id, message, None, None).await?;
+            prompt(context, &record.session_id, message, None, None, None).await?;
         }
     }
     Ok(key)

@@ -129,6 +129,7 @@ pub(crate) fn input(text: &str) -> TaskInput {
         },
         tool_manifest: None::<ToolManifest>,
         mode: Mode::Ask,
+        model: None,
         interaction_mode: InteractionMode::Interactive,
     }
 }
