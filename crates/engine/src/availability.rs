@@ -7,8 +7,7 @@ use roost_proto::time::Timestamp;
 use tokio::sync::Mutex;
 
 use crate::adapter::Availability;
-use crate::engine::DEFAULT_NAMESPACE;
-use crate::environment::Homes;
+use crate::environment::{Homes, NAMESPACE};
 use crate::registry::{Registered, Runtimes};
 
 /// How long what was found counts.
@@ -85,7 +84,7 @@ async fn look(one: &Registered, homes: &Homes<'_>) -> RuntimeAvailability {
         return missing("it is disabled in roost.toml".into());
     }
     // What belongs to nobody's session is gone again after the look.
-    let (env, _folders) = match homes.of(one.adapter.name().id(), DEFAULT_NAMESPACE).await {
+    let (env, _folders) = match homes.of(one.adapter.name().id(), NAMESPACE).await {
         Ok(env) => env,
         Err(error) => return missing(error.to_string()),
     };

@@ -27,7 +27,7 @@ use crate::adapter::{McpServer, RuntimeAdapter};
 use crate::artifacts::Artifacts;
 use crate::availability::Looks;
 use crate::command::{Accepted, Command, Prompt, Reply, Response};
-use crate::environment::{Environments, Homes};
+use crate::environment::{Environments, Homes, NAMESPACE};
 use crate::error::Error;
 use crate::host_tools::HostTools;
 use crate::judge::{Approver, Judge};
@@ -41,8 +41,6 @@ use crate::task::{Phase, Task};
 
 /// The version of seed 001's contract that sessions are made under.
 pub(crate) const CONTRACT_VERSION: &str = "1";
-/// Whose logins a session uses unless told otherwise.
-pub const DEFAULT_NAMESPACE: &str = "default";
 /// Commands that may wait at a session; beyond it senders wait.
 const INBOX: usize = 64;
 /// How much older than the oldest event an artifact must be: it is stored before the event that refers to it.
@@ -142,7 +140,7 @@ impl NewSession {
             runtime: None,
             cwd: cwd.into(),
             mode: Mode::default(),
-            credential_namespace: DEFAULT_NAMESPACE.into(),
+            credential_namespace: NAMESPACE.into(),
             isolation: None,
             env: BTreeMap::new(),
             input: CreateSessionInput::default(),

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::Auth;
+use crate::discoveries::Discoveries;
 use crate::fault;
 use crate::limits::RateLimits;
 use crate::metrics::Tally;
@@ -21,6 +22,7 @@ use crate::projected::Projections;
 use crate::quiet::Quiet;
 use crate::settings::Settings;
 use crate::tail::Tails;
+use crate::turns::Turns;
 use crate::workspaces::Workspaces;
 
 /// What the composition root gives to the door.
@@ -45,6 +47,9 @@ pub(crate) struct Host {
     pub(crate) instance: String,
     pub(crate) started: Instant,
     pub(crate) workspaces: Workspaces,
+    pub(crate) discoveries: Arc<Discoveries>,
+    /// Whose turn it is to change each workspace's repository.
+    pub(crate) repositories: Turns,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
     /// The past sessions that are watched.
@@ -75,6 +80,8 @@ impl Host {
             instance: auth.place.session.clone(),
             started: Instant::now(),
             workspaces,
+            discoveries: Arc::default(),
+            repositories: Turns::default(),
             presence: Presence::default(),
             tails: Tails::default(),
             projections: Projections::default(),

@@ -6,8 +6,10 @@
 //! - Reads never change the workspace, and never wait for what is no file (a pipe, a device).
 //! - git is the user's own for everything that writes, so that hooks, credentials and signing work.
 
+pub mod discover;
 mod error;
 pub mod files;
+pub mod git;
 mod path;
 mod root;
 mod sensitive;

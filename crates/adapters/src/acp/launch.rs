@@ -41,8 +41,9 @@ impl AgentCommand {
 }
 
 /// Starts the agent under a holder.
-pub(super) async fn launch(
+pub(crate) async fn launch(
     holder: &Arc<Holder>,
+    run: RunId,
     command: &AgentCommand,
     open: &OpenSession,
 ) -> Result<Parts, AdapterError> {
@@ -52,7 +53,7 @@ pub(super) async fn launch(
     }
     let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
     let launch = Launch {
-        run: RunId::fresh(),
+        run,
         label: open.session_id.to_string(),
         program: command.program.clone(),
         args: command.args.clone(),

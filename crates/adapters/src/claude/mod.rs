@@ -102,6 +102,9 @@ impl ClaudeAdapter {
     }
 
     async fn open(&self, open: OpenSession, conversation: Conversation) -> Result<ClaudeSession, AdapterError> {
+        if let Availability::Missing { reason } = self.availability(&open.env).await {
+            return Err(AdapterError::Spawn(reason));
+        }
         let lock = self.locks.take(conversation.id()).await?;
         let (command, config) = (self.command.of_session(&open), self.config_dir_of(&open));
         if let Conversation::Known(id) = &conversation {
@@ -139,7 +142,13 @@ impl RuntimeAdapter for ClaudeAdapter {
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
         let env = self.environment(env);
         match roost_process::find_program(&self.command.program, env.get("PATH").map(String::as_str)).await {
-            Ok(program) => Availability::Installed { version: self.versions.of(program, &env).await },
+            Ok(program) => {
+                let version = self.versions.of(program, &env).await;
+                match version.as_deref().and_then(version::too_old) {
+                    Some(reason) => Availability::Missing { reason },
+                    None => Availability::Installed { version },
+                }
+            }
             Err(error) => {
                 let reason = format!("{error}; install it with `npm install -g @anthropic-ai/claude-code`");
                 Availability::Missing { reason }

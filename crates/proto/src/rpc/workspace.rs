@@ -11,7 +11,7 @@ params! {
     #[derive(Default)]
     WorkspaceListParams {
         ;
-        /// With git's state.
+        /// With git's state; yes if absent.
         include_git: bool,
         /// Workspaces whose git state is read, at most.
         git_limit: u32,
@@ -46,8 +46,37 @@ wire! {
         active_agent_type: Option<String>,
         /// It is a git repository.
         is_git_repo: bool,
-        /// `no_git`, or `git_init` where there is a repository.
+        /// `no_git`, `git_init`, `no_remote`, `no_push`, `synced`, `diverged` or `conflict`.
         git_state: String,
+        /// How its repository is, where that was asked for and could be found out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        git: Option<WorkspaceGit>,
+    }
+}
+
+wire! {
+    /// How a workspace's repository is, at a glance.
+    WorkspaceGit {
+        /// There is one.
+        initialized: bool,
+        /// It knows others.
+        has_remotes: bool,
+        /// The branch; empty when none is checked out.
+        branch: String,
+        /// Commits that the followed branch has not.
+        ahead: u64,
+        /// Commits that only the followed branch has.
+        behind: u64,
+        /// Files that the next commit holds.
+        staged_count: u64,
+        /// Files that it does not hold yet.
+        unstaged_count: u64,
+        /// Files that git does not know.
+        untracked_count: u64,
+        /// Conflicts wait.
+        has_conflicts: bool,
+        /// The same as `git_state`.
+        state: String,
     }
 }
 
@@ -80,6 +109,67 @@ params! {
         auto_start: bool,
         /// Make the folder if it is not there.
         create_if_missing: bool,
+    }
+}
+
+params! {
+    /// Where repositories are looked for.
+    #[derive(Default)]
+    WorkspaceDiscoverParams {
+        ;
+        /// Below these folders; the usual ones if absent.
+        paths: Vec<String>,
+        /// Look now, whatever is known.
+        fresh: bool,
+    }
+}
+
+wire! {
+    /// A repository that was found on the machine.
+    DiscoveredRepository {
+        /// Its folder.
+        path: String,
+        /// The folder's name.
+        name: String,
+        /// Where it comes from, without a password.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remote_url: Option<String>,
+        /// When git last changed something in it.
+        last_modified: Timestamp,
+        /// It is a workspace already.
+        is_configured: bool,
+    }
+}
+
+wire! {
+    /// The repositories that were found.
+    WorkspaceDiscoverResult {
+        /// Them, by their folders.
+        repositories: Vec<DiscoveredRepository>,
+        /// How many.
+        count: u64,
+        /// They were known before.
+        cached: bool,
+        /// For how long.
+        cache_age_seconds: u64,
+        /// A newer search is under way.
+        refresh_in_progress: bool,
+        /// How long this took.
+        elapsed_ms: u64,
+        /// Folders that were looked into.
+        scanned_paths: u64,
+        /// Folders that were not.
+        skipped_paths: u64,
+    }
+}
+
+params! {
+    /// What to forget.
+    #[derive(Default)]
+    WorkspaceCacheParams {
+        ;
+        /// Whose; all if absent.
+        workspace_id: String,
     }
 }
 
@@ -125,7 +215,7 @@ wire! {
         active_session_count: u64,
         /// There is one.
         has_active_session: bool,
-        /// `unavailable`, or `not_git`.
+        /// `healthy`, `unhealthy`, `unavailable` or `not_git`.
         git_tracker_state: String,
         /// The repository's name.
         git_repo_name: String,

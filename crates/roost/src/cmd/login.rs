@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::Command;
 
 use roost_engine::adapter::{Availability, LoginCommand};
-use roost_engine::{DEFAULT_NAMESPACE, Homes};
+use roost_engine::{Homes, NAMESPACE};
 use roost_process::Isolation;
 
 use crate::cli::Context;
@@ -53,7 +53,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     if isolation == Isolation::Ephemeral {
         return Err(Error::EphemeralLogin(id));
     }
-    let (env, _) = homes.kept_apart(isolation, namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE)).await?;
+    let (env, _) = homes.kept_apart(isolation, namespace.as_deref().unwrap_or(NAMESPACE)).await?;
     if let Availability::Missing { reason } = adapter.availability(&env).await {
         return Err(Error::NotInstalled { id, reason });
     }

@@ -3,8 +3,10 @@
 pub(crate) mod agent;
 mod answering;
 mod attaching;
+pub(crate) mod discovering;
 pub(crate) mod events;
 pub(crate) mod file;
+pub(crate) mod git;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod lifecycle;

@@ -9,6 +9,8 @@ mod attaching;
 mod auth;
 mod conversing;
 mod files;
+mod git;
+mod images;
 mod kit;
 mod lifecycle;
 mod limits;

@@ -3,4 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod confined;
+mod discovering;
 mod files;
+mod git;
