@@ -432,6 +432,8 @@ export interface AgentRunParams {
   workspace_id?: string;
   /** Which runtime. */
   agent_type?: string;
+  /** Variables that a new session's runtime gets on top of its environment; their values are told nobody else. */
+  env?: Record<string, Secret>;
   /** Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. */
   images?: PromptImage[];
   /** Files that the prompt refers to: paths below the session's folder; at the local door any. */
@@ -2118,6 +2120,15 @@ export type InteractionMode =
   /** Nobody answers; nothing may wait for a terminal. */
   | "non_interactive";
 
+/** How much of the user's own home a runtime shares. */
+export type IsolationLevel =
+  /** The user's own home and XDG directories. */
+  | "shared"
+  /** Directories of the credential namespace, kept between sessions. */
+  | "namespaced"
+  /** Directories of one session, removed at its end. */
+  | "ephemeral";
+
 /** Who keeps a session. */
 export type KeptBy =
   /** Roost. */
@@ -3124,6 +3135,9 @@ export type Scope =
   /** Change the host. */
   | "admin";
 
+/** A text that is passed on and never shown: it has no place in events, logs and errors. */
+export type Secret = string;
+
 /** What the server can do. */
 export interface ServerCapabilities {
   /** Agents can be run, stopped, answered, listed and watched. */
@@ -3176,8 +3190,14 @@ export interface SessionCreatedPayload {
   mode: Mode;
   /** The workspace it was made in. */
   workspace_id?: WorkspaceId;
-  /** The runtime's own configuration, passed on and never interpreted. */
+  /** How much of the user's home its runtime shares, where the session says so itself. */
+  isolation?: IsolationLevel;
+  /** The names of the variables that its runtime gets; their values are told nobody else. */
+  env?: string[];
+  /** The runtime's own configuration, passed on and never interpreted; secrets are taken out. */
   runtime_config?: Record<string, unknown>;
+  /** The hash of that configuration with its secrets. */
+  runtime_config_hash?: string;
   /** It began outside of Roost. */
   adopted?: Adopted;
 }
@@ -3400,8 +3420,14 @@ export interface SessionRecord {
   queue?: QueuedPrompt[];
   /** The workspace it was made in. */
   workspace_id?: WorkspaceId;
-  /** The runtime's own configuration, passed on and never interpreted. */
+  /** How much of the user's home its runtime shares, where the session says so itself. */
+  isolation?: IsolationLevel;
+  /** The names of the variables that its runtime gets; their values are told nobody else. */
+  env?: string[];
+  /** The runtime's own configuration, passed on and never interpreted; secrets are taken out. */
   runtime_config?: Record<string, unknown>;
+  /** The hash of that configuration with its secrets. */
+  runtime_config_hash?: string;
   /** It began outside of Roost. */
   adopted?: Adopted;
 }
@@ -3515,6 +3541,12 @@ export interface SessionStartParams {
   model?: string;
   /** The runtime's own configuration. */
   runtime_config?: Record<string, unknown>;
+  /** Variables that its runtime gets on top of its environment; their values are told nobody else. */
+  env?: Record<string, Secret>;
+  /** How much of the user's home its runtime shares. */
+  isolation?: IsolationLevel;
+  /** Whose logins it uses, where they are kept apart. */
+  credential_namespace?: string;
 }
 
 /** The session is there. */

@@ -5,6 +5,7 @@ use std::path::Path;
 use agent_client_protocol::v1::schema as acp;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use roost_engine::adapter::TaskInput;
 use roost_proto::content::TranscriptContentBlock;
 use roost_proto::transcript;
@@ -49,14 +50,12 @@ pub(super) fn prompt(input: &TaskInput, cwd: &Path, observed: Observed) -> Vec<a
     blocks
 }
 
+/// What an address has as it is.
+const IN_PATH: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
 /// The address of a file.
 fn uri(path: &Path) -> String {
-    let encode = |byte: &u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(*byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    let encoded: String = path.as_os_str().as_encoded_bytes().iter().map(encode).collect();
-    format!("file://{encoded}")
+    format!("file://{}", percent_encode(path.as_os_str().as_encoded_bytes(), &IN_PATH))
 }
 
 #[cfg(test)]

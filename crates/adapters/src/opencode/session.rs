@@ -128,7 +128,14 @@ impl RuntimeSession for OpencodeSession {
         Some(self.native.as_str().into())
     }
 
+    fn switches_model(&self) -> bool {
+        true
+    }
+
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+        if input.model.is_some() {
+            self.open.input.model.clone_from(&input.model);
+        }
         let prompt = self.prompt(&input).await?;
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
         request(&self.commands, |to| Command::Begin { drafts: sender, to }).await?;

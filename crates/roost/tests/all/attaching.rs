@@ -2,27 +2,19 @@
 
 use std::fs;
 
-use testkit::agents::{Agent, furnish, variables};
+use testkit::agents::Agent;
 
-use crate::codex::MODEL;
 use crate::kit::{Place, answer};
+use crate::real;
 
 /// A whole picture of one pixel.
 const PIXEL: &[u8] =
     b"\x89PNG\x0d\x0a\x1a\x0a\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\x0d\
     IDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
 
-/// A place where this agent can be used under the id `agent`, with an image and a file to show it.
-fn place(agent: Agent, table: &str, args: &[&str]) -> Place {
-    let place = Place::new();
-    let home = place.work().with_file_name("agent");
-    furnish(&home, &MODEL.url());
-    let env = variables(agent, &home, &MODEL.url());
-    let env: String = env.iter().map(|(name, value)| format!("{name} = {value:?}\n")).collect();
-    let program = agent.program();
-    place.configure(&format!(
-        "[runtimes.{table}]\ncommand = {program:?}\nargs = {args:?}\n[runtimes.{table}.env]\n{env}"
-    ));
+/// A place where this agent can be used, with an image and a file to show it.
+fn place(agent: Agent, id: &str, args: &[&str]) -> Place {
+    let place = real::place(agent, id, args);
     fs::write(place.work().join("pixel.png"), PIXEL).unwrap();
     fs::write(place.work().join("notes.txt"), "FILE:blue\n").unwrap();
     place

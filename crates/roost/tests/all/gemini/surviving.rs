@@ -80,6 +80,8 @@ impl Daemon {
             cwd: place.cwd.clone(),
             mode: Mode::Ask,
             credential_namespace: "default".into(),
+            isolation: None,
+            env: Default::default(),
             input: CreateSessionInput { model: Some("gemini-2.5-pro".into()), ..Default::default() },
             workspace_id: None,
         };
@@ -87,7 +89,8 @@ impl Daemon {
     }
 
     async fn prompt(&self, session: &SessionId, text: &str) -> TaskId {
-        let prompt = Prompt { message: TranscriptMessage::user(text), mode: None, approver: Approver::Present };
+        let prompt =
+            Prompt { message: TranscriptMessage::user(text), mode: None, model: None, approver: Approver::Present };
         self.engine.prompt(session.as_str(), prompt).await.unwrap();
         let started = |event: &NormalizedEvent| match &event.body {
             EventBody::TaskStarted(started) => format!("{:?}", started.messages).contains(text),
