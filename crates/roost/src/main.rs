@@ -19,6 +19,7 @@ mod interrupt;
 mod keyboard;
 mod line;
 mod pairing;
+mod past;
 mod place;
 mod printer;
 mod reading;

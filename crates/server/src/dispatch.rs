@@ -8,7 +8,9 @@ use serde_json::value::RawValue;
 use crate::caller::Caller;
 use crate::connection::Connection;
 use crate::handlers::known;
-use crate::handlers::{agent, events, history, host as daemon, lifecycle, permission, session, watching, workspace};
+use crate::handlers::{
+    agent, discovering, events, file, history, host as daemon, lifecycle, permission, session, watching, workspace,
+};
 use crate::host::Host;
 
 /// Bytes of a result at most: a frame of 1 MiB, less what surrounds it.
@@ -111,10 +113,16 @@ async fn handle(context: &Context<'_>, method: Method, params: Option<&RawValue>
         WorkspaceRemove => workspace::remove,
         WorkspaceUpdate => workspace::update,
         WorkspaceStatus => workspace::status,
+        WorkspaceDiscover => discovering::discover,
+        WorkspaceCacheInvalidate => discovering::forget,
         WorkspaceSubscribe => workspace::subscribe,
         WorkspaceUnsubscribe => workspace::unsubscribe,
         WorkspaceSubscriptions => workspace::subscriptions,
         WorkspaceSubscribeAll => workspace::subscribe_all,
+        WorkspaceFileGet => file::get,
+        WorkspaceFilesList => file::page,
+        FileGet => file::get,
+        FileList => file::list,
         PermissionRespond => permission::respond,
         PermissionPending => permission::pending,
         PermissionStatsGet => permission::stats,

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::Auth;
+use crate::discoveries::Discoveries;
 use crate::fault;
 use crate::limits::RateLimits;
 use crate::metrics::Tally;
@@ -20,6 +21,7 @@ use crate::presence::Presence;
 use crate::projected::Projections;
 use crate::quiet::Quiet;
 use crate::settings::Settings;
+use crate::tail::Tails;
 use crate::workspaces::Workspaces;
 
 /// What the composition root gives to the door.
@@ -44,8 +46,11 @@ pub(crate) struct Host {
     pub(crate) instance: String,
     pub(crate) started: Instant,
     pub(crate) workspaces: Workspaces,
+    pub(crate) discoveries: Arc<Discoveries>,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
+    /// The past sessions that are watched.
+    pub(crate) tails: Tails,
     /// Sends what watchers get.
     pub(crate) quiet: Quiet,
     pub(crate) auth: Arc<Auth>,
@@ -72,7 +77,9 @@ impl Host {
             instance: auth.place.session.clone(),
             started: Instant::now(),
             workspaces,
+            discoveries: Arc::default(),
             presence: Presence::default(),
+            tails: Tails::default(),
             projections: Projections::default(),
             quiet,
             auth,

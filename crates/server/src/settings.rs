@@ -13,6 +13,8 @@ pub struct Settings {
     pub socket: PathBuf,
     /// The folder that clients see as the default workspace.
     pub repo: Option<PathBuf>,
+    /// Folders in which people keep their repositories.
+    pub discover_in: Vec<PathBuf>,
     /// Whether TCP clients need a token.
     pub require_auth: bool,
     /// Whether somebody at the machine must agree to a new device.
@@ -65,6 +67,8 @@ pub struct Limits {
     pub changes_per_minute: u32,
     /// Calls that may start an agent, per minute.
     pub starts_per_minute: u32,
+    /// Pictures, per minute.
+    pub uploads_per_minute: u32,
     /// Calls that only read, per minute.
     pub reads_per_minute: u32,
     /// Open WebSockets of one token.
@@ -80,10 +84,11 @@ impl Default for Limits {
         Self {
             changes_per_minute: 100,
             starts_per_minute: 10,
+            uploads_per_minute: 10,
             reads_per_minute: 6000,
             sockets_per_token: 32,
             max_body_bytes: 1 << 20,
-            max_frame_bytes: 12 << 20,
+            max_frame_bytes: 16 << 20,
         }
     }
 }
@@ -94,6 +99,7 @@ impl Default for Settings {
             tcp: None,
             socket: PathBuf::new(),
             repo: None,
+            discover_in: Vec::new(),
             require_auth: true,
             require_pairing_approval: false,
             pairing_token_secs: 3600,

@@ -17,6 +17,7 @@ mod failure;
 mod launch;
 mod map;
 mod presets;
+mod prompt;
 mod questions;
 mod reader;
 mod session;
@@ -30,14 +31,16 @@ use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
-use roost_process::Holder;
+use roost_process::{Holder, RunId};
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 
-pub(crate) use connection::REASON_META;
+pub(crate) use connection::{Parts, REASON_META};
 pub use launch::AgentCommand;
+pub(crate) use launch::launch;
 pub use presets::{Observed, PRESETS, Preset, preset};
-use session::{About, Agent};
+use session::About;
+pub(crate) use session::{AcpSession, Agent};
 
 /// The adapter of one ACP agent.
 pub struct AcpAdapter {
@@ -49,13 +52,14 @@ pub struct AcpAdapter {
     observed: Observed,
     install: Option<&'static str>,
     mcp: bool,
+    images: bool,
 }
 
 impl AcpAdapter {
     /// An agent of this name, started by this command.
     pub fn new(name: RuntimeName, display_name: impl Into<String>, command: AgentCommand, holder: Arc<Holder>) -> Self {
         let (display_name, about, observed) = (display_name.into(), About::default(), Observed::ALL);
-        Self { name, display_name, command, holder, about, observed, install: None, mcp: true }
+        Self { name, display_name, command, holder, about, observed, install: None, mcp: true, images: true }
     }
 
     /// An agent that does what this preset says, whatever command starts it.
@@ -68,11 +72,16 @@ impl AcpAdapter {
         Self { mcp: false, ..self }
     }
 
+    /// The agent takes no images; of others that is known when they have introduced themselves.
+    pub fn without_images(self) -> Self {
+        Self { images: false, ..self }
+    }
+
     async fn start(&self, open: &mut OpenSession) -> Result<Agent, AdapterError> {
         if !self.mcp {
             open.mcp_servers.clear();
         }
-        let parts = launch::launch(&self.holder, &self.command, open).await?;
+        let parts = launch(&self.holder, RunId::fresh(), &self.command, open).await?;
         let agent = Agent::initialize(parts, self.observed).await?;
         *self.about.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.about.clone());
         Ok(agent)
@@ -105,6 +114,11 @@ impl RuntimeAdapter for AcpAdapter {
 
     fn asks_questions(&self) -> bool {
         self.observed.asks_questions
+    }
+
+    fn takes_images(&self) -> bool {
+        let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        self.images && about.as_ref().is_none_or(|about| about.agent_capabilities.prompt_capabilities.image)
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {

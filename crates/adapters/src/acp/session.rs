@@ -1,5 +1,6 @@
 //! An open ACP session: the handshake, its tasks, and the way back into them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,10 +12,9 @@ use roost_engine::adapter::{
     StartedTask, TaskControl, TaskInput,
 };
 use roost_process::Control;
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
 use roost_proto::sources::ImplicitSources;
-use roost_proto::transcript;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -22,12 +22,13 @@ use tokio::sync::{mpsc, oneshot};
 use super::connection::{CallResult, Command, Decision, Parts, Reply, start};
 use super::failure::rejected;
 use super::presets::Observed;
+use super::prompt;
 
 /// How long an agent may take for one step of the handshake. First starts download things.
 const HANDSHAKE: Duration = Duration::from_secs(120);
 
 /// A started agent before it has a session.
-pub(super) struct Agent {
+pub(crate) struct Agent {
     commands: mpsc::Sender<Command>,
     control: Control,
     pub(super) about: acp::InitializeResponse,
@@ -35,7 +36,7 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Introduces us to the agent.
-    pub(super) async fn initialize(parts: Parts, observed: Observed) -> Result<Self, AdapterError> {
+    pub(crate) async fn initialize(parts: Parts, observed: Observed) -> Result<Self, AdapterError> {
         let control = parts.control.clone();
         let commands = start(parts, observed);
         let elicitation = acp::ElicitationCapabilities::new().form(acp::ElicitationFormCapabilities::new());
@@ -55,35 +56,41 @@ impl Agent {
         Ok(Self { commands, control, about })
     }
 
+    /// The version that the agent tells.
+    pub(crate) fn version(&self) -> Option<&str> {
+        self.about.agent_info.as_ref().map(|info| info.version.as_str())
+    }
+
     /// Makes a new session.
-    pub(super) async fn new_session(self, open: &OpenSession) -> Result<AcpSession, AdapterError> {
+    pub(crate) async fn new_session(self, open: &OpenSession) -> Result<AcpSession, AdapterError> {
         let request = acp::NewSessionRequest::new(&open.env.cwd).mcp_servers(mcp_servers(open));
         let answered = call(&self.commands, "session/new", &request).await?.map_err(rejected)?;
         let Some(native) = answered.get("sessionId").and_then(Value::as_str) else {
             let message = "the agent made a session without an id".into();
             return Err(AdapterError::Runtime { message, raw: Some(answered) });
         };
-        self.bind(native.to_owned()).await
+        self.bind(open, native.to_owned()).await
     }
 
     /// Opens a session that the agent knows, if it can.
-    pub(super) async fn resume(
+    pub(crate) async fn resume(
         self,
         open: &OpenSession,
         native: &RuntimeSessionId,
     ) -> Result<AcpSession, AdapterError> {
         let capabilities = &self.about.agent_capabilities;
-        let method = if capabilities.session_capabilities.resume.is_some() {
-            "session/resume"
+        let (id, cwd, servers) = (native.as_str().to_owned(), &open.env.cwd, mcp_servers(open));
+        let answered = if capabilities.session_capabilities.resume.is_some() {
+            let request = acp::ResumeSessionRequest::new(id, cwd).mcp_servers(servers);
+            call(&self.commands, "session/resume", &request).await?
         } else if capabilities.load_session {
-            "session/load"
+            let request = acp::LoadSessionRequest::new(id, cwd).mcp_servers(servers);
+            call(&self.commands, "session/load", &request).await?
         } else {
             return Err(AdapterError::UnknownSession(native.clone()));
         };
-        let request =
-            acp::ResumeSessionRequest::new(native.as_str().to_owned(), &open.env.cwd).mcp_servers(mcp_servers(open));
-        match call(&self.commands, method, &request).await? {
-            Ok(_) => self.bind(native.as_str().to_owned()).await,
+        match answered {
+            Ok(_) => self.bind(open, native.as_str().to_owned()).await,
             // Agents disagree about the code for a session that they do not know.
             Err(error) if matches!(error.code, -32602 | -32002 | -32603) => {
                 Err(AdapterError::UnknownSession(native.clone()))
@@ -92,18 +99,30 @@ impl Agent {
         }
     }
 
-    async fn bind(self, native: String) -> Result<AcpSession, AdapterError> {
+    async fn bind(self, open: &OpenSession, native: String) -> Result<AcpSession, AdapterError> {
         let commands = self.commands;
         commands.send(Command::Bind { native: native.clone() }).await.map_err(|_| gone())?;
-        Ok(AcpSession { native, commands, control: self.control })
+        let takes_images = self.about.agent_capabilities.prompt_capabilities.image;
+        Ok(AcpSession { native, cwd: open.env.cwd.clone().into(), takes_images, commands, control: self.control })
     }
 }
 
 /// A session with an agent that waits for tasks.
-pub(super) struct AcpSession {
+pub(crate) struct AcpSession {
     native: String,
+    cwd: PathBuf,
+    takes_images: bool,
     commands: mpsc::Sender<Command>,
     control: Control,
+}
+
+impl AcpSession {
+    /// Chooses one of the agent's own modes. Whatever the agent had to say before is said when this returns.
+    pub(crate) async fn set_mode(&self, mode: &str) -> Result<(), AdapterError> {
+        let request = acp::SetSessionModeRequest::new(self.native.clone(), mode.to_owned());
+        call(&self.commands, "session/set_mode", &request).await?.map_err(rejected)?;
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -114,7 +133,10 @@ impl RuntimeSession for AcpSession {
 
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
-        let params = json!({ "sessionId": self.native, "prompt": prompt(&input) });
+        if !input.images.is_empty() && !self.takes_images {
+            return Err(AdapterError::Unsupported("take images"));
+        }
+        let params = json!({ "sessionId": self.native, "prompt": prompt::prompt(&input, &self.cwd) });
         request(&self.commands, |reply| Command::Prompt { params, drafts, reply }).await?;
         let sources = ImplicitSources::disabled("the agent does not tell what it reads by itself");
         let task = RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.commands.clone())) };
@@ -214,23 +236,6 @@ fn mcp_servers(open: &OpenSession) -> Vec<acp::McpServer> {
         }
     });
     servers.collect()
-}
-
-/// The prompt's blocks; what was said before goes first, for an agent that does not remember it.
-fn prompt(input: &TaskInput) -> Vec<acp::ContentBlock> {
-    let mut blocks = Vec::new();
-    if !input.history.is_empty() {
-        let history = transcript::flatten(&input.history);
-        blocks.push(format!("This conversation was interrupted. What was said and done before:\n\n{history}").into());
-    }
-    for block in input.messages.iter().flat_map(|message| &message.content) {
-        match block {
-            TranscriptContentBlock::Text { text } => blocks.push(text.clone().into()),
-            TranscriptContentBlock::Code { code, .. } => blocks.push(code.clone().into()),
-            _ => {}
-        }
-    }
-    blocks
 }
 
 /// What an agent told about itself, shared by the adapter's sessions.

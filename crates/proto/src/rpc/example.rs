@@ -76,7 +76,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
             }),
         ),
         Method::SessionSend => (
-            json!({ "prompt": PROMPT, "session_id": SESSION, "agent_type": "demo", "approver": "present" }),
+            json!({ "prompt": PROMPT, "session_id": SESSION, "agent_type": "demo", "approver": "present", "files": ["src/main.rs"] }),
             json!({
                 "status": "sent", "session_id": SESSION, "agent_type": "demo", "workspace_id": WORKSPACE,
                 "auto_created": false, "delivery": "started", "task_id": TASK,
@@ -165,6 +165,20 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "is_git_repo": true, "git_last_error": "", "is_being_watched": true, "watched_session_id": SESSION,
             }),
         ),
+        Method::WorkspaceDiscover => (
+            json!({ "fresh": true }),
+            json!({
+                "repositories": [{
+                    "path": FOLDER, "name": "engine", "remote_url": "https://example.org/ada/engine.git",
+                    "last_modified": CHANGED, "is_configured": true,
+                }],
+                "count": 1, "cached": false, "cache_age_seconds": 0, "refresh_in_progress": false, "elapsed_ms": 42,
+                "scanned_paths": 310, "skipped_paths": 2,
+            }),
+        ),
+        Method::WorkspaceCacheInvalidate => {
+            (json!({}), json!({ "success": true, "message": "What was known of the repositories is forgotten." }))
+        }
         Method::WorkspaceSubscribe => (
             json!({ "workspace_id": WORKSPACE }),
             json!({ "success": true, "workspace_id": WORKSPACE, "subscribed": [WORKSPACE] }),
@@ -177,6 +191,42 @@ fn params_and_result(method: Method) -> (Value, Value) {
             (json!({}), json!({ "workspaces": [WORKSPACE], "is_filtering": true, "count": 1 }))
         }
         Method::WorkspaceSubscribeAll => (json!({}), json!({ "success": true, "is_filtering": false })),
+
+        Method::WorkspaceFileGet | Method::FileGet => (
+            json!({ "workspace_id": WORKSPACE, "path": "notes.md", "max_size_kb": 200 }),
+            json!({
+                "path": "notes.md", "content": "# Decided\n", "encoding": "utf-8", "truncated": false, "size": 10,
+                "offset": 0, "media_type": "text/markdown", "is_sensitive": false,
+            }),
+        ),
+        Method::WorkspaceFilesList => (
+            json!({ "workspace_id": WORKSPACE, "directory": "", "limit": 500, "include_hidden": false }),
+            json!({
+                "directory": "",
+                "files": [{
+                    "path": "notes.md", "name": "notes.md", "directory": "", "extension": "md", "size_bytes": 10,
+                    "modified_at": CHANGED, "indexed_at": CHANGED, "is_binary": false, "is_symlink": false,
+                    "is_sensitive": false,
+                }],
+                "directories": [{
+                    "path": "src", "name": "src", "folder_count": 1, "file_count": 7, "total_size_bytes": 20480,
+                    "total_size_display": "20.0 KB", "last_modified": CHANGED, "modified_display": "2 hours ago",
+                }],
+                "total_files": 1, "total_directories": 1,
+                "pagination": { "limit": 500, "offset": 0, "has_more": false },
+            }),
+        ),
+        Method::FileList => (
+            json!({ "path": "" }),
+            json!({
+                "path": "",
+                "entries": [
+                    { "name": "src", "type": "directory", "modified": CHANGED, "children_count": 7 },
+                    { "name": "notes.md", "type": "file", "size": 10, "modified": CHANGED },
+                ],
+                "total_count": 2,
+            }),
+        ),
 
         Method::PermissionRespond => (
             json!({

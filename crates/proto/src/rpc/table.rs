@@ -200,6 +200,10 @@ method_table! {
     WorkspaceUpdate = "workspace/update" (WorkspaceUpdateParams) -> Workspace, Operate, Change;
     /// How a workspace is.
     WorkspaceStatus = "workspace/status" (WorkspaceParams) -> WorkspaceStatusResult, Observe, Read;
+    /// Finds repositories on the machine that could become workspaces.
+    WorkspaceDiscover = "workspace/discover" (WorkspaceDiscoverParams) -> WorkspaceDiscoverResult, Observe, Read;
+    /// Forgets which repositories were found.
+    WorkspaceCacheInvalidate = "workspace/cache/invalidate" (WorkspaceCacheParams) -> Done, Operate, Change;
     /// Follows a workspace's events; the first one makes others silent.
     WorkspaceSubscribe = "workspace/subscribe" (WorkspaceParams) -> SubscribeResult, Observe, Read;
     /// Follows a workspace's events no more.
@@ -208,6 +212,15 @@ method_table! {
     WorkspaceSubscriptions = "workspace/subscriptions" (NoParams) -> SubscriptionsResult, Observe, Read;
     /// Follows the events of every workspace.
     WorkspaceSubscribeAll = "workspace/subscribeAll" (NoParams) -> SubscribeAllResult, Observe, Read;
+
+    /// Reads a file of a workspace, or a part of it.
+    WorkspaceFileGet = "workspace/file/get" (FileGetParams) -> FileContent, Observe, Read;
+    /// Lists a folder of a workspace, page by page.
+    WorkspaceFilesList = "workspace/files/list" (FilesListParams) -> FilesListResult, Observe, Read;
+    /// Reads a file; of the first workspace, unless one is named.
+    FileGet = "file/get" (FileGetParams) -> FileContent, Observe, Read;
+    /// Lists a folder; of the first workspace, unless one is named.
+    FileList = "file/list" (FileListParams) -> FileListResult, Observe, Read;
 
     /// Allows or denies a tool call that waits.
     PermissionRespond = "permission/respond" (PermissionRespondParams) -> Success, Operate, Change;

@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::pairing;
+use crate::place;
 use crate::style::Style;
 use crate::upkeep;
 
@@ -192,6 +193,7 @@ fn settings(args: &Args, context: &Context) -> Result<Settings, Error> {
         tcp,
         socket: context.state.socket()?,
         repo,
+        discover_in: place::projects(config.server.discover_in.as_deref()),
         require_auth: config.security.require_auth,
         require_pairing_approval: config.security.require_pairing_approval,
         pairing_token_secs: config.security.pairing_token_expiry_secs,
@@ -267,6 +269,7 @@ impl From<&config::Limits> for Limits {
         Self {
             changes_per_minute: limits.changes_per_minute,
             starts_per_minute: limits.starts_per_minute,
+            uploads_per_minute: limits.uploads_per_minute,
             reads_per_minute: limits.reads_per_minute,
             sockets_per_token: limits.sockets_per_token,
             max_body_bytes: limits.max_body_bytes,

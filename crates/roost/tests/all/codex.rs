@@ -2,7 +2,7 @@
 
 mod exec;
 mod faults;
-mod live;
+pub(crate) mod live;
 mod surviving;
 mod telling;
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "the functions that tests share may fail a test too")]
 
 mod asking;
+mod attaching;
 mod claude;
 mod codex;
 mod commands;
@@ -13,7 +14,10 @@ mod damage;
 mod disk;
 mod exporting;
 mod faults;
+mod gemini;
 mod kit;
+mod opencode;
+mod past;
 mod presets;
 mod running;
 mod sandbox;

@@ -66,7 +66,7 @@ impl ExecSession {
     /// Goes on with a thread that Codex has on disk.
     pub(in crate::codex) async fn resume(mut self, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
         let (home, id) = (self.home.clone(), native.as_str().to_owned());
-        let found = tokio::task::spawn_blocking(move || match history::file_of(&home, &id)? {
+        let found = tokio::task::spawn_blocking(move || match history::file(&home, &id)? {
             Some(file) => Totals::of_thread(&file).map(Some),
             None => Ok(None),
         });
@@ -228,6 +228,7 @@ fn prompt(input: &TaskInput) -> String {
         match block {
             TranscriptContentBlock::Text { text } => parts.push(text.clone()),
             TranscriptContentBlock::Code { code, .. } => parts.push(code.clone()),
+            TranscriptContentBlock::FileRef { path } => parts.push(format!("@{path}")),
             _ => {}
         }
     }

@@ -1,0 +1,84 @@
+//! Why something in a workspace could not be done.
+
+use std::io;
+
+/// Why something in a workspace could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The path leads out of the workspace, or would.
+    #[error("{path:?} is not a path inside the workspace: name it relative to the workspace's folder, without \"..\"")]
+    PathTraversal {
+        /// As it was named.
+        path: String,
+    },
+    /// There is nothing at the path.
+    #[error("there is no {path:?} in the workspace")]
+    NotFound {
+        /// As it was named.
+        path: String,
+    },
+    /// It is a folder, a pipe, a device: nothing that can be read as a file.
+    #[error("{path:?} is {kind}, not a file")]
+    NotAFile {
+        /// As it was named.
+        path: String,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// It is bigger than may be read at once.
+    #[error("{path:?} has {size} bytes, and {limit} may be read at once: ask for a part of it, or for more")]
+    TooLarge {
+        /// As it was named.
+        path: String,
+        /// How big it is.
+        size: u64,
+        /// How much may be read.
+        limit: u64,
+    },
+    /// It is no folder.
+    #[error("{path:?} is not a folder")]
+    NotADirectory {
+        /// As it was named.
+        path: String,
+    },
+    /// The user who runs Roost may not do that.
+    #[error("{path:?}: permission denied to the user who runs Roost")]
+    Denied {
+        /// As it was named.
+        path: String,
+    },
+    /// The workspace's folder cannot be used.
+    #[error("the workspace's folder {folder:?} cannot be opened: {source}")]
+    NoRoot {
+        /// Where it should be.
+        folder: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system failed.
+    #[error("{path:?}: {source}")]
+    Io {
+        /// As it was named.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// What the system's answer about a path means.
+    pub(crate) fn of(path: &str, source: io::Error) -> Self {
+        let path = path.to_owned();
+        // What leads out of the root: cap-std says it in words, the kernel with EXDEV; a circle of links leads nowhere.
+        let leads_out = source.raw_os_error() == Some(rustix::io::Errno::XDEV.raw_os_error())
+            || source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+            || (source.kind() == io::ErrorKind::PermissionDenied && source.raw_os_error().is_none());
+        match source.kind() {
+            _ if leads_out => Self::PathTraversal { path },
+            io::ErrorKind::NotFound => Self::NotFound { path },
+            io::ErrorKind::NotADirectory => Self::NotADirectory { path },
+            io::ErrorKind::PermissionDenied => Self::Denied { path },
+            _ => Self::Io { path, source },
+        }
+    }
+}

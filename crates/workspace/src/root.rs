@@ -1,0 +1,74 @@
+//! The folder of a workspace, and what is opened beneath it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt};
+use rustix::fs::OFlags;
+
+use crate::{Error, RelPath};
+
+/// A workspace's folder, held open: whatever is named is found beneath it or not at all, even while others move it.
+#[derive(Clone, Debug)]
+pub struct Root {
+    dir: Arc<Dir>,
+    path: PathBuf,
+}
+
+impl Root {
+    /// The folder at an absolute path; waits for the disk.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let dir = Dir::open_ambient_dir(path, ambient_authority())
+            .map_err(|source| Error::NoRoot { folder: path.display().to_string(), source })?;
+        Ok(Self { dir: Arc::new(dir), path: path.to_owned() })
+    }
+
+    /// Where it is, for programs that are started in it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens a file to be read; never waits for what is no file. Waits for the disk.
+    pub fn open_file(&self, path: &RelPath) -> Result<(File, Metadata), Error> {
+        let mut options = OpenOptions::new();
+        let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+        options.read(true).custom_flags(flags.cast_signed());
+        let named = |source| Error::of(path.as_str(), source);
+        let file = self.dir.open_with(path.to_path(), &options).map_err(|source| {
+            // A socket, or a device without a driver, cannot even be opened.
+            if source.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) {
+                return Error::NotAFile { path: path.to_string(), kind: "a device" };
+            }
+            named(source)
+        })?;
+        let metadata = file.metadata().map_err(named)?;
+        match kind(&metadata) {
+            None => Ok((file, metadata)),
+            Some(kind) => Err(Error::NotAFile { path: path.to_string(), kind }),
+        }
+    }
+
+    /// Opens a folder. Waits for the disk.
+    pub fn open_dir(&self, path: &RelPath) -> Result<Dir, Error> {
+        self.dir.open_dir(path.to_path()).map_err(|source| Error::of(path.as_str(), source))
+    }
+
+    /// What is at a path, a link itself and not what it leads to. Waits for the disk.
+    pub fn look(&self, path: &RelPath) -> Result<Metadata, Error> {
+        self.dir.symlink_metadata(path.to_path()).map_err(|source| Error::of(path.as_str(), source))
+    }
+}
+
+/// What it is if it is no file.
+fn kind(metadata: &Metadata) -> Option<&'static str> {
+    use cap_std::fs::FileTypeExt;
+    let kind = metadata.file_type();
+    match () {
+        () if kind.is_file() => None,
+        () if kind.is_dir() => Some("a folder"),
+        () if kind.is_fifo() => Some("a pipe"),
+        () if kind.is_socket() => Some("a socket"),
+        () => Some("a device"),
+    }
+}

@@ -1,0 +1,77 @@
+//! Nothing outside the root is reached.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+
+use roost_workspace::{Error, RelPath, Root};
+use tempfile::TempDir;
+
+/// A workspace `in` beside a secret, with every link that a bad repository might hold.
+fn place() -> (TempDir, Root) {
+    let place = TempDir::new().unwrap();
+    let inside = place.path().join("in");
+    fs::create_dir_all(inside.join("src")).unwrap();
+    fs::write(inside.join("src/main.rs"), "fn main() {}").unwrap();
+    fs::create_dir(place.path().join("in-side")).unwrap();
+    for name in ["secret", "in-side/secret"] {
+        fs::write(place.path().join(name), "s3cret").unwrap();
+    }
+    for (target, link) in [
+        ("../secret", "up"),
+        ("..", "parent"),
+        ("/etc/hostname", "absolute"),
+        ("../in-side", "neighbour"),
+        ("circle", "circle"),
+        ("src/main.rs", "within"),
+        ("src", "folder"),
+    ] {
+        symlink(target, inside.join(link)).unwrap();
+    }
+    let root = Root::open(&inside).unwrap();
+    (place, root)
+}
+
+#[test]
+fn a_link_that_leads_out_is_refused() {
+    let (_place, root) = place();
+    for path in ["up", "parent/secret", "absolute", "neighbour/secret", "circle"] {
+        let refused = root.open_file(&RelPath::parse(path).unwrap());
+        assert!(matches!(refused, Err(Error::PathTraversal { .. })), "{path}: {refused:?}");
+    }
+    for path in ["parent", "neighbour"] {
+        let refused = root.open_dir(&RelPath::parse(path).unwrap());
+        assert!(matches!(refused, Err(Error::PathTraversal { .. })), "{path}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_link_that_stays_inside_is_followed() {
+    let (_place, root) = place();
+    for path in ["within", "folder/main.rs", "src/main.rs"] {
+        assert_eq!(root.open_file(&RelPath::parse(path).unwrap()).unwrap().1.len(), 12, "{path}");
+    }
+}
+
+#[test]
+fn what_is_no_file_is_named_and_never_waited_for() {
+    let (place, root) = place();
+    let inside = place.path().join("in");
+    let made = std::process::Command::new("mkfifo").arg(inside.join("pipe")).status().unwrap();
+    assert!(made.success());
+    let _listener = UnixListener::bind(inside.join("socket")).unwrap();
+    for (path, expected) in [("pipe", "a pipe"), ("socket", "a device"), ("src", "a folder")] {
+        match root.open_file(&RelPath::parse(path).unwrap()) {
+            Err(Error::NotAFile { kind, .. }) => assert_eq!(kind, expected, "{path}"),
+            other => panic!("{path}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_is_said_to_be_not_there() {
+    let (_place, root) = place();
+    assert!(matches!(root.open_file(&RelPath::parse("nothing").unwrap()), Err(Error::NotFound { .. })));
+    assert!(matches!(root.open_dir(&RelPath::parse("src/main.rs").unwrap()), Err(Error::NotADirectory { .. })));
+    assert!(matches!(Root::open(std::path::Path::new("/nonexistent")), Err(Error::NoRoot { .. })));
+}

@@ -1,0 +1,7 @@
+//! A workspace from outside, on real folders and with the real git.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod confined;
+mod discovering;
+mod files;
