@@ -6,3 +6,4 @@ pub mod codex;
 pub mod demo;
 pub mod gemini;
 mod heads;
+pub mod opencode;

@@ -71,7 +71,7 @@ pub(crate) async fn lock(state: &State, command: &str) -> Result<StateLock, Erro
 }
 
 /// The runtimes that are there without being configured.
-const BUILT_IN: [&str; 4] = ["demo", "claude", "codex", "gemini"];
+const BUILT_IN: [&str; 5] = ["demo", "claude", "codex", "gemini", "opencode"];
 
 /// The runtimes that are built in, and those that are configured.
 pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error> {
@@ -81,13 +81,16 @@ pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error
     let demo = config.runtimes.get("demo").map_or(RuntimeStatus::Active, |demo| demo.status);
     runtimes.register(Arc::new(roost_adapters::demo::adapter(&roost, holder.clone())), demo);
     let settings = |id: &str| config.runtimes.get(id).cloned().unwrap_or_default();
-    let (claude, codex, gemini) = (settings("claude"), settings("codex"), settings("gemini"));
+    let (claude, codex) = (settings("claude"), settings("codex"));
+    let (gemini, opencode) = (settings("gemini"), settings("opencode"));
     let adapter = roost_adapters::claude::adapter(command("claude", &claude), claude.config, holder.clone());
     runtimes.register(Arc::new(adapter), claude.status);
     let adapter = roost_adapters::codex::adapter(command("codex", &codex), codex.config, holder.clone());
     runtimes.register(Arc::new(adapter), codex.status);
     let adapter = roost_adapters::gemini::adapter(command("gemini", &gemini), gemini.config, holder.clone());
     runtimes.register(Arc::new(adapter), gemini.status);
+    let adapter = roost_adapters::opencode::adapter(command("opencode", &opencode), opencode.config, holder.clone());
+    runtimes.register(Arc::new(adapter.at(opencode.url)), opencode.status);
     let configured = config.runtimes.keys().map(String::as_str).filter(|id| !BUILT_IN.contains(id));
     let unconfigured = PRESETS.iter().map(|preset| preset.id).filter(|id| !config.runtimes.contains_key(*id));
     for id in configured.chain(unconfigured) {
@@ -133,11 +136,18 @@ pub(crate) fn environment() -> Environment {
     Environment::allowed_from(std::env::vars_os())
 }
 
+/// How runtimes' environments are made.
+pub(crate) fn environments(state: &State) -> Environments {
+    Environments { base: environment(), namespaces: state.namespaces(), isolation: Isolation::default() }
+}
+
+/// How far single runtimes are kept apart, by their ids.
+pub(crate) fn isolation(config: &Config) -> BTreeMap<String, Isolation> {
+    config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.isolation?))).collect()
+}
+
 fn engine_config(state: &State, config: &Config) -> Result<roost_engine::Config, Error> {
-    let environments =
-        Environments { base: environment(), namespaces: state.namespaces(), isolation: Isolation::default() };
-    let isolation: BTreeMap<_, _> =
-        config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.isolation?))).collect();
+    let (environments, isolation) = (environments(state), isolation(config));
     let models: BTreeMap<_, _> =
         config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.model.clone()?))).collect();
     Ok(roost_engine::Config {

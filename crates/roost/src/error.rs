@@ -34,6 +34,8 @@ pub(crate) enum Error {
     UnknownSession(String),
     #[error("\"{id}\" is the beginning of several sessions; use more of one of these:\n  {}", found.join("\n  "))]
     AmbiguousSession { id: String, found: Vec<String> },
+    #[error("{} is no workspace and in none; name one with --workspace: {}", named.display(), known.join(", "))]
+    NoWorkspace { named: PathBuf, known: Vec<String> },
     #[error("{} could not be written: {source}; name another file with --output", path.display())]
     Export { path: PathBuf, source: io::Error },
     #[error("{} cannot be used: {source}; make it writable, or name another directory with --state", path.display())]
@@ -67,6 +69,12 @@ pub(crate) enum Error {
     NoPort,
     #[error("unknown runtime \"{id}\"; known are {}. A daemon that runs knows what roost.toml said when it was started", known.join(", "))]
     UnknownRuntime { id: String, known: Vec<String> },
+    #[error("{id} cannot be used: {reason}")]
+    NotInstalled { id: String, reason: String },
+    #[error(
+        "sessions of {0} have a home of their own that is gone with them (isolation \"ephemeral\" in roost.toml), so a login would be lost; name a namespace, or set a key under [runtimes.{0}.env]"
+    )]
+    EphemeralLogin(String),
     #[error("nothing waits for an answer under \"{0}\"; `roost approvals` lists what does")]
     NotWaiting(String),
     #[error("\"{id}\" is the beginning of several; use more of one of these:\n  {}", found.join("\n  "))]
@@ -106,9 +114,11 @@ impl Error {
             | Self::NothingToContinue(_)
             | Self::UnknownSession(_)
             | Self::AmbiguousSession { .. }
+            | Self::NoWorkspace { .. }
             | Self::Insecure(_)
             | Self::LongState(_)
             | Self::UnknownRuntime { .. }
+            | Self::EphemeralLogin(_)
             | Self::NotWaiting(_)
             | Self::AmbiguousAsk { .. }
             | Self::Engine(
@@ -120,6 +130,7 @@ impl Error {
             Self::Daemon { exit, .. } => *exit,
             Self::Client(roost_client::Error::Fault(fault)) => refused(fault),
             Self::Held { .. }
+            | Self::NotInstalled { .. }
             | Self::State { .. }
             | Self::NoDaemon
             | Self::Silent

@@ -4,6 +4,7 @@ use roost_engine::Error as EngineError;
 use roost_log::Error as LogError;
 use roost_proto::rpc::{Fault, FaultCode};
 use roost_workspace::Error as WorkspaceError;
+use roost_workspace::git::GitKind;
 
 /// The engine's error as a fault.
 pub(crate) fn engine(error: EngineError) -> Fault {
@@ -15,6 +16,7 @@ pub(crate) fn engine(error: EngineError) -> Fault {
         EngineError::RuntimeDisabled(id) => {
             return Fault::new(FaultCode::InternalError, &error).with("agent_type", id).with("status", "disabled");
         }
+        EngineError::BadVariable { .. } => return Fault::params(&error).with("field", "env"),
         EngineError::BadCwd { cwd, .. } => return Fault::params(&error).with("path", cwd),
         EngineError::TooManySessions { max } => return Fault::new(FaultCode::Busy, &error).with("max", max),
         EngineError::QueueFull { session, max } | EngineError::QueueTooBig { session, max } => {
@@ -59,6 +61,16 @@ pub(crate) fn workspace(error: WorkspaceError) -> Fault {
             (FaultCode::FileReadError, path)
         }
         WorkspaceError::NoRoot { folder, .. } => (FaultCode::DirectoryNotFound, folder),
+        WorkspaceError::Git { operation, kind, .. } => {
+            let code = match kind {
+                GitKind::NotARepository | GitKind::Bare => FaultCode::NotAGitRepo,
+                GitKind::Conflict => FaultCode::GitConflict,
+                GitKind::BadName => FaultCode::InvalidParams,
+                GitKind::DiskFull => FaultCode::DiskFull,
+                _ => FaultCode::GitOperationFailed,
+            };
+            return Fault::new(code, &error).with("operation", operation).with("kind", kind.word());
+        }
     };
     Fault::new(code, &error).with("path", path)
 }

@@ -22,6 +22,7 @@ use crate::projected::Projections;
 use crate::quiet::Quiet;
 use crate::settings::Settings;
 use crate::tail::Tails;
+use crate::turns::Turns;
 use crate::workspaces::Workspaces;
 
 /// What the composition root gives to the door.
@@ -47,6 +48,8 @@ pub(crate) struct Host {
     pub(crate) started: Instant,
     pub(crate) workspaces: Workspaces,
     pub(crate) discoveries: Arc<Discoveries>,
+    /// Whose turn it is to change each workspace's repository.
+    pub(crate) repositories: Turns,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
     /// The past sessions that are watched.
@@ -78,6 +81,7 @@ impl Host {
             started: Instant::now(),
             workspaces,
             discoveries: Arc::default(),
+            repositories: Turns::default(),
             presence: Presence::default(),
             tails: Tails::default(),
             projections: Projections::default(),

@@ -36,6 +36,7 @@ mod server;
 mod settings;
 mod tail;
 mod tls;
+mod turns;
 mod whole;
 mod workspaces;
 mod ws;

@@ -9,6 +9,7 @@
 pub mod discover;
 mod error;
 pub mod files;
+pub mod git;
 mod path;
 mod root;
 mod sensitive;

@@ -81,7 +81,7 @@ impl AcpAdapter {
         if !self.mcp {
             open.mcp_servers.clear();
         }
-        let parts = launch(&self.holder, RunId::fresh(), &self.command, open).await?;
+        let parts = launch(&self.holder, RunId::fresh(), &self.command.of_session(open), open).await?;
         let agent = Agent::initialize(parts, self.observed).await?;
         *self.about.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.about.clone());
         Ok(agent)

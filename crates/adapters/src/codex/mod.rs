@@ -11,11 +11,13 @@
 //! * An interrupt leaves commands running; they are ended before the task is.
 //! * A server outlives a daemon that is killed, for a minute: the turn goes on, and the next daemon listens again. What
 //!   Codex waits for it asks once more, so the ids of calls and questions follow from Codex's own.
+//! * A Codex that is too old for all this runs by `codex exec`, with less (see [`exec`]).
 
 mod asks;
 mod calls;
 mod capabilities;
 mod connection;
+mod exec;
 mod failure;
 mod history;
 mod home;
@@ -25,6 +27,7 @@ mod map;
 #[cfg(test)]
 mod map_tests;
 mod note;
+mod notify;
 mod past;
 mod prompt;
 mod questions;
@@ -44,7 +47,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roost_engine::adapter::{AdapterError, Availability, OpenSession, Reattached, RuntimeAdapter, RuntimeSession};
+use roost_engine::adapter::{
+    AdapterError, Availability, LoginCommand, OpenSession, Reattached, RuntimeAdapter, RuntimeSession,
+};
 use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_process::records::Record;
@@ -54,8 +59,10 @@ use serde_json::{Map, Value};
 
 use crate::acp::AgentCommand;
 use crate::heads::Heads;
+use exec::ExecSession;
 use home::CodexHome;
 use note::{Note, TurnNote};
+pub use notify::forward;
 use session::{CodexSession, Server};
 use socket::Socket;
 use version::Version;
@@ -78,10 +85,20 @@ pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Ho
 impl CodexAdapter {
     async fn start(&self, open: OpenSession) -> Result<CodexSession, AdapterError> {
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
-        let (parts, socket) = launch::launch(&self.holder, &self.command, &open, &settings).await?;
+        let command = self.command.of_session(&open);
+        let (parts, socket) = launch::launch(&self.holder, &command, &open, &settings).await?;
         let server = Server::initialize(parts, socket).await?;
-        let home = CodexHome::of(&self.command, &open.env);
+        let home = CodexHome::of(&command, &open.env);
         Ok(CodexSession::new(server, open, home, &settings))
+    }
+
+    /// A session by `codex exec`, if this Codex is too old for more.
+    async fn fallback(&self, open: &OpenSession) -> Result<Option<ExecSession>, AdapterError> {
+        self.version.look(&self.holder, &self.command, &open.env).await;
+        let Some(version) = self.version.too_old() else { return Ok(None) };
+        let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
+        let (command, holder) = (self.command.of_session(open), self.holder.clone());
+        ExecSession::new(command, holder, open.clone(), settings, version).map(Some)
     }
 }
 
@@ -96,15 +113,15 @@ impl RuntimeAdapter for CodexAdapter {
     }
 
     fn capabilities(&self) -> RuntimeCapabilities {
-        capabilities::capabilities()
+        if self.version.too_old().is_some() { exec::capabilities() } else { capabilities::capabilities() }
     }
 
     fn asks_questions(&self) -> bool {
-        true
+        self.version.too_old().is_none()
     }
 
     fn takes_images(&self) -> bool {
-        true
+        self.version.too_old().is_none()
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
@@ -119,8 +136,15 @@ impl RuntimeAdapter for CodexAdapter {
         home::login_hint(&self.command, env).await
     }
 
+    fn login(&self, env: &RuntimeEnv) -> Option<LoginCommand> {
+        Some(self.command.login(&["login"], env))
+    }
+
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
-        Ok(Box::new(self.start(open).await?))
+        match self.fallback(&open).await? {
+            Some(session) => Ok(Box::new(session)),
+            None => Ok(Box::new(self.start(open).await?)),
+        }
     }
 
     async fn resume_session(
@@ -128,7 +152,10 @@ impl RuntimeAdapter for CodexAdapter {
         open: OpenSession,
         native: RuntimeSessionId,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
-        Ok(Box::new(self.start(open).await?.resume(&native).await?))
+        match self.fallback(&open).await? {
+            Some(session) => Ok(Box::new(session.resume(&native).await?)),
+            None => Ok(Box::new(self.start(open).await?.resume(&native).await?)),
+        }
     }
 
     async fn reattach(&self, record: &Record) -> Option<Reattached> {

@@ -25,6 +25,7 @@ testkit::contract!(codex, make_codex);
 testkit::contract!(gemini, make_gemini);
 testkit::contract!(claude_agent_acp, make_claude_agent_acp);
 testkit::contract!(codex_acp, make_codex_acp);
+testkit::contract!(opencode, make_opencode);
 
 fn holder(records: PathBuf) -> Arc<Holder> {
     Arc::new(Holder { program: ROOST.into(), args: vec!["hold".into()], records, ladder: Ladder::default() })
@@ -48,6 +49,10 @@ fn make_claude_agent_acp(records: PathBuf) -> Subject {
 
 fn make_codex_acp(records: PathBuf) -> Subject {
     agents::codex_acp(records)
+}
+
+fn make_opencode(records: PathBuf) -> Subject {
+    agents::opencode(records)
 }
 
 fn make_demo(records: PathBuf) -> Subject {

@@ -9,6 +9,7 @@ mod attaching;
 mod auth;
 mod conversing;
 mod files;
+mod git;
 mod images;
 mod kit;
 mod lifecycle;

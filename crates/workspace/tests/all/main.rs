@@ -5,3 +5,4 @@
 mod confined;
 mod discovering;
 mod files;
+mod git;

@@ -14,7 +14,7 @@ use testkit::scripted_agent::WEATHER;
 
 use super::{holder, play, this_binary};
 use crate::codex::{self, MODEL};
-use crate::gemini;
+use crate::{gemini, opencode};
 
 /// Claude Code.
 pub(super) fn claude(records: PathBuf) -> Subject {
@@ -90,6 +90,27 @@ pub(super) fn gemini(records: PathBuf) -> Subject {
     Subject { adapter, script }
 }
 
+/// OpenCode.
+pub(super) fn opencode(records: PathBuf) -> Subject {
+    let config = opencode::config(&MODEL.url());
+    let adapter = Arc::new(roost_adapters::opencode::adapter(opencode::command(), config, holder(records)));
+    let forget = |home: &Path| std::fs::remove_dir_all(home.join(".local/share/opencode")).unwrap();
+    let script = Script {
+        say: "SCRIPT:text",
+        stream: "SCRIPT:slow",
+        write: Some(Write { prompt: "SCRIPT:shell", file: "out.txt", says_why_not: true }),
+        two_calls: Some("SCRIPT:parallel"),
+        retry: None,
+        big_result: Some("SCRIPT:big"),
+        read_unasked: None,
+        question: Some("SCRIPT:ask"),
+        unknown_message: None,
+        recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
+        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+    };
+    Subject { adapter, script }
+}
+
 /// Claude Code as an ACP agent.
 pub(super) fn claude_agent_acp(records: PathBuf) -> Subject {
     let forget = |home: &Path| std::fs::remove_dir_all(home.join(".claude/projects")).unwrap();
@@ -142,6 +163,7 @@ fn acp(agent: Agent, args: &[&str], records: PathBuf) -> AcpAdapter {
     AcpAdapter::new(RuntimeName::from_id(preset.id), preset.display_name, command, holder(records)).of(preset)
 }
 
+/// The tool server that agents are given.
 fn weather() -> McpServer {
     let transport = McpServerTransport::Stdio {
         command: this_binary().into(),
