@@ -242,7 +242,12 @@ impl Lines<'_> {
         for range in &mut matches {
             *range = range.start - start..range.end.min(end) - start;
         }
-        self.lines.push(Line { number: number.unwrap_or_default(), text: text[start..end].to_owned(), matches, is_cut });
+        self.lines.push(Line {
+            number: number.unwrap_or_default(),
+            text: text[start..end].to_owned(),
+            matches,
+            is_cut,
+        });
     }
 }
 

@@ -15,14 +15,17 @@ mod language;
 pub mod listing;
 mod parallel;
 mod path;
+mod repository;
 mod root;
 pub mod search;
 mod sensitive;
 pub mod stats;
 pub mod tree;
+pub mod watch;
 
 pub use error::Error;
 pub use gitdir::GitDir;
 pub use path::RelPath;
+pub use repository::{IndexStatus, Repository};
 pub use root::Root;
 pub use sensitive::is_sensitive;

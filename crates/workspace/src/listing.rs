@@ -156,7 +156,8 @@ mod tests {
     fn files_are_sorted_filtered_and_paged() {
         let index = of(&["x/a.rs", "x/bbb.rs", "x/cc.md", "y/dd.rs"]);
         let all = ListQuery { recursive: true, limit: 10, ..ListQuery::default() };
-        let paths = |query: &ListQuery| list(&index, query).files.iter().map(|file| file.name().to_owned()).collect::<Vec<_>>();
+        let paths =
+            |query: &ListQuery| list(&index, query).files.iter().map(|file| file.name().to_owned()).collect::<Vec<_>>();
         assert_eq!(paths(&ListQuery { sort_by: SortBy::Size, descending: true, ..all.clone() })[0], "bbb.rs");
         assert_eq!(paths(&ListQuery { offset: 1, limit: 2, ..all.clone() }), ["bbb.rs", "cc.md"]);
         let rust = ListQuery { filter: Filter::default().with_extensions(["rs"]), folder: "x".into(), ..all };

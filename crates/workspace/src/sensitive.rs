@@ -1,49 +1,39 @@
 //! Which files likely hold a secret, by their names alone.
 
-/// Names that hold a secret whole.
-const NAMES: &[&str] = &[
-    ".dockercfg",
-    ".envrc",
-    ".git-credentials",
-    ".htpasswd",
-    ".netrc",
-    ".npmrc",
-    ".pgpass",
-    ".pypirc",
-    "_netrc",
-    "credentials",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_rsa",
-    "secrets",
-];
+use std::borrow::Cow;
 
-/// How the name of a key or of a key store ends.
-const ENDINGS: &[&str] =
-    &[".jks", ".kdbx", ".key", ".keystore", ".ovpn", ".p12", ".p8", ".pem", ".pfx", ".ppk", ".tfstate", ".tfvars"];
+use crate::index::extension;
 
-/// Files of settings in which a secret is likely when they are named after one.
-const SETTINGS: &[&str] = &["cfg", "conf", "ini", "json", "properties", "toml", "txt", "xml", "yaml", "yml"];
-
-/// What such a file is named after.
-const SUBJECTS: &[&str] = &["api_key", "apikey", "credential", "password", "secret", "service-account", "service_account"];
-
-/// What a template is called, which holds the names of secrets and none of them.
-const TEMPLATES: &[&str] = &[".dist", ".example", ".sample", ".template"];
+/// What files of settings that hold secrets are named after.
+const SUBJECTS: &[&str] =
+    &["api_key", "apikey", "credential", "password", "secret", "service-account", "service_account"];
 
 /// Whether a file of this name likely holds a secret.
 pub fn is_sensitive(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    if TEMPLATES.iter().any(|ending| name.ends_with(ending)) {
-        return false;
+    let name = small(name);
+    let name = name.as_ref();
+    match extension(name) {
+        // A template holds the names of secrets and none of them.
+        "dist" | "example" | "sample" | "template" => return false,
+        // Keys, and stores of keys.
+        "jks" | "kdbx" | "key" | "keystore" | "ovpn" | "p12" | "p8" | "pem" | "pfx" | "ppk" | "tfstate" | "tfvars" => {
+            return true;
+        }
+        "cfg" | "conf" | "ini" | "json" | "properties" | "toml" | "txt" | "xml" | "yaml" | "yml" => {
+            return SUBJECTS.iter().any(|subject| name.contains(subject)) || name.starts_with(".env.");
+        }
+        _ => {}
     }
-    let is_settings = name.rsplit_once('.').is_some_and(|(_, extension)| SETTINGS.contains(&extension));
-    name == ".env"
-        || name.starts_with(".env.")
-        || NAMES.contains(&name.as_str())
-        || ENDINGS.iter().any(|ending| name.ends_with(ending))
-        || (is_settings && SUBJECTS.iter().any(|subject| name.contains(subject)))
+    match name {
+        ".dockercfg" | ".env" | ".envrc" | ".git-credentials" | ".htpasswd" | ".netrc" | ".npmrc" | ".pgpass"
+        | ".pypirc" | "_netrc" | "credentials" | "id_dsa" | "id_ecdsa" | "id_ed25519" | "id_rsa" | "secrets" => true,
+        _ => name.starts_with(".env."),
+    }
+}
+
+/// In small letters, and copied only if it is not so already: this is asked for every file there is.
+pub(crate) fn small(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) { name.to_ascii_lowercase().into() } else { name.into() }
 }
 
 #[cfg(test)]

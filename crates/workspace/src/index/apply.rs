@@ -92,7 +92,8 @@ impl Index {
         let mut changes = BTreeMap::new();
         for file in newer.files() {
             let known = self.get(file.path()).map(|known| known.facts());
-            let is_same = known.is_some_and(|known| !known.differs(&file.facts()) && known.tracked == file.is_tracked());
+            let is_same =
+                known.is_some_and(|known| !known.differs(&file.facts()) && known.tracked == file.is_tracked());
             if !is_same {
                 changes.insert(file.path().to_owned(), Some(file.facts()));
             }

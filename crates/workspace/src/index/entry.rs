@@ -22,7 +22,7 @@ pub struct Facts {
 
 impl Facts {
     /// It has changed since the other was known: its content must be read again.
-    pub(super) fn differs(&self, other: &Self) -> bool {
+    pub(crate) fn differs(&self, other: &Self) -> bool {
         (self.size, self.modified_ms, self.link) != (other.size, other.modified_ms, other.link)
     }
 }

@@ -19,8 +19,8 @@ pub(crate) use entry::extension;
 pub use entry::{Content, Facts, FileEntry};
 pub use git::GitError;
 pub(crate) use git::Tracked;
-pub(crate) use scan::{look, walker};
 pub use scan::{Scan, scan};
+pub(crate) use scan::{look, walker};
 
 use entry::Record;
 

@@ -90,7 +90,8 @@ mod tests {
         let read = Facts { content: Some(Content::Lines(7)), size: 3, modified_ms: -5, ..Facts::default() };
         index.apply(&[("y".to_owned(), Some(read))].into());
         index.save(&path).unwrap();
-        let facts = |index: &Index| index.files().map(|file| (file.path().to_owned(), file.facts())).collect::<Vec<_>>();
+        let facts =
+            |index: &Index| index.files().map(|file| (file.path().to_owned(), file.facts())).collect::<Vec<_>>();
         assert_eq!(facts(&Index::load(&path).unwrap()), facts(&index));
 
         let whole = fs::read(&path).unwrap();

@@ -3,3 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod confined;
+mod grep;
+mod index;
+mod place;
+mod watch;
