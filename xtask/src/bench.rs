@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::cache::Cache;
-use crate::{Result, step};
+use crate::{Result, fixtures, step};
 
 /// Builds Roost and its yardsticks, then runs the benches named in `args` (none: all of them).
 pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
@@ -18,6 +18,9 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
     let sandbox_agent = if compares { Some(sandbox_agent::install(&cache)?) } else { None };
     if wants(args, "door") {
         wrk::install()?;
+    }
+    if wants(args, "agents") {
+        step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache).map(drop))?;
     }
     step::run(
         "build roost",

@@ -28,6 +28,16 @@ export const ERRORS = {
   SESSION_NOT_FOUND: -32010,
   /** The session cannot do that now. */
   SESSION_INVALID: -32011,
+  /** There is no such file. */
+  FILE_NOT_FOUND: -32020,
+  /** The file is bigger than may be read at once. */
+  FILE_TOO_LARGE: -32021,
+  /** The path leads out of the workspace. */
+  PATH_TRAVERSAL: -32022,
+  /** The file cannot be read. */
+  FILE_READ_ERROR: -32023,
+  /** There is no such folder. */
+  DIRECTORY_NOT_FOUND: -32024,
   /** Too many calls; wait for `retry_after` seconds. */
   RATE_LIMITED: -32050,
   /** The token does not allow it. */
@@ -138,6 +148,14 @@ export interface Methods {
   "workspace/subscriptions": { params: NoParams; result: SubscriptionsResult };
   /** Follows the events of every workspace. */
   "workspace/subscribeAll": { params: NoParams; result: SubscribeAllResult };
+  /** Reads a file of a workspace, or a part of it. */
+  "workspace/file/get": { params: FileGetParams; result: FileContent };
+  /** Lists a folder of a workspace, page by page. */
+  "workspace/files/list": { params: FilesListParams; result: FilesListResult };
+  /** Reads a file; of the first workspace, unless one is named. */
+  "file/get": { params: FileGetParams; result: FileContent };
+  /** Lists a folder; of the first workspace, unless one is named. */
+  "file/list": { params: FileListParams; result: FileListResult };
   /** Allows or denies a tool call that waits. */
   "permission/respond": { params: PermissionRespondParams; result: Success };
   /** What waits for an answer, the oldest first. */
@@ -270,6 +288,14 @@ export interface ActiveResult {
   sessions: SessionState[];
 }
 
+/** What was there of a session before Roost hosted it. */
+export interface Adopted {
+  /** The runtime's id for it. */
+  runtime_session_id: RuntimeSessionId;
+  /** How many messages it had, which only its runtime keeps. */
+  messages: number;
+}
+
 /** Something typed to the agent. */
 export interface AgentInputParams {
   /** Text, or the name of a key. */
@@ -326,6 +352,10 @@ export interface AgentRunParams {
   workspace_id?: string;
   /** Which runtime. */
   agent_type?: string;
+  /** Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. */
+  images?: PromptImage[];
+  /** Files that the prompt refers to: paths below the session's folder; at the local door any. */
+  files?: string[];
 }
 
 /** The agent works. */
@@ -893,6 +923,26 @@ export interface DiffSummary {
   display: string;
 }
 
+/** A folder of a workspace. */
+export interface DirInfo {
+  /** Where it is. */
+  path: string;
+  /** Its name. */
+  name: string;
+  /** Folders in it, as far as it was counted. */
+  folder_count: number;
+  /** Files in it, as far as it was counted. */
+  file_count: number;
+  /** Their bytes. */
+  total_size_bytes: number;
+  /** The same for people. */
+  total_size_display: string;
+  /** When it last changed. */
+  last_modified: Timestamp;
+  /** The same for people. */
+  modified_display: string;
+}
+
 /** It is done, in words. */
 export interface Done {
   /** Always true. */
@@ -903,7 +953,7 @@ export interface Done {
 
 /** One element of a screen. */
 export type Element = {
-  /** Derived from the event's `seq`, so it never changes. */
+  /** Derived from the event's `seq`, or the place in what a runtime keeps, so it never changes. */
   id: string;
   /** When. */
   timestamp: Timestamp;
@@ -967,6 +1017,13 @@ export interface ElementsResult {
 /** Nothing. */
 export type Empty = Record<string, never>;
 
+/** What lies in a folder. */
+export type EntryType =
+  /** A file. */
+  | "file"
+  /** A folder. */
+  | "directory";
+
 /** `event/batch`: events as they are in the log. */
 export interface EventBatch {
   /** Them. */
@@ -1017,6 +1074,141 @@ export type FailureCode =
   /** The runtime ran a tool that it had no leave to run. */
   | "POLICY_VIOLATION";
 
+/** What a file holds. */
+export interface FileContent {
+  /** Where it is. */
+  path: string;
+  /** Its bytes, or the part that was asked for. */
+  content: string;
+  /** How they are written. */
+  encoding: FileEncoding;
+  /** There is more after them. */
+  truncated: boolean;
+  /** How big the whole file is. */
+  size: number;
+  /** Where the bytes begin. */
+  offset: number;
+  /** What it holds, told by its content. */
+  media_type: string;
+  /** Its name says that it holds secrets. */
+  is_sensitive: boolean;
+}
+
+/** How a file's bytes are written in JSON. */
+export type FileEncoding =
+  /** As they are. */
+  | "utf-8"
+  /** In Base64. */
+  | "base64";
+
+/** A file, or a part of it. */
+export interface FileGetParams {
+  /** Where it is, relative to the workspace's folder. */
+  path: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** How much is read at most, in KiB. */
+  max_size_kb?: number;
+  /** From this byte on. */
+  offset?: number;
+}
+
+/** A file of a workspace. */
+export interface FileInfo {
+  /** Where it is. */
+  path: string;
+  /** Its name. */
+  name: string;
+  /** The folder that it lies in; empty for the workspace's own. */
+  directory: string;
+  /** What follows the last dot of its name. */
+  extension?: string;
+  /** Its bytes. */
+  size_bytes: number;
+  /** When it last changed. */
+  modified_at: Timestamp;
+  /** When this was looked up. */
+  indexed_at: Timestamp;
+  /** It holds no text. */
+  is_binary: boolean;
+  /** It is a link. */
+  is_symlink: boolean;
+  /** Its name says that it holds secrets. */
+  is_sensitive: boolean;
+}
+
+/** One thing that lies in a folder. */
+export interface FileListEntry {
+  /** Its name. */
+  name: string;
+  /** What it is. */
+  type: EntryType;
+  /** A file's bytes. */
+  size?: number;
+  /** When it last changed. */
+  modified?: Timestamp;
+  /** How much lies directly in a folder. */
+  children_count?: number;
+}
+
+/** A folder. */
+export interface FileListParams {
+  /** Where it is, relative to the workspace's folder, which it is if absent. */
+  path?: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+}
+
+/** What lies in a folder, folders first. */
+export interface FileListResult {
+  /** Where it is. */
+  path: string;
+  /** What lies there. */
+  entries: FileListEntry[];
+  /** How much that is. */
+  total_count: number;
+}
+
+/** A part of what lies in a workspace's folder. */
+export interface FilesListParams {
+  /** Whose. */
+  workspace_id: string;
+  /** Where it is, relative to the workspace's folder, which it is if absent. */
+  directory?: string;
+  /** So many files at most. */
+  limit?: number;
+  /** After so many. */
+  offset?: number;
+  /** What begins with a dot, too. */
+  include_hidden?: boolean;
+}
+
+/** A part of what lies in a workspace's folder. */
+export interface FilesListResult {
+  /** Where it is. */
+  directory: string;
+  /** Its files. */
+  files: FileInfo[];
+  /** Its folders. */
+  directories: DirInfo[];
+  /** How many files there are. */
+  total_files: number;
+  /** How many folders there are. */
+  total_directories: number;
+  /** Where the page of files stands. */
+  pagination: FilesPage;
+}
+
+/** Where a page stands. */
+export interface FilesPage {
+  /** So many at most. */
+  limit: number;
+  /** After so many. */
+  offset: number;
+  /** There is more. */
+  has_more: boolean;
+}
+
 /** Who else looks at the session. */
 export interface FocusResult {
   /** The workspace. */
@@ -1065,7 +1257,7 @@ export interface HistoryItem {
   agent_type: string;
   /** A name for people. */
   summary: string;
-  /** Messages so far. */
+  /** Messages so far; 0 where only its runtime keeps it, which does not count them. */
   message_count: number;
   /** When it last changed. */
   last_updated: Timestamp;
@@ -1073,6 +1265,8 @@ export interface HistoryItem {
   project_path: string;
   /** `running` or `historical`. */
   status: string;
+  /** Who keeps it. */
+  source: KeptBy;
   /** When it began. */
   started_at: Timestamp;
   /** When it last changed. */
@@ -1099,6 +1293,8 @@ export interface HistoryResult {
   sessions: HistoryItem[];
   /** How many there are in all. */
   total: number;
+  /** What could not be looked at, and why. */
+  notices?: string[];
 }
 
 /** What a client says of itself; both spellings of each field are understood. */
@@ -1133,6 +1329,13 @@ export type InteractionMode =
   | "interactive"
   /** Nobody answers; nothing may wait for a terminal. */
   | "non_interactive";
+
+/** Who keeps a session. */
+export type KeptBy =
+  /** Roost. */
+  | "managed"
+  /** Only its runtime: it began in a terminal, and goes on here when it is prompted. */
+  | "history";
 
 /** One block of a line. */
 export interface LineBlock {
@@ -1206,7 +1409,7 @@ export type McpTransport =
 
 /** A message of a session's history. */
 export interface Message {
-  /** The `seq` of its event. */
+  /** Its place in the session. */
   id: number;
   /** Which session. */
   session_id: SessionId;
@@ -1692,6 +1895,18 @@ export type Presence =
 /** A prompt that waits for its turn. */
 export type PromptId = string;
 
+/** An image: its bytes, or at the local door the file that holds them. */
+export interface PromptImage {
+  /** Its bytes in base64. */
+  data?: string;
+  /** Its file, for the local door. */
+  path?: string;
+  /** Its media type; refused if the bytes are something else. */
+  media_type?: string;
+  /** A file name for people. */
+  name?: string;
+}
+
 /** A tool call waits for an answer; answer it with `permission/respond`. */
 export interface PtyPermission {
   /** Which call. */
@@ -2171,6 +2386,8 @@ export interface SessionCreatedPayload {
   workspace_id?: WorkspaceId;
   /** The runtime's own configuration, passed on and never interpreted. */
   runtime_config?: Record<string, unknown>;
+  /** It began outside of Roost. */
+  adopted?: Adopted;
 }
 
 /** A session ended; or the daemon goes down, whose own id stands there then and nothing beside it. */
@@ -2244,7 +2461,7 @@ export interface SessionInfo {
   first_prompt?: string;
   /** Tasks so far. */
   task_count: number;
-  /** Messages so far. */
+  /** Messages so far; 0 where only its runtime keeps it, which does not count them. */
   message_count: number;
   /** When it began. */
   start_time: Timestamp;
@@ -2252,6 +2469,8 @@ export interface SessionInfo {
   last_updated: Timestamp;
   /** `running` or `historical`. */
   status: string;
+  /** Who keeps it. */
+  source: KeptBy;
   /** Its workspace. */
   workspace_id?: string;
   /** Its folder. */
@@ -2318,6 +2537,8 @@ export interface SessionListParams {
   workspace_id?: string;
   /** Of this folder. */
   cwd?: string;
+  /** Kept by Roost, or by runtimes only; both if absent. */
+  source?: KeptBy;
   /** How many at most; 50 if absent. */
   limit?: number;
   /** How many to pass over. */
@@ -2330,6 +2551,8 @@ export interface SessionListResult {
   sessions: SessionInfo[];
   /** How many there are in all. */
   total: number;
+  /** What could not be looked at, and why. */
+  notices?: string[];
 }
 
 /** Whether a client finds sessions through a workspace or through the runtime. */
@@ -2387,6 +2610,8 @@ export interface SessionRecord {
   workspace_id?: WorkspaceId;
   /** The runtime's own configuration, passed on and never interpreted. */
   runtime_config?: Record<string, unknown>;
+  /** It began outside of Roost. */
+  adopted?: Adopted;
 }
 
 /** An answer to what waits in a session. */
@@ -2421,6 +2646,10 @@ export interface SessionSendParams {
   agent_type?: string;
   /** Whether somebody can be asked; `present` if absent. */
   approver?: Presence;
+  /** Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. */
+  images?: PromptImage[];
+  /** Files that the prompt refers to: paths below the session's folder; at the local door any. */
+  files?: string[];
 }
 
 /** The prompt was taken. */
@@ -3212,6 +3441,10 @@ export type TranscriptContentBlock =
   | { type: "code"; code: string; language?: string }
   /** Something too big or too binary to show inline. */
   | { type: "artifact_ref"; artifact_id: ArtifactId; name?: string; content_type?: string }
+  /** An image that the user shows; its bytes are an artifact. */
+  | { type: "image"; artifact_id: ArtifactId; media_type: string; name?: string }
+  /** A file that the user refers to. */
+  | { type: "file_ref"; path: string }
   /** The agent calls a tool. */
   | { type: "tool_use"; tool_call_id: ToolCallId; name: string; input: unknown }
   /** What a tool answered. */

@@ -4,3 +4,4 @@ pub mod acp;
 pub mod claude;
 pub mod codex;
 pub mod demo;
+mod heads;

@@ -5,8 +5,8 @@
 //! machine's monotonic clock. So the way through holder, adapter, engine and log is part of it.
 
 mod check;
-mod client;
-mod daemon;
+pub(crate) mod client;
+pub(crate) mod daemon;
 mod flood;
 mod frame;
 mod health;

@@ -129,6 +129,7 @@ fn created() -> SessionCreatedPayload {
         mode: Mode::Ask,
         workspace_id: None,
         runtime_config: None,
+        adopted: None,
     }
 }
 

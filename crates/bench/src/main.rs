@@ -4,6 +4,7 @@
 //! are noisy; a target that is missed is shown as missed and makes the exit code 1.
 
 mod agent;
+mod agents;
 mod decision;
 mod door;
 mod durable;
@@ -27,7 +28,7 @@ use figure::Table;
 /// The result of a bench; whatever goes wrong ends the run with its message.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-const USAGE: &str = "usage: roost-bench [stream] [first] [log] [memory] [policy] [door] [--json FILE]";
+const USAGE: &str = "usage: roost-bench [stream] [first] [log] [memory] [policy] [door] [agents] [--json FILE]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -58,7 +59,7 @@ fn run(args: Vec<String>) -> Outcome<bool> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--json" => json = args.next().ok_or(USAGE)?.into(),
-            "stream" | "first" | "log" | "memory" | "policy" | "door" => names.push(arg),
+            "stream" | "first" | "log" | "memory" | "policy" | "door" | "agents" => names.push(arg),
             _ => return Err(format!("unknown argument \"{arg}\"; {USAGE}").into()),
         }
     }
@@ -77,11 +78,12 @@ fn run(args: Vec<String>) -> Outcome<bool> {
 
 type Bench = fn(&mut Table) -> Outcome;
 
-const BENCHES: [(&str, Bench); 6] = [
+const BENCHES: [(&str, Bench); 7] = [
     ("stream", stream::run),
     ("first", first::run),
     ("log", log::run),
     ("memory", memory::run),
     ("policy", policy::run),
     ("door", door::run),
+    ("agents", agents::run),
 ];

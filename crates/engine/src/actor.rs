@@ -296,7 +296,7 @@ impl Actor {
         self.write(before).await?.await?;
 
         let opening = match (self.runtime.take(), slot) {
-            (Some(runtime), _) => runtime::start(&self.shared, runtime, job),
+            (Some(runtime), _) => runtime::start(self.shared.clone(), runtime, job),
             (None, Some(slot)) => {
                 runtime::open(self.shared.clone(), slot, self.profile.clone(), self.native.clone(), job)
             }

@@ -26,6 +26,7 @@ use roost_proto::tool::{ToolExecutedBy, ToolExecutionEnv, ToolManifest, ToolSand
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use crate::images::Images;
 use crate::past::{PastMessage, PastSession};
 
 /// Batches of drafts that may wait between a runtime and its session; beyond it the runtime's pipe blocks.
@@ -45,6 +46,11 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
 
     /// The runtime puts questions to its user.
     fn asks_questions(&self) -> bool;
+
+    /// The runtime takes images in prompts, as far as is known before it runs.
+    fn takes_images(&self) -> bool {
+        false
+    }
 
     /// Whether the runtime is on this machine, without starting a session.
     async fn availability(&self, env: &RuntimeEnv) -> Availability;
@@ -74,6 +80,11 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
     /// What was said in a conversation of the environment's working directory; `None` if the runtime does not know it.
     async fn past_messages(&self, _env: &RuntimeEnv, _id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
         Ok(None)
+    }
+
+    /// A number that changes when a conversation does, told without reading it; `None` where that cannot be told.
+    async fn past_stamp(&self, _env: &RuntimeEnv, _id: &RuntimeSessionId) -> Option<u64> {
+        None
     }
 
     /// Takes over a process that outlived an earlier daemon. Most runtimes cannot be taken over; it is then ended.
@@ -175,6 +186,8 @@ pub struct TaskInput {
     pub history: Vec<TranscriptMessage>,
     /// What is said now.
     pub messages: Vec<TranscriptMessage>,
+    /// The images in what is said now.
+    pub images: Images,
     /// What of the transcript that is.
     pub context_window: ContextWindow,
     /// The host's tools.

@@ -98,7 +98,7 @@ impl Artifacts {
         .await
     }
 
-    fn path(&self, id: &ArtifactId) -> Result<PathBuf, ArtifactError> {
+    pub(crate) fn path(&self, id: &ArtifactId) -> Result<PathBuf, ArtifactError> {
         let digits = id.as_str().strip_prefix(PREFIX).filter(|digits| {
             digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
         });

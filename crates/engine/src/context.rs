@@ -49,7 +49,8 @@ pub(crate) fn compile(
 fn size(message: &TranscriptMessage) -> u64 {
     let blocks = message.content.iter().map(|block| match block {
         TranscriptContentBlock::Text { text } | TranscriptContentBlock::Code { code: text, .. } => text.chars().count(),
-        TranscriptContentBlock::ArtifactRef { .. } => 0,
+        TranscriptContentBlock::ArtifactRef { .. } | TranscriptContentBlock::Image { .. } => 0,
+        TranscriptContentBlock::FileRef { path } => path.chars().count(),
         TranscriptContentBlock::ToolUse { input: value, .. }
         | TranscriptContentBlock::ToolResult { result: value, .. } => value.to_string().chars().count(),
     });

@@ -21,7 +21,7 @@ use roost_proto::time::Timestamp;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::actor::{Actor, Origin};
-use crate::adapter::McpServer;
+use crate::adapter::{McpServer, RuntimeAdapter};
 use crate::artifacts::Artifacts;
 use crate::availability::Looks;
 use crate::command::{Accepted, Command, Prompt, Reply, Response};
@@ -29,6 +29,7 @@ use crate::environment::Environments;
 use crate::error::Error;
 use crate::host_tools::HostTools;
 use crate::judge::{Approver, Judge};
+use crate::past::Shelves;
 use crate::recovery::{self, Survivor};
 use crate::registry::Runtimes;
 use crate::runtime::{Profile, Runtime};
@@ -36,7 +37,7 @@ use crate::slots::{Slots, WhenFull};
 use crate::task::{Phase, Task};
 
 /// The version of seed 001's contract that sessions are made under.
-const CONTRACT_VERSION: &str = "1";
+pub(crate) const CONTRACT_VERSION: &str = "1";
 /// Commands that may wait at a session; beyond it senders wait.
 const INBOX: usize = 64;
 /// How much older than the oldest event an artifact must be: it is stored before the event that refers to it.
@@ -161,9 +162,12 @@ impl Live {
 
 /// The engine.
 pub struct Engine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     runtimes: Runtimes,
     looks: Looks,
+    pub(crate) shelves: Shelves,
+    /// Held while a conversation that its runtime keeps becomes a session.
+    pub(crate) adopting: tokio::sync::Mutex<()>,
     /// Sessions with an actor. `None` after shutdown, when no new one may start.
     live: Mutex<Option<HashMap<SessionId, Live>>>,
 }
@@ -175,9 +179,13 @@ impl Engine {
         let judge = Judge::new(config.rules.clone(), log.remembered().await?);
         let shared = Arc::new(Shared { artifacts: Artifacts::new(&config.artifacts), log, config, slots, judge });
         let survivors = recovery::recover(&shared, &runtimes).await?;
-        let engine = Self { shared, runtimes, looks: Looks::default(), live: Mutex::new(Some(HashMap::new())) };
+        let config = &shared.config;
+        let shelves = Shelves::new(runtimes.clone(), config.environments.clone(), config.isolation.clone());
+        let live = Mutex::new(Some(HashMap::new()));
+        let engine =
+            Self { shared, runtimes, looks: Looks::default(), shelves, adopting: tokio::sync::Mutex::default(), live };
         for survivor in survivors {
-            engine.adopt(survivor)?;
+            engine.go_on(survivor)?;
         }
         Ok(engine)
     }
@@ -205,6 +213,11 @@ impl Engine {
         self.looks.registry(&self.runtimes, &self.shared.config.environments.anywhere()).await
     }
 
+    /// What runtimes keep by themselves.
+    pub fn shelves(&self) -> &Shelves {
+        &self.shelves
+    }
+
     /// Makes a session. No process runs until it is prompted.
     pub async fn create_session(&self, mut new: NewSession) -> Result<SessionId, Error> {
         let id = match new.runtime {
@@ -218,34 +231,55 @@ impl Engine {
         let created = SessionCreatedPayload {
             contract_version: CONTRACT_VERSION.into(),
             runtime: adapter.name(),
-            cwd: cwd.clone(),
-            credential_namespace: new.credential_namespace.clone(),
-            title: new.input.title.clone(),
-            model: new.input.model.clone(),
+            cwd,
+            credential_namespace: new.credential_namespace,
+            title: new.input.title,
+            model: new.input.model,
             permission_mode: PermissionMode::from(new.mode),
             mode: new.mode,
             workspace_id: new.workspace_id,
-            runtime_config: new.input.runtime_config.clone(),
+            runtime_config: new.input.runtime_config,
+            adopted: None,
         };
+        self.begin(&session_id, adapter, created).await?;
+        Ok(session_id)
+    }
+
+    /// Writes a session's first event and gives it an actor.
+    pub(crate) async fn begin(
+        &self,
+        session_id: &SessionId,
+        adapter: Arc<dyn RuntimeAdapter>,
+        created: SessionCreatedPayload,
+    ) -> Result<(), Error> {
         let event = NewEvent {
             time: Timestamp::now(),
             trace: Trace::session(session_id.clone()),
             runtime: RuntimeRef::new(adapter.name()),
             body: created.into(),
         };
-        self.shared.log.append(&(&session_id).into(), vec![event]).await?.await?;
-        let profile =
-            Profile { id: session_id.clone(), adapter, cwd, namespace: new.credential_namespace, input: new.input };
+        self.shared.log.append(&session_id.into(), vec![event]).await?.await?;
         let record = self.shared.record(session_id.as_str()).await?;
-        let origin = Origin { profile, record, runtime: None, task: None };
-        self.spawn(self.live().as_mut(), &session_id, async { Ok(origin) })?;
-        Ok(session_id)
+        let origin = Origin { profile: Profile::of(&record, adapter), record, runtime: None, task: None };
+        self.spawn(self.live().as_mut(), session_id, async { Ok(origin) })?;
+        Ok(())
+    }
+
+    /// Refuses images for a runtime that takes none.
+    pub fn check_images(&self, runtime: &str) -> Result<(), Error> {
+        match self.runtimes.usable(runtime)?.takes_images() {
+            true => Ok(()),
+            false => Err(Error::NoImages(runtime.into())),
+        }
     }
 
     /// Says something to a session, live or not.
     pub async fn prompt(&self, session: &str, prompt: Prompt) -> Result<Accepted, Error> {
         loop {
             let record = self.shared.record(session).await?;
+            if prompt.message.images().next().is_some() {
+                self.check_images(record.runtime.id())?;
+            }
             let actor = self.actor(&record)?;
             let command = |reply| Command::Prompt { prompt: prompt.clone(), reply };
             // An actor that ended before it took the prompt did nothing about it: its successor takes it.
@@ -317,7 +351,7 @@ impl Engine {
     }
 
     /// Gives a session whose runtime went on without us an actor that goes on with its task.
-    fn adopt(&self, survivor: Survivor) -> Result<(), Error> {
+    fn go_on(&self, survivor: Survivor) -> Result<(), Error> {
         let Survivor { record, reattached, ledger } = survivor;
         let task = reattached.task.zip(ledger).zip(record.open_task.clone()).map(|((running, ledger), open)| {
             let pending = ledger.pending();
@@ -405,7 +439,7 @@ async fn life(
     }
 }
 
-async fn directory(cwd: &Path) -> Result<String, Error> {
+pub(crate) async fn directory(cwd: &Path) -> Result<String, Error> {
     let bad = |reason: &str| Error::BadCwd { cwd: cwd.display().to_string(), reason: reason.into() };
     if !cwd.is_absolute() {
         return Err(bad("the path is not absolute"));

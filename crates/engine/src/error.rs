@@ -1,7 +1,7 @@
 //! What can go wrong between a client's command and the engine.
 
 use roost_proto::approval::Answerer;
-use roost_proto::ids::SessionId;
+use roost_proto::ids::{RuntimeSessionId, SessionId};
 
 use crate::adapter::AdapterError;
 use crate::artifacts::ArtifactError;
@@ -23,6 +23,14 @@ pub enum Error {
     /// No session has this id or alias.
     #[error("no session \"{0}\"; `roost sessions` lists them")]
     UnknownSession(String),
+    /// A runtime could not read what it keeps.
+    #[error("conversation {id} cannot be read: {source}")]
+    Unreadable {
+        /// The runtime's id for it.
+        id: RuntimeSessionId,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The working directory cannot be used.
     #[error("cannot use {cwd} as working directory: {reason}")]
     BadCwd {
@@ -53,6 +61,9 @@ pub enum Error {
         /// The limit.
         max: usize,
     },
+    /// The runtime takes no images.
+    #[error("runtime \"{0}\" takes no images; leave them out, or name their files in the prompt")]
+    NoImages(String),
     /// Nothing runs that could be stopped.
     #[error("session {0} has no running task")]
     NothingToStop(SessionId),

@@ -14,6 +14,7 @@
 
 mod actor;
 pub mod adapter;
+mod adopting;
 mod artifacts;
 mod availability;
 mod command;
@@ -23,6 +24,7 @@ mod environment;
 mod error;
 mod history;
 mod host_tools;
+mod images;
 mod judge;
 pub mod ledger;
 mod past;
@@ -34,13 +36,15 @@ mod slots;
 mod spill;
 mod task;
 
+pub use adopting::Adoption;
 pub use artifacts::{ArtifactError, Artifacts};
 pub use command::{Accepted, Decision, Prompt, Response, ResponseTo};
 pub use engine::{Config, Engine, McpServers, NewSession};
 pub use environment::Environments;
 pub use error::Error;
 pub use host_tools::HostTools;
+pub use images::{Image, Images};
 pub use judge::Approver;
-pub use past::{PastMessage, PastSession};
+pub use past::{Kept, Listing, PastMessage, PastSession, Shelves};
 pub use registry::{Registered, Runtimes};
 pub use slots::WhenFull;

@@ -1,8 +1,33 @@
-//! Conversations that a runtime keeps by itself, begun in a terminal or here.
+//! Conversations that runtimes keep by themselves, begun in a terminal or here.
 
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::future::join_all;
+use roost_process::Isolation;
+use roost_proto::cdev::kept;
+use roost_proto::cdev::message::Message;
 use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::RuntimeSessionId;
+use roost_proto::ids::{RuntimeSessionId, SessionId};
+use roost_proto::mode::Mode;
+use roost_proto::registry::RuntimeStatus;
+use roost_proto::runtime::{RuntimeEnv, RuntimeName};
+use roost_proto::session::{SessionRecord, SessionStatus};
 use roost_proto::time::Timestamp;
+
+use crate::adapter::RuntimeAdapter;
+use crate::environment::Environments;
+use crate::error::Error;
+use crate::registry::{Registered, Runtimes};
+
+/// Conversations of one runtime and directory that are listed at most, the last changed.
+const MOST: usize = 1000;
+/// Conversations whose place is remembered, so that they are found by their id alone.
+const REMEMBERED: usize = 16 * 1024;
+/// How long a runtime may take to tell what it keeps.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A conversation that a runtime keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,4 +47,177 @@ pub struct PastMessage {
     pub at: Option<Timestamp>,
     /// By whom, and what.
     pub message: TranscriptMessage,
+}
+
+/// A conversation and where it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// By which runtime.
+    pub runtime: RuntimeName,
+    /// For which working directory.
+    pub cwd: String,
+    /// In whose state of the runtime.
+    pub credential_namespace: String,
+    /// What its runtime tells of it.
+    pub session: PastSession,
+}
+
+impl Kept {
+    /// The id that it has here, hosted or not.
+    pub fn session_id(&self) -> SessionId {
+        SessionId::of_native(&self.runtime, &self.session.id)
+    }
+
+    /// What would be known of it if it had been hosted here; when it began and how much was said nobody tells.
+    pub fn record(&self) -> SessionRecord {
+        SessionRecord {
+            session_id: self.session_id(),
+            runtime: self.runtime.clone(),
+            status: SessionStatus::Closed,
+            cwd: self.cwd.clone(),
+            credential_namespace: self.credential_namespace.clone(),
+            mode: Mode::default(),
+            title: self.session.title.clone(),
+            model: None,
+            runtime_session_id: Some(self.session.id.clone()),
+            created_at: self.session.updated_at,
+            updated_at: self.session.updated_at,
+            open_task: None,
+            last_outcome: None,
+            tasks: 0,
+            messages: 0,
+            hidden: false,
+            queue: Vec::new(),
+            workspace_id: None,
+            runtime_config: None,
+            adopted: None,
+        }
+    }
+}
+
+/// What runtimes keep for a working directory.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// The conversations, the last changed first.
+    pub sessions: Vec<Kept>,
+    /// Which runtimes could not be looked at, and why.
+    pub notices: Vec<String>,
+}
+
+/// What the registered runtimes keep, in the environments that their sessions would have.
+pub struct Shelves {
+    runtimes: Runtimes,
+    environments: Environments,
+    isolation: BTreeMap<String, Isolation>,
+    /// Where conversations that were listed are.
+    places: Mutex<HashMap<SessionId, Kept>>,
+}
+
+impl Shelves {
+    /// The shelves of these runtimes, some of which are kept apart in another way than all.
+    pub fn new(runtimes: Runtimes, environments: Environments, isolation: BTreeMap<String, Isolation>) -> Self {
+        Self { runtimes, environments, isolation, places: Mutex::default() }
+    }
+
+    /// What is kept for a working directory, by this runtime or by any. One that fails does not hide the others.
+    pub async fn list(&self, cwd: &str, namespace: &str, runtime: Option<&str>) -> Listing {
+        let wanted = |one: &&Registered| {
+            let is_named = runtime.is_none_or(|id| one.adapter.name().id() == id);
+            is_named && one.status != RuntimeStatus::Disabled
+        };
+        let looks = self.runtimes.iter().filter(wanted).map(|one| self.look(&*one.adapter, cwd, namespace));
+        let mut listing = Listing::default();
+        for found in join_all(looks).await {
+            match found {
+                Ok(sessions) => listing.sessions.extend(sessions),
+                Err(notice) => listing.notices.push(notice),
+            }
+        }
+        listing.sessions.sort_by(|a, b| latest_first(&a.session, &b.session));
+        self.remember(&listing.sessions);
+        listing
+    }
+
+    async fn look(&self, adapter: &dyn RuntimeAdapter, cwd: &str, namespace: &str) -> Result<Vec<Kept>, String> {
+        let failed = |error: String| format!("{} does not tell what it keeps: {error}", adapter.display_name());
+        let environment = self.environment(adapter, cwd, namespace).await;
+        let Some(env) = environment.map_err(|error| failed(error.to_string()))? else { return Ok(Vec::new()) };
+        let look = tokio::time::timeout(PATIENCE, adapter.past_sessions(&env)).await;
+        let mut sessions = look.unwrap_or_else(|late| Err(late.into())).map_err(|error| failed(error.to_string()))?;
+        sessions.sort_by(latest_first);
+        sessions.truncate(MOST);
+        let kept = |session| Kept {
+            runtime: adapter.name(),
+            cwd: cwd.into(),
+            credential_namespace: namespace.into(),
+            session,
+        };
+        Ok(sessions.into_iter().map(kept).collect())
+    }
+
+    /// The environment that a runtime keeps things in; none where each session has its own, which goes with it.
+    async fn environment(
+        &self,
+        adapter: &dyn RuntimeAdapter,
+        cwd: &str,
+        namespace: &str,
+    ) -> Result<Option<RuntimeEnv>, Error> {
+        let isolation = self.isolation.get(adapter.name().id()).copied().unwrap_or(self.environments.isolation);
+        if isolation == Isolation::Ephemeral {
+            return Ok(None);
+        }
+        let nobody = SessionId::host();
+        Ok(Some(self.environments.of(isolation, &nobody, namespace, cwd).await?.0))
+    }
+
+    /// A conversation that was listed, by its id here or its runtime's.
+    pub fn listed(&self, id: &str) -> Option<Kept> {
+        let places = self.places();
+        let by_native = || places.values().find(|kept| kept.session.id.as_str() == id);
+        places.get(&SessionId::from(id)).or_else(by_native).cloned()
+    }
+
+    /// What was said in a conversation, as messages; `None` if its runtime keeps it no more.
+    pub async fn messages(&self, kept: &Kept) -> Result<Option<Vec<Message>>, Error> {
+        let adapter = self.runtimes.usable_by_name(&kept.runtime)?;
+        let Some(env) = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await? else {
+            return Ok(None);
+        };
+        let unreadable = |source: io::Error| Error::Unreadable { id: kept.session.id.clone(), source };
+        let read = tokio::time::timeout(PATIENCE, adapter.past_messages(&env, &kept.session.id)).await;
+        let Some(said) = read.unwrap_or_else(|late| Err(late.into())).map_err(unreadable)? else { return Ok(None) };
+        let (id, since) = (kept.session_id(), kept.session.updated_at);
+        let project = move || kept::messages(&id, since, said.into_iter().map(|past| (past.at, past.message)));
+        // A long conversation takes a while.
+        Ok(Some(tokio::task::spawn_blocking(project).await.map_err(|error| unreadable(error.into()))?))
+    }
+
+    /// Changes when the conversation does; `None` if its runtime cannot tell that without reading it.
+    pub async fn stamp(&self, kept: &Kept) -> Option<u64> {
+        let adapter = self.runtimes.usable_by_name(&kept.runtime).ok()?;
+        let env = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await.ok()??;
+        adapter.past_stamp(&env, &kept.session.id).await
+    }
+
+    /// The adapter of the runtime that keeps a conversation, if it may be used.
+    pub(crate) fn adapter(&self, kept: &Kept) -> Result<Arc<dyn RuntimeAdapter>, Error> {
+        self.runtimes.usable_by_name(&kept.runtime)
+    }
+
+    fn remember(&self, sessions: &[Kept]) {
+        let mut places = self.places();
+        if places.len() + sessions.len() > REMEMBERED {
+            places.clear();
+        }
+        places.extend(sessions.iter().map(|kept| (kept.session_id(), kept.clone())));
+    }
+
+    fn places(&self) -> MutexGuard<'_, HashMap<SessionId, Kept>> {
+        // Whatever a panic elsewhere left of it, it only saves looking.
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn latest_first(a: &PastSession, b: &PastSession) -> std::cmp::Ordering {
+    (b.updated_at, &b.id).cmp(&(a.updated_at, &a.id))
 }

@@ -17,6 +17,7 @@ use crate::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession, 
 use crate::context::{self, Compiled};
 use crate::engine::Shared;
 use crate::history;
+use crate::images;
 use crate::slots::Slot;
 
 /// An open runtime and what it occupies.
@@ -118,17 +119,18 @@ impl Opening {
 }
 
 /// Starts a task on a runtime that is open.
-pub(crate) fn start(shared: &Shared, runtime: Runtime, job: Job) -> Opening {
-    let input = input(shared, job, Vec::new());
-    Opening::new(|unwanted| start_task(runtime, input, unwanted))
+pub(crate) fn start(shared: Arc<Shared>, runtime: Runtime, job: Job) -> Opening {
+    Opening::new(|unwanted| async move { start_task(&shared, runtime, job, Vec::new(), unwanted).await })
 }
 
 async fn start_task(
+    shared: &Shared,
     mut runtime: Runtime,
-    input: Result<TaskInput, Box<TaskError>>,
+    job: Job,
+    history: Vec<TranscriptMessage>,
     mut unwanted: oneshot::Receiver<()>,
 ) -> Opened {
-    let input = match input {
+    let input = match input(shared, job, history).await {
         Ok(input) => input,
         Err(failure) => return Opened { runtime: Some(runtime), task: Err(*failure) },
     };
@@ -164,7 +166,7 @@ pub(crate) fn open(
         };
         let history = if remembers { Ok(Vec::new()) } else { history::before(&shared, &profile.id, &job).await };
         match history {
-            Ok(history) => start_task(runtime, input(&shared, job, history), unwanted).await,
+            Ok(history) => start_task(&shared, runtime, job, history, unwanted).await,
             Err(error) => {
                 let task = Err(TaskError::new(FailureCode::Internal, error.to_string()));
                 Opened { runtime: Some(runtime), task }
@@ -214,13 +216,16 @@ async fn launch(
 }
 
 /// What the task is started with, if it fits.
-fn input(shared: &Shared, job: Job, history: Vec<TranscriptMessage>) -> Result<TaskInput, Box<TaskError>> {
+async fn input(shared: &Shared, job: Job, history: Vec<TranscriptMessage>) -> Result<TaskInput, Box<TaskError>> {
+    let images = images::of(&shared.artifacts, &job.message).await;
+    let images = images.map_err(|error| Box::new(TaskError::new(FailureCode::Internal, error.to_string())))?;
     let Compiled { history, window } = context::compile(history, &job.message, shared.config.max_context_chars)
         .map_err(|error| Box::new(TaskError::new(FailureCode::ContextTooLarge, error.to_string())))?;
     Ok(TaskInput {
         task_id: job.task_id,
         history,
         messages: vec![job.message],
+        images,
         context_window: window,
         tool_manifest: job.tool_manifest,
         mode: job.mode,

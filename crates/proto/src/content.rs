@@ -67,6 +67,21 @@ pub enum TranscriptContentBlock {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content_type: Option<String>,
     },
+    /// An image that the user shows; its bytes are an artifact.
+    Image {
+        /// Which artifact.
+        artifact_id: ArtifactId,
+        /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+        media_type: String,
+        /// A file name for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+    },
+    /// A file that the user refers to.
+    FileRef {
+        /// Its path: below the working directory, or absolute.
+        path: String,
+    },
     /// The agent calls a tool.
     ToolUse {
         /// Which call.
@@ -112,6 +127,19 @@ impl TranscriptMessage {
         });
         texts.collect::<Vec<_>>().join("\n")
     }
+
+    /// The artifacts of all images.
+    pub fn images(&self) -> impl Iterator<Item = &ArtifactId> {
+        self.content.iter().filter_map(|block| match block {
+            TranscriptContentBlock::Image { artifact_id, .. } => Some(artifact_id),
+            _ => None,
+        })
+    }
+}
+
+/// A reference to a file as people and agents write it.
+pub fn mention(path: &str) -> String {
+    if path.contains(char::is_whitespace) { format!("@\"{path}\"") } else { format!("@{path}") }
 }
 
 /// One block of an agent's finished answer.

@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::runtime::RuntimeName;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -120,6 +122,18 @@ impl SessionId {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(Uuid::now_v7().to_string().into())
+    }
+
+    /// The id of a conversation that a runtime keeps: the runtime's own where that is a UUID, else one that follows from
+    /// it.
+    pub fn of_native(runtime: &RuntimeName, native: &RuntimeSessionId) -> Self {
+        match Uuid::try_parse(native.as_str()) {
+            Ok(_) => native.as_str().into(),
+            Err(_) => {
+                let name = format!("roost:{}/{native}", runtime.id());
+                Uuid::new_v5(&Uuid::NAMESPACE_URL, name.as_bytes()).to_string().into()
+            }
+        }
     }
 
     /// What the host's own events bear where others bear a session's id; not a session.

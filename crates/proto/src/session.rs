@@ -120,6 +120,15 @@ pub struct OpenTask {
     pub started_at: Timestamp,
 }
 
+/// What was there of a session before Roost hosted it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Adopted {
+    /// The runtime's id for it.
+    pub runtime_session_id: RuntimeSessionId,
+    /// How many messages it had, which only its runtime keeps.
+    pub messages: u64,
+}
+
 /// What is known of a session: the sum of its events, and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRecord {
@@ -171,6 +180,9 @@ pub struct SessionRecord {
     /// The runtime's own configuration, passed on and never interpreted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_config: Option<Map<String, Value>>,
+    /// It began outside of Roost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopted: Option<Adopted>,
 }
 
 /// Characters of a prompt that make a title.
@@ -189,17 +201,18 @@ impl SessionRecord {
                 mode: made.mode,
                 title: made.title.clone(),
                 model: made.model.clone(),
-                runtime_session_id: None,
+                runtime_session_id: made.adopted.as_ref().map(|adopted| adopted.runtime_session_id.clone()),
                 created_at: event.time,
                 updated_at: event.time,
                 open_task: None,
                 last_outcome: None,
                 tasks: 0,
-                messages: 0,
+                messages: made.adopted.as_ref().map_or(0, |adopted| adopted.messages),
                 hidden: false,
                 queue: Vec::new(),
                 workspace_id: made.workspace_id.clone(),
                 runtime_config: made.runtime_config.clone(),
+                adopted: made.adopted.clone(),
             },
             (record, _) => record?,
         };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
+use crate::content::{self, TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use crate::event::{EventBody, NormalizedEvent};
 use crate::payload::ToolCallCompletedPayload;
 
@@ -78,6 +78,10 @@ fn block_text(block: &TranscriptContentBlock) -> String {
         TranscriptContentBlock::ArtifactRef { artifact_id, name, .. } => {
             format!("[artifact {}]", name.as_deref().unwrap_or(artifact_id.as_str()))
         }
+        TranscriptContentBlock::Image { artifact_id, name, .. } => {
+            format!("[image {}]", name.as_deref().unwrap_or(artifact_id.as_str()))
+        }
+        TranscriptContentBlock::FileRef { path } => content::mention(path),
         TranscriptContentBlock::ToolUse { name, input, .. } => format!("[called {name} with {input}]"),
         TranscriptContentBlock::ToolResult { result: Value::String(text), .. } => text.clone(),
         TranscriptContentBlock::ToolResult { result, .. } => result.to_string(),

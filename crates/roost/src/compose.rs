@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use roost_adapters::acp::{AcpAdapter, AgentCommand};
+use roost_adapters::acp::{AcpAdapter, AgentCommand, PRESETS, preset};
 use roost_engine::{Engine, Environments, Runtimes, WhenFull};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
 use roost_policy::RuleSet;
@@ -86,15 +86,30 @@ pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error
     runtimes.register(Arc::new(adapter), claude.status);
     let adapter = roost_adapters::codex::adapter(command("codex", &codex), codex.config, holder.clone());
     runtimes.register(Arc::new(adapter), codex.status);
-    for (id, runtime) in config.runtimes.iter().filter(|(id, _)| !BUILT_IN.contains(&id.as_str())) {
-        let display_name = runtime.display_name.as_deref().unwrap_or(id);
-        let adapter = AcpAdapter::new(RuntimeName::from_id(id), display_name, command(id, runtime), holder.clone());
-        runtimes.register(Arc::new(adapter), runtime.status);
+    let configured = config.runtimes.keys().map(String::as_str).filter(|id| !BUILT_IN.contains(id));
+    let unconfigured = PRESETS.iter().map(|preset| preset.id).filter(|id| !config.runtimes.contains_key(*id));
+    for id in configured.chain(unconfigured) {
+        let runtime = settings(id);
+        runtimes.register(Arc::new(acp_agent(id, &runtime, holder.clone())), runtime.status);
     }
     if let Some(default) = &config.default_runtime {
         runtimes.set_default(default);
     }
     Ok(runtimes)
+}
+
+/// An agent that speaks ACP: one that is known by its id, or whatever is configured.
+fn acp_agent(id: &str, runtime: &config::Runtime, holder: Arc<Holder>) -> AcpAdapter {
+    let Some(preset) = preset(id) else {
+        let display_name = runtime.display_name.as_deref().unwrap_or(id);
+        return AcpAdapter::new(RuntimeName::from_id(id), display_name, command(id, runtime), holder);
+    };
+    let mut command = command(preset.program, runtime);
+    if runtime.command.is_none() {
+        command.args.splice(0..0, preset.args.iter().map(Into::into));
+    }
+    let display_name = runtime.display_name.as_deref().unwrap_or(preset.display_name);
+    AcpAdapter::new(RuntimeName::from_id(id), display_name, command, holder).of(preset)
 }
 
 /// How a runtime is started: as configured, else by its own name.

@@ -73,6 +73,7 @@ impl Config {
                     return Err("the demo is part of Roost and takes no `command`; give the agent another id".into());
                 }
                 ("demo" | "claude" | "codex", None) | (_, Some(_)) => {}
+                (known, None) if roost_adapters::acp::preset(known).is_some() => {}
                 (_, None) => return Err(format!("[runtimes.{id}] needs a `command`, such as command = \"{id}\"")),
             }
         }

@@ -56,6 +56,7 @@ fn everything() -> Config {
         limits: Limits {
             changes_per_minute: 1,
             starts_per_minute: 2,
+            uploads_per_minute: 7,
             reads_per_minute: 3,
             sockets_per_token: 4,
             max_body_bytes: 5,
@@ -122,7 +123,7 @@ fn a_variable_that_is_wrong_is_named_with_what_was_meant() {
         ("ROOST_SERVER_PORT", "70000", "ROOST_SERVER_PORT: invalid value"),
         ("ROOST_SESSIONS_WHEN_FULL", "queu", "unknown variant `queu`"),
         ("ROOST_RUNTIMES_GOOSE_COMMAND", "goose", "ROOST_RUNTIMES_GOOSE_COMMAND sets nothing"),
-        ("ROOST_RUNTIMES", r#"{"goose":{}}"#, "needs a `command`"),
+        ("ROOST_RUNTIMES", r#"{"kimi":{}}"#, "needs a `command`"),
         ("ROOST_SERVER_TLS", "maybe", "ROOST_SERVER_TLS: \"maybe\" is neither"),
     ];
     for (name, value, part) in table {

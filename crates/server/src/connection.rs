@@ -278,6 +278,7 @@ impl Connection {
 
     /// False if it was not watched.
     pub(crate) fn unwatch(&self, session: &str) -> bool {
+        self.feeds().hush(session);
         self.state().watches.remove(session).is_some()
     }
 

@@ -8,7 +8,9 @@ use serde_json::value::RawValue;
 use crate::caller::Caller;
 use crate::connection::Connection;
 use crate::handlers::known;
-use crate::handlers::{agent, events, history, host as daemon, lifecycle, permission, session, watching, workspace};
+use crate::handlers::{
+    agent, events, file, history, host as daemon, lifecycle, permission, session, watching, workspace,
+};
 use crate::host::Host;
 
 /// Bytes of a result at most: a frame of 1 MiB, less what surrounds it.
@@ -115,6 +117,10 @@ async fn handle(context: &Context<'_>, method: Method, params: Option<&RawValue>
         WorkspaceUnsubscribe => workspace::unsubscribe,
         WorkspaceSubscriptions => workspace::subscriptions,
         WorkspaceSubscribeAll => workspace::subscribe_all,
+        WorkspaceFileGet => file::get,
+        WorkspaceFilesList => file::page,
+        FileGet => file::get,
+        FileList => file::list,
         PermissionRespond => permission::respond,
         PermissionPending => permission::pending,
         PermissionStatsGet => permission::stats,

@@ -3,6 +3,7 @@
 use roost_engine::Error as EngineError;
 use roost_log::Error as LogError;
 use roost_proto::rpc::{Fault, FaultCode};
+use roost_workspace::Error as WorkspaceError;
 
 /// The engine's error as a fault.
 pub(crate) fn engine(error: EngineError) -> Fault {
@@ -29,7 +30,7 @@ pub(crate) fn engine(error: EngineError) -> Fault {
                 .with("already_responded", true);
         }
         EngineError::AttemptMismatch(_) | EngineError::InputHashMismatch(_) => FaultCode::SessionInvalid,
-        EngineError::OnlyOnce(_) | EngineError::OnlyHere(_) => FaultCode::InvalidParams,
+        EngineError::OnlyOnce(_) | EngineError::OnlyHere(_) | EngineError::NoImages(_) => FaultCode::InvalidParams,
         EngineError::DiskFull => FaultCode::DiskFull,
         EngineError::ShuttingDown => FaultCode::ShuttingDown,
         EngineError::Adapter(_) => FaultCode::AgentError,
@@ -37,9 +38,35 @@ pub(crate) fn engine(error: EngineError) -> Fault {
             let EngineError::Log(error) = error else { return Fault::new(FaultCode::InternalError, error) };
             return log(error);
         }
-        EngineError::Environment(_) | EngineError::Artifact(_) => FaultCode::InternalError,
+        EngineError::Environment(_) | EngineError::Artifact(_) | EngineError::Unreadable { .. } => {
+            FaultCode::InternalError
+        }
     };
     Fault::new(code, error)
+}
+
+/// A workspace's error as a fault.
+pub(crate) fn workspace(error: WorkspaceError) -> Fault {
+    let (code, path) = match &error {
+        WorkspaceError::PathTraversal { path } => (FaultCode::PathTraversal, path),
+        WorkspaceError::NotFound { path } => (FaultCode::FileNotFound, path),
+        WorkspaceError::NotADirectory { path } => (FaultCode::DirectoryNotFound, path),
+        WorkspaceError::TooLarge { path, size, limit } => {
+            let fault = Fault::new(FaultCode::FileTooLarge, &error);
+            return fault.with("path", path).with("size", size).with("max_size", limit);
+        }
+        WorkspaceError::NotAFile { path, .. } | WorkspaceError::Denied { path } | WorkspaceError::Io { path, .. } => {
+            (FaultCode::FileReadError, path)
+        }
+        WorkspaceError::NoRoot { folder, .. } => (FaultCode::DirectoryNotFound, folder),
+    };
+    Fault::new(code, &error).with("path", path)
+}
+
+/// Work that was handed to another thread did not come back.
+pub(crate) fn panicked(error: tokio::task::JoinError) -> Fault {
+    tracing::error!(%error, "A client's call failed.");
+    Fault::new(FaultCode::InternalError, "it failed in Roost; see the daemon's log")
 }
 
 /// The log's error as a fault.

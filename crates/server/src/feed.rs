@@ -4,14 +4,19 @@ mod cdev;
 mod normalized;
 mod place;
 
+use std::collections::HashMap;
+
 use roost_log::Cursor;
+use roost_proto::cdev::notify::Naming;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
-pub(crate) use cdev::{Selection, Wanted, truncated};
+pub(crate) use cdev::{Selection, Wanted, is_named, truncated};
 pub(crate) use place::Place;
 
 use roost_proto::rpc::{EventFormat, Fault};
+
+use crate::tail::Watching;
 
 /// What a cdev feed is told while it runs.
 pub(crate) enum Command {
@@ -34,6 +39,8 @@ pub(crate) struct Feed {
     commands: Option<mpsc::Sender<Command>>,
     /// The client did not ask for it.
     is_default: bool,
+    /// How the agent's events are called in it.
+    naming: Naming,
 }
 
 /// The feeds of a connection: one of each form at most.
@@ -41,6 +48,8 @@ pub(crate) struct Feed {
 pub(crate) struct Feeds {
     cdev: Option<Feed>,
     normalized: Option<Feed>,
+    /// Past sessions, of which the log tells nothing; they come in the form of the cdev protocol and end with it.
+    past: HashMap<String, Watching>,
 }
 
 impl Feeds {
@@ -51,7 +60,9 @@ impl Feeds {
             EventFormat::Cdev => self.cdev = Some(feed),
             EventFormat::Normalized => {
                 self.normalized = Some(feed);
-                self.cdev.take_if(|feed| feed.is_default);
+                if self.cdev.take_if(|feed| feed.is_default).is_some() {
+                    self.past.clear();
+                }
             }
         }
     }
@@ -59,7 +70,10 @@ impl Feeds {
     /// Ends a form.
     pub(crate) fn remove(&mut self, format: EventFormat) {
         match format {
-            EventFormat::Cdev => self.cdev = None,
+            EventFormat::Cdev => {
+                self.cdev = None;
+                self.past.clear();
+            }
             EventFormat::Normalized => self.normalized = None,
         }
     }
@@ -72,6 +86,26 @@ impl Feeds {
     /// The cdev feed's ear.
     pub(crate) fn commands(&self) -> Option<mpsc::Sender<Command>> {
         self.cdev.as_ref().and_then(|feed| feed.commands.clone())
+    }
+
+    /// How the agent's events are called; `None` where none are sent.
+    pub(crate) fn naming(&self) -> Option<Naming> {
+        self.cdev.as_ref().map(|feed| feed.naming)
+    }
+
+    /// Whether a past session is told of already.
+    pub(crate) fn tells(&self, session: &str) -> bool {
+        self.past.contains_key(session)
+    }
+
+    /// Tells of a past session.
+    pub(crate) fn tell(&mut self, session: &str, watching: Watching) {
+        self.past.insert(session.into(), watching);
+    }
+
+    /// Tells of a past session no more.
+    pub(crate) fn hush(&mut self, session: &str) {
+        self.past.remove(session);
     }
 
     /// Nothing is followed.

@@ -84,7 +84,9 @@ fn admit(host: &Host, request: &Request<Body>) -> Result<Admitted, Box<Response>
         return Err(refuse(StatusCode::BAD_REQUEST, "tokens in the address are refused; send Authorization: Bearer"));
     }
     let writes = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());
-    if writes && !is_json(headers) && !has_no_body(headers) {
+    // A page can send a form to anybody, but not with a token in a header, which pictures need.
+    let is_form = request.uri().path() == "/api/images" && has_type(headers, "multipart/form-data");
+    if writes && !is_form && !has_type(headers, "application/json") && !has_no_body(headers) {
         return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send JSON with Content-Type: application/json"));
     }
     let path = request.uri().path();
@@ -126,9 +128,9 @@ fn has_token(uri: &Uri) -> bool {
         .is_some_and(|query| query.split('&').any(|pair| names.contains(&pair.split('=').next().unwrap_or_default())))
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
+fn has_type(headers: &HeaderMap, expected: &str) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(expected))
 }
 
 fn has_no_body(headers: &HeaderMap) -> bool {

@@ -20,6 +20,7 @@ use crate::presence::Presence;
 use crate::projected::Projections;
 use crate::quiet::Quiet;
 use crate::settings::Settings;
+use crate::tail::Tails;
 use crate::workspaces::Workspaces;
 
 /// What the composition root gives to the door.
@@ -46,6 +47,8 @@ pub(crate) struct Host {
     pub(crate) workspaces: Workspaces,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
+    /// The past sessions that are watched.
+    pub(crate) tails: Tails,
     /// Sends what watchers get.
     pub(crate) quiet: Quiet,
     pub(crate) auth: Arc<Auth>,
@@ -73,6 +76,7 @@ impl Host {
             started: Instant::now(),
             workspaces,
             presence: Presence::default(),
+            tails: Tails::default(),
             projections: Projections::default(),
             quiet,
             auth,

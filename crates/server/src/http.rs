@@ -20,7 +20,7 @@ use crate::connection::{bounded, together};
 use crate::dispatch::{Context, dispatch};
 use crate::guard::{Admitted, PROTOCOL, guard};
 use crate::host::Host;
-use crate::{metrics, rest, ws};
+use crate::{images, metrics, rest, ws};
 
 /// Bytes of a socket's buffers; a thousand watchers must be cheap.
 const BUFFER: usize = 8 << 10;
@@ -37,6 +37,7 @@ pub(crate) fn router(host: Arc<Host>) -> Router {
         .route("/api/rpc", post(call))
         .route("/api/rpc/discover", get(discover))
         .merge(rest::routes())
+        .merge(images::routes())
         .fallback(async || (StatusCode::NOT_FOUND, Json(json!({ "error": "there is nothing here" }))))
         .with_state(host.clone())
         .merge(crate::auth::routes(host.auth.clone()))

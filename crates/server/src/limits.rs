@@ -20,6 +20,7 @@ pub(crate) struct RateLimits {
     reads: Option<Limiter>,
     changes: Option<Limiter>,
     starts: Option<Limiter>,
+    uploads: Option<Limiter>,
 }
 
 impl RateLimits {
@@ -30,6 +31,7 @@ impl RateLimits {
             reads: limiter(limits.reads_per_minute),
             changes: limiter(limits.changes_per_minute),
             starts: limiter(limits.starts_per_minute),
+            uploads: limiter(limits.uploads_per_minute),
         }
     }
 
@@ -46,6 +48,11 @@ impl RateLimits {
                 self.check(self.starts.as_ref(), caller, "agent starts")
             }
         }
+    }
+
+    /// Counts a picture that a client sends.
+    pub(crate) fn count_upload(&self, caller: &Caller) -> Result<(), Fault> {
+        self.check(self.uploads.as_ref(), caller, "pictures")
     }
 
     fn check(&self, limiter: Option<&Limiter>, caller: &Caller, what: &str) -> Result<(), Fault> {

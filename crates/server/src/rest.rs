@@ -22,6 +22,8 @@ type Shape = fn(&Map<String, Value>, Value) -> Value;
 /// Every route below `/api` that stands for a method.
 pub(crate) fn routes() -> Router<Arc<Host>> {
     let mut router = Router::new().route("/api/status", read(Method::StatusGet, same));
+    router =
+        router.route("/api/file", read(Method::FileGet, same)).route("/api/files/list", read(Method::FileList, same));
     // Older clients know every agent by the name of the first.
     for agent in ["/api/claude", "/api/agent"] {
         let sessions = read(Method::SessionList, sessions).merge(remove(Method::SessionDelete));
@@ -108,7 +110,8 @@ fn from_query(pairs: Vec<(String, String)>) -> Map<String, Value> {
         _ => text.parse::<u32>().map_or(json!(text), |number| json!(number)),
     };
     // An id is text even where it is all digits.
-    let is_text = |name: &str| name.ends_with("_id") || ["before", "after", "order"].contains(&name);
+    let is_text =
+        |name: &str| name.ends_with("_id") || ["before", "after", "order", "path", "directory"].contains(&name);
     pairs
         .into_iter()
         .map(|(name, text)| if is_text(&name) { (name, json!(text)) } else { (name, value(text)) })

@@ -65,6 +65,8 @@ pub struct Limits {
     pub changes_per_minute: u32,
     /// Calls that may start an agent, per minute.
     pub starts_per_minute: u32,
+    /// Pictures, per minute.
+    pub uploads_per_minute: u32,
     /// Calls that only read, per minute.
     pub reads_per_minute: u32,
     /// Open WebSockets of one token.
@@ -80,10 +82,11 @@ impl Default for Limits {
         Self {
             changes_per_minute: 100,
             starts_per_minute: 10,
+            uploads_per_minute: 10,
             reads_per_minute: 6000,
             sockets_per_token: 32,
             max_body_bytes: 1 << 20,
-            max_frame_bytes: 12 << 20,
+            max_frame_bytes: 16 << 20,
         }
     }
 }

@@ -25,6 +25,16 @@ pub enum Error {
         /// What it is.
         kind: &'static str,
     },
+    /// It is bigger than may be read at once.
+    #[error("{path:?} has {size} bytes, and {limit} may be read at once: ask for a part of it, or for more")]
+    TooLarge {
+        /// As it was named.
+        path: String,
+        /// How big it is.
+        size: u64,
+        /// How much may be read.
+        limit: u64,
+    },
     /// It is no folder.
     #[error("{path:?} is not a folder")]
     NotADirectory {

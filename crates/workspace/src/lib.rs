@@ -8,6 +8,7 @@
 
 mod binary;
 mod error;
+pub mod files;
 mod gitdir;
 pub mod grep;
 pub mod index;

@@ -6,8 +6,11 @@ use roost_proto::runtime::{
     RuntimeIsolationMode, RuntimeStateModel, ToolExecutionModel, ToolReplaySafety,
 };
 
-/// The capabilities of an agent that introduced itself like this; of one that has not, only what every agent has.
-pub(super) fn capabilities(about: Option<&acp::InitializeResponse>) -> RuntimeCapabilities {
+use super::presets::Observed;
+
+/// The capabilities of an agent that introduced itself like this and was seen to do this; of one that has not
+/// introduced itself, only what every agent has.
+pub(super) fn capabilities(about: Option<&acp::InitializeResponse>, observed: Observed) -> RuntimeCapabilities {
     let agent = about.map(|about| &about.agent_capabilities);
     let resumes = agent.is_some_and(|agent| agent.load_session || agent.session_capabilities.resume.is_some());
     let mut transports = vec![McpTransport::Stdio];
@@ -20,13 +23,14 @@ pub(super) fn capabilities(about: Option<&acp::InitializeResponse>) -> RuntimeCa
     RuntimeCapabilities {
         supports_streaming: true,
         supports_tool_calls: true,
-        supports_parallel_tool_calls: true,
+        supports_parallel_tool_calls: observed.asks_in_parallel,
         supports_stop: true,
         supports_artifacts: false,
         supports_session_create: true,
         supports_session_resume: resumes,
-        supports_usage_reporting: true,
-        supports_non_interactive: true,
+        supports_usage_reporting: observed.counts_tokens,
+        // With nobody there every request is refused.
+        supports_non_interactive: observed.outlives_refusals,
         max_outstanding_tool_calls: None,
         auth_model: match about {
             Some(about) if about.auth_methods.is_empty() => AuthModel::Unknown,

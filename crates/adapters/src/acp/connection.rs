@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::map;
+use super::presets::Observed;
 use super::questions;
 use super::reader::Reader;
 use super::turn::{Permission, Turn};
@@ -63,6 +64,7 @@ pub(super) struct Pump {
     control: Control,
     commands: mpsc::Receiver<Command>,
     writer: mpsc::Sender<Vec<u8>>,
+    observed: Observed,
     calls: HashMap<u64, Reply<CallResult>>,
     next_id: u64,
     native: Option<String>,
@@ -80,7 +82,7 @@ pub(super) struct Parts {
 }
 
 /// Starts the pump; it ends when the command channel closes or the agent does.
-pub(super) fn start(parts: Parts) -> mpsc::Sender<Command> {
+pub(super) fn start(parts: Parts, observed: Observed) -> mpsc::Sender<Command> {
     let (commands, inbox) = mpsc::channel(WRITE_QUEUE);
     let (writer, outgoing) = mpsc::channel(WRITE_QUEUE);
     let Parts { stdin, lines, stderr, tail, control } = parts;
@@ -92,6 +94,7 @@ pub(super) fn start(parts: Parts) -> mpsc::Sender<Command> {
         control,
         commands: inbox,
         writer,
+        observed,
         calls: HashMap::new(),
         next_id: 1,
         native: None,
@@ -141,7 +144,11 @@ impl Pump {
                         self.turn = None;
                     }
                 }
-                Event::Read => {}
+                Event::Read => {
+                    if self.turn.as_ref().is_some_and(Turn::leaves_a_tool) {
+                        return self.leave().await;
+                    }
+                }
                 Event::Stderr(line) => {
                     if self.turn.is_some() {
                         self.outbox.push(map::noise(NoticeSource::Stderr, line));
@@ -210,7 +217,7 @@ impl Pump {
         let request = RequestId::new();
         let (request_id, method) = (request.clone(), "session/prompt".to_owned());
         self.outbox = vec![Fact::RequestStarted(RuntimeRequestStartedPayload { request_id, method }).into()];
-        self.turn = Some(Turn::new(prompt, request, Instant::now(), drafts));
+        self.turn = Some(Turn::new(prompt, request, Instant::now(), drafts, self.observed));
         Ok(())
     }
 
@@ -225,6 +232,9 @@ impl Pump {
                 response = response.meta(meta.as_object().cloned());
             }
             send(&self.writer, wire::response(&permission.id, Ok(&response)))?;
+        }
+        if let (Decision::Deny { .. }, Some(turn)) = (decision, &mut self.turn) {
+            turn.refused = true;
         }
         if matches!(decision, Decision::Allow) {
             // Agents do not reliably say that an allowed call runs: from here on it does.
@@ -254,6 +264,17 @@ impl Pump {
             send(&self.writer, wire::response(&id, Ok(&questions::response(&form, Answer::Cancelled))))?;
         }
         Ok(())
+    }
+
+    /// Ends an agent that leaves a tool running after its turn. No new task may reach it, so it goes deaf before anybody
+    /// hears that the turn is over.
+    async fn leave(mut self) {
+        self.commands.close();
+        if let Some(turn) = self.turn.take() {
+            // Nobody listens: then nobody needs to know.
+            let _ = turn.drafts.send(self.outbox).await;
+        }
+        self.control.stop().await;
     }
 
     /// The agent is gone: tells whoever waits for it how.

@@ -13,6 +13,7 @@ use roost_proto::payload::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::presets::Observed;
 use super::tools::{Asked, Tools};
 use super::wire::Chunk;
 
@@ -34,6 +35,11 @@ pub(super) struct Mapper {
 }
 
 impl Mapper {
+    /// For an agent that does this.
+    pub(super) fn of(observed: Observed) -> Self {
+        Self { tools: Tools::of(observed), ..Self::default() }
+    }
+
     /// A piece of text; the hot path.
     pub(super) fn chunk(&mut self, chunk: Chunk<'_>, drafts: &mut Vec<Draft>) {
         let same = self.block.as_ref().is_some_and(|block| {
@@ -163,6 +169,12 @@ pub(super) fn skipped(bytes: u64) -> Draft {
     let message = format!("a line of {bytes} bytes was skipped; the longest allowed has 64 MiB");
     let (level, source) = (NoticeLevel::Warning, NoticeSource::Stdout);
     Fact::Notice(RuntimeNoticePayload { level, source, message }).into()
+}
+
+/// A message about something that is not open here; it is kept as it came.
+pub(super) fn foreign(message: String, raw: Option<Value>) -> Draft {
+    let notice = RuntimeNoticePayload { level: NoticeLevel::Warning, source: NoticeSource::Protocol, message };
+    Draft { fact: Fact::Notice(notice), raw }
 }
 
 /// A protocol message without a meaning here; it is kept as it came.

@@ -7,12 +7,17 @@
 //! * A tool call is reported when it is asked about, in progress or done: agents announce it before its input is known.
 //! * "In progress" is not "running": some agents say so and then ask. A call runs when it was allowed, shows output or
 //!   is done.
+//! * What an agent does and does not tell is said by its preset, as it was observed; see [`Observed`].
+//! * An agent that leaves a tool running when its turn is cancelled is ended; the session goes on in a new process.
 //! * A denial picks an offered reject option; `cancelled` is only for a turn that is being cancelled.
 
 mod capabilities;
 mod connection;
+mod failure;
 mod launch;
 mod map;
+mod presets;
+mod prompt;
 mod questions;
 mod reader;
 mod session;
@@ -32,6 +37,7 @@ use roost_proto::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilitie
 
 pub(crate) use connection::REASON_META;
 pub use launch::AgentCommand;
+pub use presets::{Observed, PRESETS, Preset, preset};
 use session::{About, Agent};
 
 /// The adapter of one ACP agent.
@@ -41,13 +47,22 @@ pub struct AcpAdapter {
     command: AgentCommand,
     holder: Arc<Holder>,
     about: About,
+    observed: Observed,
+    install: Option<&'static str>,
     mcp: bool,
+    images: bool,
 }
 
 impl AcpAdapter {
     /// An agent of this name, started by this command.
     pub fn new(name: RuntimeName, display_name: impl Into<String>, command: AgentCommand, holder: Arc<Holder>) -> Self {
-        Self { name, display_name: display_name.into(), command, holder, about: About::default(), mcp: true }
+        let (display_name, about, observed) = (display_name.into(), About::default(), Observed::ALL);
+        Self { name, display_name, command, holder, about, observed, install: None, mcp: true, images: true }
+    }
+
+    /// An agent that does what this preset says, whatever command starts it.
+    pub fn of(self, preset: &Preset) -> Self {
+        Self { observed: preset.observed, install: Some(preset.install), ..self }
     }
 
     /// The agent does not use tool servers, although the protocol wants it to.
@@ -55,19 +70,24 @@ impl AcpAdapter {
         Self { mcp: false, ..self }
     }
 
+    /// The agent takes no images; of others that is known when they have introduced themselves.
+    pub fn without_images(self) -> Self {
+        Self { images: false, ..self }
+    }
+
     async fn start(&self, open: &mut OpenSession) -> Result<Agent, AdapterError> {
         if !self.mcp {
             open.mcp_servers.clear();
         }
         let parts = launch::launch(&self.holder, &self.command, open).await?;
-        let agent = Agent::initialize(parts).await?;
+        let agent = Agent::initialize(parts, self.observed).await?;
         *self.about.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.about.clone());
         Ok(agent)
     }
 
     fn cannot_resume(&self) -> bool {
         let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
-        about.is_some() && !capabilities::capabilities(about.as_ref()).supports_session_resume
+        about.is_some() && !capabilities::capabilities(about.as_ref(), self.observed).supports_session_resume
     }
 }
 
@@ -83,7 +103,7 @@ impl RuntimeAdapter for AcpAdapter {
 
     fn capabilities(&self) -> RuntimeCapabilities {
         let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
-        let capabilities = capabilities::capabilities(about.as_ref());
+        let capabilities = capabilities::capabilities(about.as_ref(), self.observed);
         match self.mcp {
             true => capabilities,
             false => RuntimeCapabilities { mcp_support: McpSupport::None, mcp_transports: None, ..capabilities },
@@ -91,7 +111,12 @@ impl RuntimeAdapter for AcpAdapter {
     }
 
     fn asks_questions(&self) -> bool {
-        true
+        self.observed.asks_questions
+    }
+
+    fn takes_images(&self) -> bool {
+        let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        self.images && about.as_ref().is_none_or(|about| about.agent_capabilities.prompt_capabilities.image)
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
@@ -102,7 +127,10 @@ impl RuntimeAdapter for AcpAdapter {
                 let info = about.as_ref().and_then(|about| about.agent_info.as_ref());
                 Availability::Installed { version: info.map(|info| info.version.clone()) }
             }
-            Err(error) => Availability::Missing { reason: error.to_string() },
+            Err(error) => {
+                let install = self.install.map(|install| format!("; to install it: {install}"));
+                Availability::Missing { reason: format!("{error}{}", install.unwrap_or_default()) }
+            }
         }
     }
 

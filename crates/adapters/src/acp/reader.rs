@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 
 use agent_client_protocol::v1::schema as acp;
-use roost_engine::adapter::{AdapterError, Draft, Fact, TaskEnd};
+use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_process::Line;
-use roost_proto::failure::{FailureCode, TaskError};
+use roost_proto::failure::FailureCode;
 use roost_proto::payload::{NoticeSource, RequestStatus, RuntimeRequestCompletedPayload};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::connection::{CallResult, Reply, answer, cancel, send};
+use super::failure;
 use super::map;
 use super::questions;
 use super::tools::Asked;
@@ -43,7 +44,8 @@ impl Reader<'_> {
         match wire::parse(&text) {
             Incoming::Chunk(chunk) => {
                 if self.native.as_deref() != Some(&*chunk.session) {
-                    self.noise(format!("an update for session {}, which is not open here", chunk.session));
+                    let raw = serde_json::from_str(&text).ok();
+                    self.foreign(format!("an update for session {}, which is not open here", chunk.session), raw);
                 } else if let Some(turn) = self.turn.as_mut().filter(|turn| !turn.ended) {
                     turn.mapper.chunk(chunk, self.outbox);
                 }
@@ -67,6 +69,12 @@ impl Reader<'_> {
     fn noise(&mut self, message: String) {
         if self.turn.is_some() {
             self.outbox.push(map::noise(NoticeSource::Stdout, message));
+        }
+    }
+
+    fn foreign(&mut self, message: String, raw: Option<Value>) {
+        if self.turn.is_some() {
+            self.outbox.push(map::foreign(message, raw));
         }
     }
 
@@ -145,9 +153,12 @@ impl Reader<'_> {
                 self.outbox.push(Fact::RequestCompleted(completed).into());
                 let usage = value.as_ref().ok().and_then(map::prompt_usage);
                 self.outbox.extend(usage.map(|usage| Fact::Usage(usage).into()));
-                self.outbox.push(Fact::Ended(end(value, turn.cancelled)).into());
+                self.outbox.push(Fact::Ended(end(value, turn)).into());
             }
-            None => self.noise(format!("an answer to request {id}, which is not open")),
+            None => {
+                let raw = value.or_else(serde_json::to_value).ok();
+                self.foreign(format!("an answer to request {id}, which is not open"), raw);
+            }
         }
     }
 
@@ -163,28 +174,21 @@ impl Reader<'_> {
     }
 }
 
-fn end(result: CallResult, cancelled: bool) -> TaskEnd {
+fn end(result: CallResult, turn: &Turn) -> TaskEnd {
     let error = match result {
         Ok(value) => {
             return match value.get("stopReason").and_then(Value::as_str) {
+                Some("cancelled") if turn.refused && !turn.cancelled => {
+                    TaskEnd::Stopped("the agent gave up because a tool call was refused".into())
+                }
                 Some("cancelled") => TaskEnd::Stopped("cancelled".into()),
                 Some(reason) => TaskEnd::Completed(reason.into()),
                 None => TaskEnd::failed(FailureCode::RuntimeError, "the agent ended its turn without saying why"),
             };
         }
         // A cancelled turn must not end in an error, but some agents do that.
-        Err(_) if cancelled => return TaskEnd::Stopped("cancelled".into()),
+        Err(_) if turn.cancelled => return TaskEnd::Stopped("cancelled".into()),
         Err(error) => error,
     };
-    TaskEnd::Failed(Box::new(TaskError::from(rejected(error))))
-}
-
-/// An agent's error as ours.
-pub(super) fn rejected(error: RpcError) -> AdapterError {
-    let said = if error.message.is_empty() { "an error without a message" } else { &error.message };
-    if error.code == -32000 {
-        return AdapterError::NotLoggedIn(format!("the agent wants you to log in first: {said}"));
-    }
-    let message = format!("the agent answered with error {}: {said}", error.code);
-    AdapterError::Runtime { message, raw: serde_json::to_value(&error).ok() }
+    TaskEnd::Failed(Box::new(failure::failed(error)))
 }

@@ -1,5 +1,6 @@
 //! An open ACP session: the handshake, its tasks, and the way back into them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,16 +12,17 @@ use roost_engine::adapter::{
     StartedTask, TaskControl, TaskInput,
 };
 use roost_process::Control;
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
 use roost_proto::sources::ImplicitSources;
-use roost_proto::transcript;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::connection::{CallResult, Command, Decision, Parts, Reply, start};
-use super::reader::rejected;
+use super::failure::rejected;
+use super::presets::Observed;
+use super::prompt;
 
 /// How long an agent may take for one step of the handshake. First starts download things.
 const HANDSHAKE: Duration = Duration::from_secs(120);
@@ -34,9 +36,9 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Introduces us to the agent.
-    pub(super) async fn initialize(parts: Parts) -> Result<Self, AdapterError> {
+    pub(super) async fn initialize(parts: Parts, observed: Observed) -> Result<Self, AdapterError> {
         let control = parts.control.clone();
-        let commands = start(parts);
+        let commands = start(parts, observed);
         let elicitation = acp::ElicitationCapabilities::new().form(acp::ElicitationFormCapabilities::new());
         let capabilities = acp::ClientCapabilities::new().elicitation(elicitation);
         let request = acp::InitializeRequest::new(ProtocolVersion::V1)
@@ -62,7 +64,7 @@ impl Agent {
             let message = "the agent made a session without an id".into();
             return Err(AdapterError::Runtime { message, raw: Some(answered) });
         };
-        self.bind(native.to_owned()).await
+        self.bind(open, native.to_owned()).await
     }
 
     /// Opens a session that the agent knows, if it can.
@@ -82,7 +84,7 @@ impl Agent {
         let request =
             acp::ResumeSessionRequest::new(native.as_str().to_owned(), &open.env.cwd).mcp_servers(mcp_servers(open));
         match call(&self.commands, method, &request).await? {
-            Ok(_) => self.bind(native.as_str().to_owned()).await,
+            Ok(_) => self.bind(open, native.as_str().to_owned()).await,
             // Agents disagree about the code for a session that they do not know.
             Err(error) if matches!(error.code, -32602 | -32002 | -32603) => {
                 Err(AdapterError::UnknownSession(native.clone()))
@@ -91,16 +93,19 @@ impl Agent {
         }
     }
 
-    async fn bind(self, native: String) -> Result<AcpSession, AdapterError> {
+    async fn bind(self, open: &OpenSession, native: String) -> Result<AcpSession, AdapterError> {
         let commands = self.commands;
         commands.send(Command::Bind { native: native.clone() }).await.map_err(|_| gone())?;
-        Ok(AcpSession { native, commands, control: self.control })
+        let takes_images = self.about.agent_capabilities.prompt_capabilities.image;
+        Ok(AcpSession { native, cwd: open.env.cwd.clone().into(), takes_images, commands, control: self.control })
     }
 }
 
 /// A session with an agent that waits for tasks.
 pub(super) struct AcpSession {
     native: String,
+    cwd: PathBuf,
+    takes_images: bool,
     commands: mpsc::Sender<Command>,
     control: Control,
 }
@@ -113,7 +118,10 @@ impl RuntimeSession for AcpSession {
 
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
-        let params = json!({ "sessionId": self.native, "prompt": prompt(&input) });
+        if !input.images.is_empty() && !self.takes_images {
+            return Err(AdapterError::Unsupported("take images"));
+        }
+        let params = json!({ "sessionId": self.native, "prompt": prompt::prompt(&input, &self.cwd) });
         request(&self.commands, |reply| Command::Prompt { params, drafts, reply }).await?;
         let sources = ImplicitSources::disabled("the agent does not tell what it reads by itself");
         let task = RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.commands.clone())) };
@@ -213,23 +221,6 @@ fn mcp_servers(open: &OpenSession) -> Vec<acp::McpServer> {
         }
     });
     servers.collect()
-}
-
-/// The prompt's blocks; what was said before goes first, for an agent that does not remember it.
-fn prompt(input: &TaskInput) -> Vec<acp::ContentBlock> {
-    let mut blocks = Vec::new();
-    if !input.history.is_empty() {
-        let history = transcript::flatten(&input.history);
-        blocks.push(format!("This conversation was interrupted. What was said and done before:\n\n{history}").into());
-    }
-    for block in input.messages.iter().flat_map(|message| &message.content) {
-        match block {
-            TranscriptContentBlock::Text { text } => blocks.push(text.clone().into()),
-            TranscriptContentBlock::Code { code, .. } => blocks.push(code.clone().into()),
-            _ => {}
-        }
-    }
-    blocks
 }
 
 /// What an agent told about itself, shared by the adapter's sessions.

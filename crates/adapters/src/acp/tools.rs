@@ -10,6 +10,8 @@ use roost_proto::payload::{OutputStream, ToolCallRequestedPayload, ToolKind};
 use roost_proto::tool::ToolCallIdentity;
 use serde_json::{Value, json};
 
+use super::presets::Observed;
+
 /// What is known of one attempt at a tool call.
 #[derive(Debug, Default)]
 struct Tool {
@@ -45,9 +47,21 @@ pub(super) struct Asked {
 #[derive(Debug, Default)]
 pub(super) struct Tools {
     known: HashMap<String, Tool>,
+    not_input: &'static [&'static str],
+    output_field: Option<&'static str>,
 }
 
 impl Tools {
+    /// For an agent that does this.
+    pub(super) fn of(observed: Observed) -> Self {
+        Self { not_input: observed.not_input, output_field: observed.output_field, ..Self::default() }
+    }
+
+    /// A call runs that nothing has been heard of since.
+    pub(super) fn any_runs(&self) -> bool {
+        self.known.values().any(|tool| tool.running && !tool.done)
+    }
+
     /// Takes a new or changed call and reports what it means.
     pub(super) fn update(&mut self, update: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) {
         let native = update.tool_call_id.0.to_string();
@@ -104,7 +118,15 @@ impl Tools {
         }
     }
 
-    fn merge(&mut self, native: &str, new: acp::ToolCallUpdateFields) -> &mut Tool {
+    fn merge(&mut self, native: &str, mut new: acp::ToolCallUpdateFields) -> &mut Tool {
+        if let Some(Value::Object(input)) = &mut new.raw_input {
+            input.retain(|field, _| !self.not_input.contains(&field.as_str()));
+        }
+        if let (Some(field), Some(Value::Object(output))) = (self.output_field, &mut new.raw_output)
+            && let Some(told) = output.remove(field)
+        {
+            new.raw_output = Some(told);
+        }
         let tool = self.known.entry(native.to_owned()).or_default();
         let fields = &mut tool.fields;
         fields.kind = new.kind.or(fields.kind);

@@ -16,8 +16,10 @@ use roost_proto::payload::ModelOutputDeltaKind;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use super::presets::{Observed, preset};
 use super::reader::Reader;
 use super::turn::Turn;
+use super::wire;
 
 struct Recorded {
     sent: bool,
@@ -35,6 +37,8 @@ fn recorded(path: &Path) -> Vec<Recorded> {
 fn turns(path: &Path) -> Vec<Vec<Draft>> {
     let (writer, _written) = mpsc::channel(256);
     let mut calls = HashMap::new();
+    let agent = path.parent().unwrap().file_name().unwrap().to_string_lossy();
+    let observed = preset(&agent).map_or(Observed::ALL, |preset| preset.observed);
     let (mut native, mut turn, mut outbox, mut turns) = (None, None, Vec::new(), Vec::new());
     for Recorded { sent, line } in recorded(path) {
         let text = line.as_str().map_or_else(|| line.to_string(), Into::into);
@@ -44,7 +48,10 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
                 native = message["params"]["sessionId"].as_str().map(Into::into);
                 turns.push(std::mem::take(&mut outbox));
                 let (drafts, _) = mpsc::channel(1);
-                turn = Some(Turn::new(message["id"].as_u64().unwrap(), RequestId::new(), Instant::now(), drafts));
+                let prompt = message["id"].as_u64().unwrap();
+                turn = Some(Turn::new(prompt, RequestId::new(), Instant::now(), drafts, observed));
+            } else if let (Some(id), true) = (message["id"].as_u64(), message["method"].is_string()) {
+                calls.insert(id, tokio::sync::oneshot::channel().0);
             }
             if message["method"] == "session/cancel"
                 && let Some(turn) = &mut turn
@@ -120,7 +127,7 @@ impl Pieces {
 
 fn traces() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
-    let agents = ["claude-acp", "codex-acp", "gemini", "opencode-acp"].map(|agent| root.join(agent)).into_iter();
+    let agents = ["claude-agent-acp", "codex-acp", "gemini", "opencode-acp"].map(|agent| root.join(agent)).into_iter();
     let mut files: Vec<_> =
         agents.flat_map(|agent| std::fs::read_dir(agent).unwrap().map(|file| file.unwrap().path())).collect();
     files.sort();
@@ -130,11 +137,25 @@ fn traces() -> Vec<PathBuf> {
 #[test]
 fn recorded_agents_are_understood_as_before() {
     let files = traces();
-    assert!(files.len() >= 30, "the traces are missing");
+    assert!(files.len() >= 55, "the traces are missing");
     for path in files {
         let agent = path.parent().unwrap().file_name().unwrap().to_string_lossy();
         let scenario = path.file_stem().unwrap().to_string_lossy();
         insta::assert_snapshot!(format!("{agent}__{scenario}"), summary(&path));
+    }
+}
+
+#[test]
+fn every_line_of_a_recorded_agent_is_of_the_protocol_and_what_is_not_understood_is_kept() {
+    for path in traces() {
+        for Recorded { line, .. } in recorded(&path).into_iter().filter(|line| !line.sent) {
+            let text = line.as_str().map_or_else(|| line.to_string(), Into::into);
+            assert!(!matches!(wire::parse(&text), wire::Incoming::Noise), "{}: {text}", path.display());
+        }
+        for draft in turns(&path).into_iter().flatten() {
+            let Fact::Notice(notice) = &draft.fact else { continue };
+            assert!(draft.raw.is_some(), "{}: {}", path.display(), notice.message);
+        }
     }
 }
 

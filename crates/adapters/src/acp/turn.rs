@@ -9,6 +9,7 @@ use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
 use tokio::sync::mpsc;
 
 use super::map::Mapper;
+use super::presets::Observed;
 use super::questions::Form;
 use super::wire::RpcId;
 
@@ -27,23 +28,38 @@ pub(super) struct Turn {
     pub(super) drafts: mpsc::Sender<Vec<Draft>>,
     pub(super) permissions: HashMap<ToolCallId, Vec<Permission>>,
     pub(super) questions: HashMap<QuestionId, (RpcId, Form)>,
+    pub(super) observed: Observed,
+    pub(super) refused: bool,
     pub(super) cancelled: bool,
     pub(super) ended: bool,
 }
 
 impl Turn {
     /// A turn that begins with this prompt.
-    pub(super) fn new(prompt: u64, request: RequestId, started: Instant, drafts: mpsc::Sender<Vec<Draft>>) -> Self {
+    pub(super) fn new(
+        prompt: u64,
+        request: RequestId,
+        started: Instant,
+        drafts: mpsc::Sender<Vec<Draft>>,
+        observed: Observed,
+    ) -> Self {
         Self {
             prompt,
             request,
             started,
-            mapper: Mapper::default(),
+            mapper: Mapper::of(observed),
             drafts,
             permissions: HashMap::new(),
             questions: HashMap::new(),
+            observed,
+            refused: false,
             cancelled: false,
             ended: false,
         }
+    }
+
+    /// It was cancelled and is over, and a tool of it still runs.
+    pub(super) fn leaves_a_tool(&self) -> bool {
+        self.ended && self.cancelled && !self.observed.ends_tools_on_cancel && self.mapper.tools.any_runs()
     }
 }

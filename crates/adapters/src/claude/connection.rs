@@ -34,7 +34,7 @@ pub(super) enum Command {
     /// A task, and where its drafts go.
     Prompt { prompt: Prompt, drafts: mpsc::Sender<Vec<Draft>>, reply: Reply },
     /// More from the user in a task that runs.
-    Steer { texts: Vec<String>, reply: Reply },
+    Steer { content: Vec<Value>, reply: Reply },
     /// A decision about a tool call.
     Decide { call: ToolCallId, decision: Decision, reply: Reply },
     /// What a tool of the host's said.
@@ -47,7 +47,8 @@ pub(super) enum Command {
 
 /// What a task begins with.
 pub(super) struct Prompt {
-    pub(super) texts: Vec<String>,
+    /// The blocks of the message.
+    pub(super) content: Vec<Value>,
     /// The CLI's own permission mode for it.
     pub(super) mode: &'static str,
     /// What came up before there was a task to tell it in.
@@ -188,7 +189,7 @@ impl Pump {
             },
             Command::Offer { tools } => self.talk.tools = tools,
             Command::Prompt { prompt, drafts, reply } => answer(reply, self.prompt(prompt, drafts)),
-            Command::Steer { texts, reply } => answer(reply, self.steer(&texts)),
+            Command::Steer { content, reply } => answer(reply, self.steer(&content)),
             Command::Decide { call, decision, reply } => answer(reply, self.decide(&call, decision)),
             Command::Result { call, result, reply } => answer(reply, self.host_told(&call, &result, false)),
             Command::Answer { question, answer: given, reply } => answer(reply, self.give(&question, given)),
@@ -206,7 +207,7 @@ impl Pump {
             talk.ask(&json!({ "subtype": "set_permission_mode", "mode": prompt.mode }))?;
         }
         let uuid = uuid::Uuid::new_v4().to_string();
-        talk.send(wire::prompt(&uuid, &prompt.texts))?;
+        talk.send(wire::prompt(&uuid, &prompt.content))?;
         let request = RequestId::new();
         let started = RuntimeRequestStartedPayload { request_id: request.clone(), method: METHOD.into() };
         talk.outbox = vec![Fact::RequestStarted(started).into()];
@@ -216,9 +217,9 @@ impl Pump {
         Ok(())
     }
 
-    fn steer(&mut self, texts: &[String]) -> Result<(), AdapterError> {
+    fn steer(&mut self, content: &[Value]) -> Result<(), AdapterError> {
         let uuid = uuid::Uuid::new_v4().to_string();
-        let line = wire::prompt(&uuid, texts);
+        let line = wire::prompt(&uuid, content);
         let turn = running(&mut self.talk)?;
         turn.unheard.insert(uuid);
         self.talk.send(line)

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use roost_engine::{PastMessage, PastSession};
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
@@ -15,6 +14,7 @@ use roost_proto::time::Timestamp;
 use serde::Deserialize;
 
 use super::messages::{Block, Content};
+use crate::heads::{Heads, Stamp};
 
 /// The longest name of a folder that the CLI makes from a path alone; beyond it a hash follows.
 const LONGEST_FOLDER: usize = 200;
@@ -78,14 +78,26 @@ pub(super) async fn exists(config: PathBuf, id: &str) -> bool {
     tokio::task::spawn_blocking(look).await.unwrap_or(false)
 }
 
+/// What the beginning of a conversation's file says.
+#[derive(Clone)]
+pub(super) struct Head {
+    /// Where it was begun.
+    cwd: Option<PathBuf>,
+    /// Its title, empty if it has none; `None` if nobody has said anything in it.
+    title: Option<String>,
+}
+
 /// The conversations of a working directory, the last changed first; looks at the disk.
-pub(super) fn sessions(config: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
+pub(super) fn sessions(heads: &Heads<Head>, config: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
     let mut sessions = Vec::new();
     for file in files(config, cwd)? {
         let Some(id) = file.file_stem().and_then(|stem| stem.to_str()) else { continue };
-        let modified = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let Some(title) = title(&file, cwd)? else { continue };
-        let updated_at = Timestamp::from_millis(i64::try_from(modified.as_millis()).unwrap_or(i64::MAX));
+        // One that is gone by now, or that nobody may read, does not hide the others.
+        let Ok((Head { cwd: begun, title: Some(title) }, updated_at)) = heads.of(&file, head) else { continue };
+        // Another directory's folder may have the same name.
+        if begun.is_some_and(|begun| begun != cwd) {
+            continue;
+        }
         sessions.push(PastSession { id: id.into(), title: Some(title).filter(|title| !title.is_empty()), updated_at });
     }
     sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
@@ -94,14 +106,23 @@ pub(super) fn sessions(config: &Path, cwd: &Path) -> io::Result<Vec<PastSession>
 
 /// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
 pub(super) fn messages(config: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
-    let named = |file: &PathBuf| file.file_stem().is_some_and(|stem| stem == id);
-    let Some(file) = files(config, cwd)?.into_iter().find(named) else { return Ok(None) };
+    let Some(file) = file(config, cwd, id)? else { return Ok(None) };
     let mut lines = Vec::new();
     for line in BufReader::new(File::open(file)?).split(b'\n') {
         // The CLI may be writing: a last line that is not whole is not there yet.
         lines.extend(serde_json::from_slice::<Line>(&line?));
     }
     Ok(Some(conversation(lines)))
+}
+
+/// Changes when a conversation's file does. Looks at the disk.
+pub(super) fn stamp(config: &Path, cwd: &Path, id: &str) -> Option<u64> {
+    Stamp::of(&file(config, cwd, id).ok()??).ok().map(Stamp::number)
+}
+
+fn file(config: &Path, cwd: &Path, id: &str) -> io::Result<Option<PathBuf>> {
+    let named = |file: &PathBuf| file.file_stem().is_some_and(|stem| stem == id);
+    Ok(files(config, cwd)?.into_iter().find(named))
 }
 
 /// The files that may belong to a working directory.
@@ -131,25 +152,22 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// The title of a conversation, empty if it has none; `None` if it belongs to another directory, whose folder has the
-/// same name, or if nobody has said anything in it.
-fn title(file: &Path, cwd: &Path) -> io::Result<Option<String>> {
-    let (mut given, mut begins) = (None, None);
+fn head(file: &Path) -> io::Result<Head> {
+    let (mut cwd, mut given, mut begins) = (None, None, None);
     let mut head = BufReader::new(File::open(file)?.take(HEAD));
     let mut line = Vec::new();
     while head.read_until(b'\n', &mut line)? > 0 {
         let read = serde_json::from_slice::<Line>(&line);
         line.clear();
         let Ok(read) = read else { continue };
-        if read.cwd.as_ref().is_some_and(|there| Path::new(there) != cwd) {
-            return Ok(None);
-        }
-        given = read.custom_title.clone().or(read.ai_title.clone()).or(given);
+        // Commands may lead elsewhere later.
+        cwd = cwd.or(read.cwd.map(PathBuf::from));
+        given = read.custom_title.or(read.ai_title).or(given);
         if begins.is_none() && read.kind == "user" && !read.is_meta && !read.is_sidechain {
             begins = read.message.map(|message| beginning(message.content));
         }
     }
-    Ok(given.or(begins))
+    Ok(Head { cwd, title: given.or(begins) })
 }
 
 fn beginning(content: Content) -> String {
@@ -249,13 +267,13 @@ mod tests {
     #[test]
     fn a_conversation_is_listed_where_it_took_place() {
         let (home, cwd) = home();
-        let found = sessions(home.path(), &cwd).unwrap();
+        let found = sessions(&Heads::default(), home.path(), &cwd).unwrap();
         let told: Vec<_> = found.iter().map(|session| (session.id.as_str(), session.title.as_deref())).collect();
         let title = Some("SCRIPT:shell CWD:/home/dev/work/c1");
         assert_eq!(told, [("f572775b-7935-4b2a-9a81-3ab792de145b", title)]);
         // Another directory whose folder has the same name.
-        assert_eq!(sessions(home.path(), Path::new("/home/dev/work-c1")).unwrap(), []);
-        assert_eq!(sessions(home.path(), Path::new("/elsewhere")).unwrap(), []);
+        assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/home/dev/work-c1")).unwrap(), []);
+        assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
     }
 
     #[test]

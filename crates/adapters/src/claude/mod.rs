@@ -17,6 +17,7 @@
 mod auth;
 mod capabilities;
 mod connection;
+mod content;
 mod history;
 mod host_server;
 mod launch;
@@ -51,6 +52,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::acp::AgentCommand;
+use crate::heads::Heads;
 use launch::Conversation;
 use lock::Locks;
 use session::ClaudeSession;
@@ -62,8 +64,8 @@ const UNKNOWN_SESSION: &str = "No conversation found";
 
 /// The adapter of Claude Code, started by this command, with this document of its settings.
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> ClaudeAdapter {
-    let (locks, versions, forgotten) = Default::default();
-    ClaudeAdapter { command, config, holder, locks, versions, forgotten }
+    let (locks, versions, forgotten, heads) = Default::default();
+    ClaudeAdapter { command, config, holder, locks, versions, forgotten, heads }
 }
 
 /// The adapter of Claude Code.
@@ -75,6 +77,8 @@ pub struct ClaudeAdapter {
     versions: Versions,
     /// Sessions that the CLI turned out not to know any more: they are rebuilt under a new id of its own.
     forgotten: Mutex<HashSet<SessionId>>,
+    /// How the conversations on disk begin.
+    heads: Arc<Heads<history::Head>>,
 }
 
 impl ClaudeAdapter {
@@ -121,6 +125,10 @@ impl RuntimeAdapter for ClaudeAdapter {
     }
 
     fn asks_questions(&self) -> bool {
+        true
+    }
+
+    fn takes_images(&self) -> bool {
         true
     }
 
@@ -178,12 +186,16 @@ impl RuntimeAdapter for ClaudeAdapter {
     }
 
     async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
-        let (config, cwd) = (self.config_dir(env), PathBuf::from(&env.cwd));
-        tokio::task::spawn_blocking(move || history::sessions(&config, &cwd)).await?
+        let (heads, config, cwd) = (self.heads.clone(), self.config_dir(env), PathBuf::from(&env.cwd));
+        tokio::task::spawn_blocking(move || history::sessions(&heads, &config, &cwd)).await?
     }
 
     async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
         let (config, cwd, id) = (self.config_dir(env), PathBuf::from(&env.cwd), id.clone());
         tokio::task::spawn_blocking(move || history::messages(&config, &cwd, id.as_str())).await?
+    }
+    async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {
+        let (config, cwd, id) = (self.config_dir(env), PathBuf::from(&env.cwd), id.clone());
+        tokio::task::spawn_blocking(move || history::stamp(&config, &cwd, id.as_str())).await.ok()?
     }
 }

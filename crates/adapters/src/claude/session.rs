@@ -3,21 +3,22 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use roost_engine::Images;
 use roost_engine::adapter::{
     AdapterError, Answer, DRAFT_QUEUE, OpenSession, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,
     TaskInput,
 };
 use roost_process::Control;
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
 use roost_proto::sources::ImplicitSources;
 use roost_proto::tool::ToolManifest;
-use roost_proto::transcript;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::connection::{Command, Decision, Parts, Prompt, start};
+use super::content;
 use super::launch::{permission_mode, servers};
 use super::sources::Places;
 use super::talk::{CallResult, Reply};
@@ -129,7 +130,7 @@ impl RuntimeSession for ClaudeSession {
         let sources = tokio::task::spawn_blocking(move || places.read());
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
         let notices = std::mem::take(&mut self.notices);
-        let prompt = Prompt { texts: texts(&input), mode: permission_mode(input.mode), notices };
+        let prompt = Prompt { content: content::prompt(&input), mode: permission_mode(input.mode), notices };
         ask(&self.commands, |reply| Command::Prompt { prompt, drafts, reply }).await?;
         let task = RuntimeTask { drafts: receiver, control: Box::new(ClaudeTask(self.commands.clone())) };
         let sources = sources.await.unwrap_or_else(|_| ImplicitSources::disabled("they could not be read"));
@@ -197,8 +198,8 @@ impl TaskControl for ClaudeTask {
     }
 
     async fn steer(&self, message: TranscriptMessage) -> Result<(), AdapterError> {
-        let texts = said(&message).collect();
-        ask(&self.0, |reply| Command::Steer { texts, reply }).await
+        let content = content::blocks(&message, &Images::new());
+        ask(&self.0, |reply| Command::Steer { content, reply }).await
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {
@@ -217,23 +218,4 @@ async fn ask<T>(
 
 fn gone() -> AdapterError {
     AdapterError::Exited { message: "Claude Code is gone".into(), stderr_tail: None }
-}
-
-/// The prompt's texts; what was said before goes first, for a process that does not remember it.
-fn texts(input: &TaskInput) -> Vec<String> {
-    let mut texts = Vec::new();
-    if !input.history.is_empty() {
-        let history = transcript::flatten(&input.history);
-        texts.push(format!("This conversation was interrupted. What was said and done before:\n\n{history}"));
-    }
-    texts.extend(input.messages.iter().flat_map(said));
-    texts
-}
-
-fn said(message: &TranscriptMessage) -> impl Iterator<Item = String> {
-    message.content.iter().filter_map(|block| match block {
-        TranscriptContentBlock::Text { text } => Some(text.clone()),
-        TranscriptContentBlock::Code { code, .. } => Some(code.clone()),
-        _ => None,
-    })
 }

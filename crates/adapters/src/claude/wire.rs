@@ -147,8 +147,7 @@ fn piece(line: &str) -> Option<Incoming<'_>> {
 }
 
 /// A prompt as a line; the CLI acknowledges it by its id.
-pub(super) fn prompt(uuid: &str, texts: &[String]) -> Vec<u8> {
-    let content: Vec<_> = texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
+pub(super) fn prompt(uuid: &str, content: &[Value]) -> Vec<u8> {
     line(&json!({ "type": "user", "uuid": uuid, "message": { "role": "user", "content": content } }))
 }
 

@@ -6,13 +6,14 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use roost_engine::{PastMessage, PastSession};
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use roost_proto::time::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::heads::{Heads, Stamp};
 
 /// How much of a file is read to list it.
 const HEAD: u64 = 256 * 1024;
@@ -100,37 +101,61 @@ impl Origin {
     }
 }
 
+/// What the beginning of a conversation's file says.
+#[derive(Clone)]
+pub(super) struct Head {
+    id: String,
+    cwd: PathBuf,
+    title: Option<String>,
+}
+
 /// The conversations of a working directory, the last changed first; looks at the disk.
-pub(super) fn sessions(home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
+pub(super) fn sessions(heads: &Heads<Option<Head>>, home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
     let mut sessions = Vec::new();
     for file in files(home)? {
-        let head = BufReader::new(File::open(&file)?.take(HEAD));
-        let mut lines = head.split(b'\n').map_while(Result::ok).map(|line| read(&line));
-        let Some(Some(Line { content: LineContent::SessionMeta(meta), .. })) = lines.next() else { continue };
-        if meta.cwd != cwd || meta.source.is_object() {
-            continue;
+        // One that is gone by now, or that nobody may read, does not hide the others.
+        let Ok((Some(Head { id, cwd: begun, title }), updated_at)) = heads.of(&file, head) else { continue };
+        if begun == cwd {
+            sessions.push(PastSession { id: id.into(), title, updated_at });
         }
-        let first = lines.flatten().filter_map(message).find(|past| past.message.role == TranscriptRole::User);
-        let title = first.map(|past| past.message.text().chars().take(LONGEST_TITLE).collect());
-        let modified = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let updated_at = Timestamp::from_millis(i64::try_from(modified.as_millis()).unwrap_or(i64::MAX));
-        sessions.push(PastSession { id: meta.id.into(), title, updated_at });
     }
     sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
     Ok(sessions)
 }
 
+/// How a conversation begins; `None` if the file is none, or that of an agent which another one started.
+fn head(file: &Path) -> io::Result<Option<Head>> {
+    let head = BufReader::new(File::open(file)?.take(HEAD));
+    let mut lines = head.split(b'\n').map_while(Result::ok).map(|line| read(&line));
+    let Some(Some(Line { content: LineContent::SessionMeta(meta), .. })) = lines.next() else { return Ok(None) };
+    if meta.source.is_object() {
+        return Ok(None);
+    }
+    let first = lines.flatten().filter_map(message).find(|past| past.message.role == TranscriptRole::User);
+    let title = first.map(|past| past.message.text().chars().take(LONGEST_TITLE).collect());
+    Ok(Some(Head { id: meta.id, cwd: meta.cwd, title }))
+}
+
 /// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
 pub(super) fn messages(home: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
-    let end = format!("-{id}.jsonl");
-    let named = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&end));
-    let Some(file) = files(home)?.into_iter().find(named) else { return Ok(None) };
+    let Some(file) = file(home, id)? else { return Ok(None) };
     let mut messages = Vec::new();
     for line in BufReader::new(File::open(file)?).split(b'\n') {
         // Codex may be writing: a last line that is not whole is not there yet.
         messages.extend(read(&line?).and_then(message));
     }
     Ok(Some(messages))
+}
+
+/// Changes when a conversation's file does. Looks at the disk.
+pub(super) fn stamp(home: &Path, id: &str) -> Option<u64> {
+    Stamp::of(&file(home, id).ok()??).ok().map(Stamp::number)
+}
+
+fn file(home: &Path, id: &str) -> io::Result<Option<PathBuf>> {
+    let end = format!("-{id}.jsonl");
+    let named = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&end));
+    Ok(files(home)?.into_iter().find(named))
 }
 
 fn read(line: &[u8]) -> Option<Line> {
@@ -235,17 +260,17 @@ mod tests {
     #[test]
     fn a_conversation_is_listed_where_it_was_held_by_how_it_began() {
         let home = home("a1", "/project", json!("cli"));
-        let listed = sessions(home.path(), Path::new("/project")).unwrap();
+        let listed = sessions(&Heads::default(), home.path(), Path::new("/project")).unwrap();
         let listed: Vec<_> = listed.iter().map(|one| (one.id.as_str(), one.title.as_deref())).collect();
         assert_eq!(listed, [("a1", Some("write a file"))]);
-        assert_eq!(sessions(home.path(), Path::new("/elsewhere")).unwrap(), []);
-        assert_eq!(sessions(Path::new("/nonexistent"), Path::new("/project")).unwrap(), []);
+        assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
+        assert_eq!(sessions(&Heads::default(), Path::new("/nonexistent"), Path::new("/project")).unwrap(), []);
     }
 
     #[test]
     fn an_agent_that_another_one_started_is_not_listed() {
         let home = home("a1", "/project", json!({ "subagent": "review" }));
-        assert_eq!(sessions(home.path(), Path::new("/project")).unwrap(), []);
+        assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/project")).unwrap(), []);
     }
 
     #[test]

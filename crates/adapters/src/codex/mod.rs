@@ -26,6 +26,7 @@ mod map;
 mod map_tests;
 mod note;
 mod past;
+mod prompt;
 mod questions;
 mod reader;
 mod session;
@@ -52,6 +53,7 @@ use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeN
 use serde_json::{Map, Value};
 
 use crate::acp::AgentCommand;
+use crate::heads::Heads;
 use home::CodexHome;
 use note::{Note, TurnNote};
 use session::{CodexSession, Server};
@@ -64,11 +66,13 @@ pub struct CodexAdapter {
     config: Map<String, Value>,
     holder: Arc<Holder>,
     version: Version,
+    /// How the conversations on disk begin.
+    heads: Arc<Heads<Option<history::Head>>>,
 }
 
 /// Codex, started by this command (what comes before `app-server`) with these settings of its own (its `-c` keys).
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> CodexAdapter {
-    CodexAdapter { command, config, holder, version: Version::default() }
+    CodexAdapter { command, config, holder, version: Version::default(), heads: Arc::default() }
 }
 
 impl CodexAdapter {
@@ -96,6 +100,10 @@ impl RuntimeAdapter for CodexAdapter {
     }
 
     fn asks_questions(&self) -> bool {
+        true
+    }
+
+    fn takes_images(&self) -> bool {
         true
     }
 
@@ -140,11 +148,16 @@ impl RuntimeAdapter for CodexAdapter {
 
     async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
         let (CodexHome(home), cwd) = (CodexHome::of(&self.command, env), PathBuf::from(&env.cwd));
-        tokio::task::spawn_blocking(move || history::sessions(&home, &cwd)).await?
+        let heads = self.heads.clone();
+        tokio::task::spawn_blocking(move || history::sessions(&heads, &home, &cwd)).await?
     }
 
     async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
         let (CodexHome(home), id) = (CodexHome::of(&self.command, env), id.clone());
         tokio::task::spawn_blocking(move || history::messages(&home, id.as_str())).await?
+    }
+    async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {
+        let (CodexHome(home), id) = (CodexHome::of(&self.command, env), id.clone());
+        tokio::task::spawn_blocking(move || history::stamp(&home, id.as_str())).await.ok()?
     }
 }

@@ -1,9 +1,10 @@
 //! An open Codex session: the handshake, its tasks, and the way back into them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
+use roost_engine::Images;
 use roost_engine::adapter::{
     AdapterError, Answer, DRAFT_QUEUE, OpenSession, Reattached, RuntimeSession, RuntimeTask, SentInput, StartedTask,
     TaskControl, TaskInput,
@@ -22,6 +23,7 @@ use super::home::{self, CodexHome};
 use super::map::UNWANTED;
 use super::note::{Note, Thread};
 use super::past::PastState;
+use super::prompt;
 use super::socket::Socket;
 use super::thread::{self, Sandbox};
 
@@ -190,7 +192,8 @@ impl RuntimeSession for CodexSession {
         let sandbox = self.sandbox_of(input.mode);
         let Some(thread) = &mut self.note.thread else { return Err(gone()) };
         let changed = sandbox.filter(|_| sandbox != thread.sandbox);
-        let params = thread::turn(&thread.id, &input, changed);
+        let prompt = prompt::prompt(&input, &self.note.cwd).await;
+        let params = thread::turn(&thread.id, prompt, changed);
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
         let begun = request(&self.server.commands, |to| Command::Begin { params, drafts: sender, to });
         begun.await?;
@@ -256,7 +259,7 @@ impl TaskControl for CodexTask {
     }
 
     async fn steer(&self, message: TranscriptMessage) -> Result<(), AdapterError> {
-        let input = thread::words(&message).into();
+        let input = prompt::words(&message, &Images::new(), Path::new("")).await.into();
         request(&self.0, |to| Command::Steer { input, to }).await?.map_err(rejected)?;
         Ok(())
     }

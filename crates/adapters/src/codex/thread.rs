@@ -1,10 +1,8 @@
 //! The words in which a thread and its turns are asked for.
 
-use roost_engine::adapter::{McpServerTransport, OpenSession, TaskInput};
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_engine::adapter::{McpServerTransport, OpenSession};
 use roost_proto::mode::Mode;
 use roost_proto::tool::ToolManifest;
-use roost_proto::transcript;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -98,36 +96,10 @@ pub(super) fn host_tools(manifest: &ToolManifest) -> Value {
 }
 
 /// What a turn begins with; `sandbox` only where it is another than the last turn's.
-pub(super) fn turn(thread: &str, input: &TaskInput, sandbox: Option<Sandbox>) -> Value {
-    let mut params = json!({ "threadId": thread, "input": prompt(input) });
+pub(super) fn turn(thread: &str, prompt: Vec<Value>, sandbox: Option<Sandbox>) -> Value {
+    let mut params = json!({ "threadId": thread, "input": prompt });
     if let Some(sandbox) = sandbox {
         params["sandboxPolicy"] = sandbox.policy();
     }
     params
-}
-
-/// The user's words; what was said before goes first, for a thread that does not remember it.
-fn prompt(input: &TaskInput) -> Value {
-    let mut items = Vec::new();
-    if !input.history.is_empty() {
-        let history = transcript::flatten(&input.history);
-        items.push(text(&format!("This conversation was interrupted. What was said and done before:\n\n{history}")));
-    }
-    items.extend(input.messages.iter().flat_map(words));
-    items.into()
-}
-
-/// A message as Codex takes it.
-pub(super) fn words(message: &TranscriptMessage) -> Vec<Value> {
-    let words = message.content.iter().filter_map(|block| match block {
-        TranscriptContentBlock::Text { text: words } | TranscriptContentBlock::Code { code: words, .. } => {
-            Some(text(words))
-        }
-        _ => None,
-    });
-    words.collect()
-}
-
-fn text(text: &str) -> Value {
-    json!({ "type": "text", "text": text, "text_elements": [] })
 }

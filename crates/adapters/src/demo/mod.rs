@@ -15,5 +15,5 @@ use crate::acp::{AcpAdapter, AgentCommand};
 /// The adapter of the demo agent; `roost` is the binary that serves it as `roost demo-agent`.
 pub fn adapter(roost: &Path, holder: Arc<Holder>) -> AcpAdapter {
     let command = AgentCommand { program: roost.into(), args: vec!["demo-agent".into()], env: Vec::new() };
-    AcpAdapter::new(RuntimeName::Demo, "Demo", command, holder).without_mcp()
+    AcpAdapter::new(RuntimeName::Demo, "Demo", command, holder).without_mcp().without_images()
 }

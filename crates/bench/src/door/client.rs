@@ -55,9 +55,15 @@ impl Client {
 
     /// Makes a session of the demo agent in the daemon's folder.
     pub(crate) fn session(&mut self) -> Outcome<String> {
+        self.session_of("demo", "ask")
+    }
+
+    /// Makes a session of a runtime in the daemon's folder, with a permission mode.
+    pub(crate) fn session_of(&mut self, runtime: &str, mode: &str) -> Outcome<String> {
         let list = self.call("workspace/list", json!({}))?;
         let workspace = &list["workspaces"][0]["id"];
-        let start = json!({ "workspace_id": workspace, "mode": "new", "agent_type": "demo" });
+        let start =
+            json!({ "workspace_id": workspace, "mode": "new", "agent_type": runtime, "permission_mode": mode });
         let started = self.call("session/start", start)?;
         Ok(started["session_id"].as_str().ok_or_else(|| format!("no session: {started}"))?.into())
     }
@@ -76,7 +82,7 @@ impl Client {
             if message["id"] == id {
                 return result(message);
             }
-            self.events.push_back(message);
+            self.keep(message)?;
         }
     }
 
@@ -87,28 +93,63 @@ impl Client {
 
     /// Reads on to the end of the task that runs; how long that took by the times of its events.
     pub(crate) fn task_end(&mut self) -> Outcome<Duration> {
-        let mut started = None;
+        let events = self.task()?;
+        let time = |event: &Value| serde_json::from_value::<Timestamp>(event["time"].clone()).map(Timestamp::as_millis);
+        let started = events.iter().rfind(|event| event["type"] == "task.started");
+        let (Some(started), Some(ended)) = (started, events.last()) else { return Err("a task that never began".into()) };
+        Ok(Duration::from_millis((time(ended)? - time(started)?).try_into()?))
+    }
+
+    /// Reads on to the end of the task that runs, which must be a good one; the events up to there.
+    pub(crate) fn task(&mut self) -> Outcome<Vec<Value>> {
+        let mut events = Vec::new();
         loop {
-            let message = match self.events.pop_front() {
-                Some(message) => message,
-                None => self.message()?,
-            };
-            if message.get("error").is_some() {
-                return result(message).map(|_| Duration::ZERO);
+            let event = self.event()?;
+            let kind = event["type"].as_str().unwrap_or_default();
+            if let "task.failed" | "task.stopped" = kind {
+                return Err(format!("the task ended badly: {event}").into());
             }
-            for event in message["params"]["events"].as_array().into_iter().flatten() {
-                let time = || serde_json::from_value::<Timestamp>(event["time"].clone()).map(Timestamp::as_millis);
-                match event["type"].as_str() {
-                    Some("task.started") => started = Some(time()?),
-                    Some("task.completed") => {
-                        let took = time()? - started.ok_or("a task that never began has ended")?;
-                        return Ok(Duration::from_millis(took.try_into()?));
-                    }
-                    Some("task.failed" | "task.stopped") => return Err(format!("the task ended badly: {event}").into()),
-                    _ => {}
-                }
+            let ended = kind == "task.completed";
+            events.push(event);
+            if ended {
+                return Ok(events);
             }
         }
+    }
+
+    /// Reads on to an event of this type.
+    pub(crate) fn until(&mut self, kind: &str) -> Outcome<Value> {
+        loop {
+            let event = self.event()?;
+            if event["type"] == kind {
+                return Ok(event);
+            }
+            if event["type"] == "task.failed" {
+                return Err(format!("{kind} was waited for, and the task failed: {event}").into());
+            }
+        }
+    }
+
+    /// The next event.
+    fn event(&mut self) -> Outcome<Value> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Ok(event);
+            }
+            let message = self.message()?;
+            self.keep(message)?;
+        }
+    }
+
+    /// Keeps the events of a message that was not waited for; an answer that is an error is not passed over.
+    fn keep(&mut self, mut message: Value) -> Outcome {
+        if message.get("error").is_some() {
+            return result(message).map(drop);
+        }
+        if let Value::Array(events) = message["params"]["events"].take() {
+            self.events.extend(events);
+        }
+        Ok(())
     }
 
     /// The socket, and what was read from it and not looked at.

@@ -1,8 +1,9 @@
 //! The daemon that is measured: `roost serve` in a home of its own.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -27,17 +28,30 @@ sockets_per_token = 0
 /// Where a daemon keeps its things; several can live there, one after the other.
 pub(crate) struct Home {
     folder: TempDir,
+    path: OsString,
 }
 
 impl Home {
     /// An empty home.
     pub(crate) fn new() -> Outcome<Self> {
-        let home = Self { folder: tempfile::tempdir()? };
+        Self::with("", OsString::new())
+    }
+
+    /// A home with more settings, whose daemon finds programs in these folders first.
+    pub(crate) fn with(settings: &str, mut path: OsString) -> Outcome<Self> {
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        let home = Self { folder: tempfile::tempdir()?, path };
         let config = home.folder.path().join(".config/roost");
         std::fs::create_dir_all(&config)?;
-        std::fs::write(config.join("roost.toml"), CONFIG)?;
+        std::fs::write(config.join("roost.toml"), format!("{CONFIG}\n{settings}"))?;
         std::fs::create_dir(home.work())?;
         Ok(home)
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
     }
 
     /// The state directory.
@@ -52,7 +66,7 @@ impl Home {
     /// Roost with this home and nothing else of ours.
     fn command(&self) -> Outcome<Command> {
         let mut command = Command::new(stage::roost()?);
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", self.folder.path());
+        command.env_clear().env("PATH", &self.path).env("HOME", self.folder.path());
         command.current_dir(self.work()).stdin(Stdio::null());
         Ok(command)
     }
@@ -104,6 +118,11 @@ impl Daemon {
             Some(_) => Ok(took),
             None => Err(format!("status/health was answered with: {answer}").into()),
         }
+    }
+
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Resident megabytes now.

@@ -87,6 +87,7 @@ pub(crate) fn created(session: &str) -> NewEvent {
             mode: Mode::Ask,
             workspace_id: None,
             runtime_config: None,
+            adopted: None,
         },
     )
 }

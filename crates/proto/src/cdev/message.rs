@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::cut::Room;
 use super::question;
-use crate::content::{ArtifactRef, TranscriptContentBlock, TranscriptRole};
+use crate::content::{self, ArtifactRef, TranscriptContentBlock, TranscriptRole};
 use crate::event::{EventBody, NormalizedEvent};
 use crate::ids::SessionId;
 use crate::payload::{TaskFailedPayload, ToolCallCompletedPayload};
@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 use crate::transcript;
 
 /// Bytes of JSON that the blocks of one message may take. A `claude_log` holds them twice, and once more escaped.
-const CONTENT: usize = 128 * 1024;
+pub(super) const CONTENT: usize = 128 * 1024;
 
 /// Who speaks; a tool's result is the user's, as in Claude's own records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +27,17 @@ pub enum Speaker {
     Assistant,
     /// Instructions.
     System,
+}
+
+impl Speaker {
+    /// Who speaks in this role.
+    pub(super) fn of(role: TranscriptRole) -> Self {
+        match role {
+            TranscriptRole::System => Self::System,
+            TranscriptRole::User | TranscriptRole::Tool => Self::User,
+            TranscriptRole::Assistant => Self::Assistant,
+        }
+    }
 }
 
 /// One block of a message.
@@ -76,7 +87,7 @@ pub struct Said {
 /// A message of a session's history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
-    /// The `seq` of its event.
+    /// Its place in the session.
     pub id: u64,
     /// Which session.
     pub session_id: SessionId,
@@ -141,7 +152,7 @@ impl Block {
         Self::Text { text: text.into() }
     }
 
-    fn cut(&mut self, room: &mut Room) {
+    pub(super) fn cut(&mut self, room: &mut Room) {
         match self {
             Self::Text { text } => room.text(text),
             Self::ToolUse { input, .. } => room.fields(input),
@@ -164,18 +175,14 @@ fn said(body: &EventBody) -> Option<(Speaker, Vec<Block>)> {
         EventBody::TaskFailed(failed) => (Assistant, vec![Block::text(failure(failed))]),
         body => {
             let messages = transcript::messages(body);
-            let role = messages.first().map(|message| match message.role {
-                TranscriptRole::System => Speaker::System,
-                TranscriptRole::User | TranscriptRole::Tool => User,
-                TranscriptRole::Assistant => Assistant,
-            })?;
+            let role = Speaker::of(messages.first()?.role);
             (role, messages.into_iter().flat_map(|message| message.content).filter_map(block).collect())
         }
     };
     (!content.is_empty()).then_some((role, content))
 }
 
-fn block(block: TranscriptContentBlock) -> Option<Block> {
+pub(super) fn block(block: TranscriptContentBlock) -> Option<Block> {
     Some(match block {
         TranscriptContentBlock::Text { text } if text.is_empty() => return None,
         TranscriptContentBlock::Text { text } => Block::Text { text },
@@ -186,6 +193,11 @@ fn block(block: TranscriptContentBlock) -> Option<Block> {
             Some(name) => Block::text(format!("[artifact {name}: {artifact_id}]")),
             None => Block::text(format!("[artifact {artifact_id}]")),
         },
+        TranscriptContentBlock::Image { artifact_id, name, .. } => match name {
+            Some(name) => Block::text(format!("[image {name}: {artifact_id}]")),
+            None => Block::text(format!("[image {artifact_id}]")),
+        },
+        TranscriptContentBlock::FileRef { path } => Block::text(content::mention(&path)),
         TranscriptContentBlock::ToolUse { tool_call_id, name, input } => {
             Block::ToolUse { id: tool_call_id.to_string(), name, input: object(input) }
         }
@@ -226,13 +238,14 @@ pub(super) fn completed_text(call: &ToolCallCompletedPayload) -> String {
     }
 }
 
-/// A result as text: texts as they are, ACP's text blocks joined, anything else as JSON.
+/// A result as text: texts as they are, text blocks joined, anything else as JSON.
 fn result_text(result: &Value) -> String {
     match result {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Array(blocks) if !blocks.is_empty() => {
-            let texts: Option<Vec<_>> = blocks.iter().map(|block| block.pointer("/content/text")?.as_str()).collect();
+            let text = |block: &Value| block.pointer("/content/text").or(block.get("text"))?.as_str().map(String::from);
+            let texts: Option<Vec<_>> = blocks.iter().map(text).collect();
             texts.map_or_else(|| result.to_string(), |texts| texts.join("\n"))
         }
         other => other.to_string(),

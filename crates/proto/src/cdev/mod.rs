@@ -2,13 +2,15 @@
 //!
 //! * [`notify`] turns one event into notifications,
 //! * [`message`] into a message of the history, which a live `claude_message` repeats,
-//! * [`element`] turns all events of a session into what a screen shows.
+//! * [`element`] turns all events of a session into what a screen shows,
+//! * [`kept`] makes the same messages of a conversation that only its runtime keeps.
 
 mod asks;
 mod call;
 mod cut;
 mod edit;
 pub mod element;
+pub mod kept;
 mod log_line;
 pub mod message;
 pub mod notify;

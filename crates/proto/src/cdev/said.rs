@@ -31,7 +31,7 @@ pub(super) fn end(scene: &Scene<'_>, event: &NormalizedEvent, reason: &str) -> N
     scene.note("claude_message", Audience::Watchers, fields)
 }
 
-fn claude_message(scene: &Scene<'_>, message: &Message) -> Notification {
+pub(super) fn claude_message(scene: &Scene<'_>, message: &Message) -> Notification {
     let Said { role, content, model, stop_reason } = &message.message;
     let fields = json!({
         "type": message.speaker, "role": role, "content": content.iter().map(block).collect::<Vec<_>>(),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::ids::{RuntimeSessionId, WorkspaceId};
 use crate::mode::{Mode, PermissionMode};
 use crate::runtime::RuntimeName;
-use crate::session::{QueuedPrompt, SessionStatus};
+use crate::session::{Adopted, QueuedPrompt, SessionStatus};
 
 payload! {
     /// `session.created`: what the session was made with.
@@ -36,6 +36,9 @@ payload! {
         /// The runtime's own configuration, passed on and never interpreted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runtime_config: Option<Map<String, Value>>,
+        /// It began outside of Roost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        adopted: Option<Adopted>,
     }
 }
 

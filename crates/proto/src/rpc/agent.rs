@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::attachment::PromptImage;
 use crate::mode::AnyMode;
 
 words! {
@@ -36,6 +37,10 @@ params! {
         /// Which runtime.
         #[serde(alias = "runtime")]
         agent_type: String,
+        /// Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each.
+        images: Vec<PromptImage>,
+        /// Files that the prompt refers to: paths below the session's folder; at the local door any.
+        files: Vec<String>,
     }
 }
 

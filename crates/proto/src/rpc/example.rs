@@ -76,7 +76,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
             }),
         ),
         Method::SessionSend => (
-            json!({ "prompt": PROMPT, "session_id": SESSION, "agent_type": "demo", "approver": "present" }),
+            json!({ "prompt": PROMPT, "session_id": SESSION, "agent_type": "demo", "approver": "present", "files": ["src/main.rs"] }),
             json!({
                 "status": "sent", "session_id": SESSION, "agent_type": "demo", "workspace_id": WORKSPACE,
                 "auto_created": false, "delivery": "started", "task_id": TASK,
@@ -177,6 +177,42 @@ fn params_and_result(method: Method) -> (Value, Value) {
             (json!({}), json!({ "workspaces": [WORKSPACE], "is_filtering": true, "count": 1 }))
         }
         Method::WorkspaceSubscribeAll => (json!({}), json!({ "success": true, "is_filtering": false })),
+
+        Method::WorkspaceFileGet | Method::FileGet => (
+            json!({ "workspace_id": WORKSPACE, "path": "notes.md", "max_size_kb": 200 }),
+            json!({
+                "path": "notes.md", "content": "# Decided\n", "encoding": "utf-8", "truncated": false, "size": 10,
+                "offset": 0, "media_type": "text/markdown", "is_sensitive": false,
+            }),
+        ),
+        Method::WorkspaceFilesList => (
+            json!({ "workspace_id": WORKSPACE, "directory": "", "limit": 500, "include_hidden": false }),
+            json!({
+                "directory": "",
+                "files": [{
+                    "path": "notes.md", "name": "notes.md", "directory": "", "extension": "md", "size_bytes": 10,
+                    "modified_at": CHANGED, "indexed_at": CHANGED, "is_binary": false, "is_symlink": false,
+                    "is_sensitive": false,
+                }],
+                "directories": [{
+                    "path": "src", "name": "src", "folder_count": 1, "file_count": 7, "total_size_bytes": 20480,
+                    "total_size_display": "20.0 KB", "last_modified": CHANGED, "modified_display": "2 hours ago",
+                }],
+                "total_files": 1, "total_directories": 1,
+                "pagination": { "limit": 500, "offset": 0, "has_more": false },
+            }),
+        ),
+        Method::FileList => (
+            json!({ "path": "" }),
+            json!({
+                "path": "",
+                "entries": [
+                    { "name": "src", "type": "directory", "modified": CHANGED, "children_count": 7 },
+                    { "name": "notes.md", "type": "file", "size": 10, "modified": CHANGED },
+                ],
+                "total_count": 2,
+            }),
+        ),
 
         Method::PermissionRespond => (
             json!({

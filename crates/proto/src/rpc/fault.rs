@@ -62,6 +62,16 @@ fault_table! {
     SessionNotFound = -32010, "SESSION_NOT_FOUND", 404;
     /// The session cannot do that now.
     SessionInvalid = -32011, "SESSION_INVALID", 409;
+    /// There is no such file.
+    FileNotFound = -32020, "FILE_NOT_FOUND", 404;
+    /// The file is bigger than may be read at once.
+    FileTooLarge = -32021, "FILE_TOO_LARGE", 413;
+    /// The path leads out of the workspace.
+    PathTraversal = -32022, "PATH_TRAVERSAL", 400;
+    /// The file cannot be read.
+    FileReadError = -32023, "FILE_READ_ERROR", 409;
+    /// There is no such folder.
+    DirectoryNotFound = -32024, "DIRECTORY_NOT_FOUND", 404;
     /// Too many calls; wait for `retry_after` seconds.
     RateLimited = -32050, "RATE_LIMITED", 429;
     /// The token does not allow it.

@@ -8,6 +8,16 @@ use crate::cdev::message::Message;
 use crate::session::SessionRecord;
 use crate::time::Timestamp;
 
+words! {
+    /// Who keeps a session.
+    KeptBy {
+        /// Roost.
+        Managed,
+        /// Only its runtime: it began in a terminal, and goes on here when it is prompted.
+        History,
+    }
+}
+
 params! {
     /// Which sessions.
     #[derive(Default)]
@@ -20,6 +30,8 @@ params! {
         workspace_id: String,
         /// Of this folder.
         cwd: String,
+        /// Kept by Roost, or by runtimes only; both if absent.
+        source: KeptBy,
         /// How many at most; 50 if absent.
         limit: u32,
         /// How many to pass over.
@@ -41,7 +53,7 @@ wire! {
         first_prompt: Option<String>,
         /// Tasks so far.
         task_count: u64,
-        /// Messages so far.
+        /// Messages so far; 0 where only its runtime keeps it, which does not count them.
         message_count: u64,
         /// When it began.
         start_time: Timestamp,
@@ -49,6 +61,8 @@ wire! {
         last_updated: Timestamp,
         /// `running` or `historical`.
         status: String,
+        /// Who keeps it.
+        source: KeptBy,
         /// Its workspace.
         #[serde(skip_serializing_if = "Option::is_none")]
         workspace_id: Option<String>,
@@ -71,6 +85,9 @@ wire! {
         sessions: Vec<SessionInfo>,
         /// How many there are in all.
         total: u64,
+        /// What could not be looked at, and why.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notices: Vec<String>,
     }
 }
 
@@ -284,7 +301,7 @@ wire! {
         agent_type: String,
         /// A name for people.
         summary: String,
-        /// Messages so far.
+        /// Messages so far; 0 where only its runtime keeps it, which does not count them.
         message_count: u64,
         /// When it last changed.
         last_updated: Timestamp,
@@ -292,6 +309,8 @@ wire! {
         project_path: String,
         /// `running` or `historical`.
         status: String,
+        /// Who keeps it.
+        source: KeptBy,
         /// When it began.
         started_at: Timestamp,
         /// When it last changed.
@@ -308,6 +327,9 @@ wire! {
         sessions: Vec<HistoryItem>,
         /// How many there are in all.
         total: u64,
+        /// What could not be looked at, and why.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notices: Vec<String>,
     }
 }
 

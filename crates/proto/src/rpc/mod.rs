@@ -22,8 +22,8 @@ macro_rules! params {
     ($(#[$doc:meta])* $name:ident {
         $($(#[$rdoc:meta])* $required:ident: $rty:ty,)* ; $($(#[$fdoc:meta])* $field:ident: $ty:ty,)*
     }) => {
-        $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        $(#[$doc])*
         pub struct $name {
             $($(#[$rdoc])* pub $required: $rty,)*
             $($(#[$fdoc])* #[serde(default, skip_serializing_if = "Option::is_none")] pub $field: Option<$ty>,)*
@@ -42,9 +42,11 @@ macro_rules! words {
 }
 
 mod agent;
+mod attachment;
 mod events;
 mod example;
 mod fault;
+mod file;
 mod history;
 mod host;
 mod lifecycle;
@@ -58,9 +60,11 @@ pub mod typescript;
 mod workspace;
 
 pub use agent::*;
+pub use attachment::*;
 pub use events::*;
 pub use example::*;
 pub use fault::*;
+pub use file::*;
 pub use history::*;
 pub use host::*;
 pub use lifecycle::*;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::agent::RunMode;
+use super::attachment::PromptImage;
 use crate::mode::AnyMode;
 use crate::session::{QueuedPrompt, TaskOutcome};
 use crate::time::Timestamp;
@@ -118,6 +119,10 @@ params! {
         agent_type: String,
         /// Whether somebody can be asked; `present` if absent.
         approver: Presence,
+        /// Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each.
+        images: Vec<PromptImage>,
+        /// Files that the prompt refers to: paths below the session's folder; at the local door any.
+        files: Vec<String>,
     }
 }
 

@@ -209,6 +209,15 @@ method_table! {
     /// Follows the events of every workspace.
     WorkspaceSubscribeAll = "workspace/subscribeAll" (NoParams) -> SubscribeAllResult, Observe, Read;
 
+    /// Reads a file of a workspace, or a part of it.
+    WorkspaceFileGet = "workspace/file/get" (FileGetParams) -> FileContent, Observe, Read;
+    /// Lists a folder of a workspace, page by page.
+    WorkspaceFilesList = "workspace/files/list" (FilesListParams) -> FilesListResult, Observe, Read;
+    /// Reads a file; of the first workspace, unless one is named.
+    FileGet = "file/get" (FileGetParams) -> FileContent, Observe, Read;
+    /// Lists a folder; of the first workspace, unless one is named.
+    FileList = "file/list" (FileListParams) -> FileListResult, Observe, Read;
+
     /// Allows or denies a tool call that waits.
     PermissionRespond = "permission/respond" (PermissionRespondParams) -> Success, Operate, Change;
     /// What waits for an answer, the oldest first.

@@ -59,6 +59,7 @@ fn session_and_task_start() -> Vec<EventBody> {
             mode: Mode::AcceptEdits,
             workspace_id: Some("w1".into()),
             runtime_config: json!({ "sandbox": ["strict"] }).as_object().cloned(),
+            adopted: None,
         }
         .into(),
         TaskStartedPayload {

@@ -82,6 +82,7 @@ fn a_record_follows_its_session_from_created_over_started_to_completed() {
         runtime_config: None,
         messages: 0,
         hidden: false,
+        adopted: None,
     };
     assert_eq!(record_of([]), new);
 

@@ -1,5 +1,6 @@
 //! `roost run`: a prompt to a session, or a conversation with it, shown while it is worked on.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 use std::thread;
@@ -8,8 +9,8 @@ use std::time::Duration;
 use roost_client::{Client, Subscription};
 use roost_proto::mode::{AnyMode, Mode};
 use roost_proto::rpc::{
-    NoParams, Presence, SessionListParams, SessionParams, SessionSendParams, SessionStartParams, StartMode, StopWhat,
-    SubscribeParams, method,
+    NoParams, Presence, PromptImage, SessionListParams, SessionParams, SessionSendParams, SessionStartParams,
+    StartMode, StopWhat, SubscribeParams, method,
 };
 use roost_proto::runtime::RuntimeName;
 use roost_proto::session::TaskOutcome;
@@ -49,6 +50,7 @@ Examples:
   roost run --json hello | jq .type        every event as one line of JSON
   roost run --approvals deny edit          ask nobody, deny what needs an approval
   git diff | roost run                     the prompt is what is piped in
+  roost run --image shot.png \"what is wrong here?\"
 
 Ctrl-C stops the task; a second one leaves at once.
 Ends with 0 completed, 1 failed, 2 wrong usage, 130 stopped.";
@@ -78,6 +80,12 @@ pub(crate) struct Args {
     /// The agent's own settings for this session, as a JSON object over those of roost.toml
     #[arg(long, value_name = "JSON", value_parser = object, conflicts_with_all = ["session", "continue"])]
     runtime_config: Option<Map<String, Value>>,
+    /// Show the agent this image with the first prompt (png, jpeg, gif, webp; repeatable)
+    #[arg(long, value_name = "FILE")]
+    image: Vec<PathBuf>,
+    /// Refer to this file in the first prompt (repeatable)
+    #[arg(long, value_name = "FILE")]
+    file: Vec<PathBuf>,
     /// Where approvals come from [default: prompt at a terminal, else deny]
     #[arg(long, value_name = "FROM")]
     approvals: Option<Approvals>,
@@ -102,7 +110,23 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         client = door::open(context) => client?,
         () = interrupt.asked() => return Ok(Exit::Stopped),
     };
-    Run { args, manner, client: &client, interrupt: &interrupt }.run(text, context.verbose > 0).await
+    let images = paths(&args.image)?.map(|all| all.into_iter().map(image).collect());
+    let (images, files) = (Cell::new(images), Cell::new(paths(&args.file)?));
+    Run { args, manner, client: &client, interrupt: &interrupt, images, files }.run(text, context.verbose > 0).await
+}
+
+/// Files as the daemon finds them, which is elsewhere; none is nothing to send.
+fn paths(files: &[PathBuf]) -> Result<Option<Vec<String>>, Error> {
+    let absolute = |file: &PathBuf| match std::path::absolute(file) {
+        Ok(path) => Ok(path.display().to_string()),
+        Err(error) => Err(Error::NoCwd(error)),
+    };
+    let all = files.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
+    Ok((!all.is_empty()).then_some(all))
+}
+
+fn image(path: String) -> PromptImage {
+    PromptImage { path: Some(path), ..PromptImage::default() }
 }
 
 /// Where the answers to an agent's questions come from.
@@ -143,6 +167,9 @@ struct Run<'a> {
     manner: Manner,
     client: &'a Client,
     interrupt: &'a Interrupt,
+    /// What the first prompt brings along.
+    images: Cell<Option<Vec<PromptImage>>>,
+    files: Cell<Option<Vec<String>>>,
 }
 
 impl Run<'_> {
@@ -204,6 +231,8 @@ impl Run<'_> {
             yolo_mode: None,
             agent_type: None,
             approver: Some(approver),
+            images: self.images.take(),
+            files: self.files.take(),
         };
         let work = async {
             let sent = self.client.call::<method::SessionSend>(params).await?;

@@ -18,9 +18,9 @@ Examples:
   roost runtimes            which agents there are
   roost runtimes --json     one line of JSON each, with what each can do
 
-Add an agent that speaks ACP to roost.toml:
-  [runtimes.goose]
-  command = \"goose\"
+Add any other agent that speaks ACP to roost.toml:
+  [runtimes.kimi]
+  command = \"kimi\"
   args = [\"acp\"]";
 
 /// List the agents and whether they can be used

@@ -267,6 +267,7 @@ impl From<&config::Limits> for Limits {
         Self {
             changes_per_minute: limits.changes_per_minute,
             starts_per_minute: limits.starts_per_minute,
+            uploads_per_minute: limits.uploads_per_minute,
             reads_per_minute: limits.reads_per_minute,
             sockets_per_token: limits.sockets_per_token,
             max_body_bytes: limits.max_body_bytes,

@@ -89,6 +89,8 @@ section! {
         changes_per_minute: u32 = 100,
         /// Calls per minute that may start an agent.
         starts_per_minute: u32 = 10,
+        /// Pictures per minute that a client may send.
+        uploads_per_minute: u32 = 10,
         /// Calls per minute that only read.
         reads_per_minute: u32 = 6000,
         /// Open WebSockets of one token.
@@ -96,7 +98,7 @@ section! {
         /// Bytes of an HTTP request's body.
         max_body_bytes: usize = 1 << 20,
         /// Bytes of a message over a WebSocket.
-        max_frame_bytes: usize = 12 << 20,
+        max_frame_bytes: usize = 16 << 20,
     }
 }
 
@@ -189,11 +191,12 @@ pub(crate) enum Synchronous {
 }
 
 section! {
-    /// `[runtimes.<id>]`: `claude`, `codex`, the `demo`, or any agent that speaks ACP on its stdin and stdout.
+    /// `[runtimes.<id>]`: `claude`, `codex`, the `demo`, or any agent that speaks ACP on its stdin and stdout; of those,
+    /// `claude-agent-acp`, `codex-acp`, `qwen`, `copilot`, `goose` and `cline` are known without a `command`.
     Runtime {
-        /// Its program: a path, or a name to be found in `PATH`; `claude` and `codex` have their own names.
+        /// Its program: a path, or a name to be found in `PATH`; agents that are known have their own names.
         command: Option<String> = None,
-        /// Its arguments.
+        /// Its arguments; of a known agent without a `command`, those that come after its own.
         args: Vec<String> = Vec::new(),
         /// Variables on top of the allow-listed environment.
         env: BTreeMap<String, String> = BTreeMap::new(),

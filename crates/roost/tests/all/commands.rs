@@ -58,7 +58,7 @@ fn runtimes_say_what_they_can_do() {
     let lines = Place::new().run(&["runtimes", "--json"]).ended(0).stdout;
     let runtimes: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let ids: Vec<_> = runtimes.iter().map(|runtime| runtime["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["demo", "claude", "codex"]);
+    assert!(ids.starts_with(&["demo", "claude", "codex"]), "{ids:?}");
     let demo = &runtimes[0];
     assert_eq!((&demo["installed"], &demo["loggedIn"]), (&true.into(), &true.into()));
     assert!(demo["capabilities"]["supportsStreaming"].as_bool().unwrap());

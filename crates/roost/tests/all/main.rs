@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "the functions that tests share may fail a test too")]
 
 mod asking;
+mod attaching;
 mod claude;
 mod codex;
 mod commands;
@@ -14,6 +15,7 @@ mod disk;
 mod exporting;
 mod faults;
 mod kit;
+mod presets;
 mod running;
 mod serving;
 mod sessions;

@@ -62,13 +62,16 @@ impl Selection {
                 Audience::Watchers => connection.watches(projected.session.as_str()),
             },
             Self::Named(wanted) => {
-                let named = |set: &HashSet<String>, name: &str| set.is_empty() || set.contains(name);
-                let neutral = note.event.replacen("claude_", "agent_", 1);
-                (named(&wanted.types, note.event) || wanted.types.contains(&neutral))
-                    && workspace.is_none_or(|workspace| named(&wanted.workspaces, workspace))
+                let of_wanted = |workspace| wanted.workspaces.is_empty() || wanted.workspaces.contains(workspace);
+                is_named(&wanted.types, note.event) && workspace.is_none_or(of_wanted)
             }
         }
     }
+}
+
+/// Whether an event is among those that a client named, by either of its names; none named means all.
+pub(crate) fn is_named(types: &HashSet<String>, event: &str) -> bool {
+    types.is_empty() || types.contains(event) || types.contains(&event.replacen("claude_", "agent_", 1))
 }
 
 /// A feed at work.
@@ -104,7 +107,7 @@ impl Feed {
             // Whether the client or the log is gone, nobody needs the feed any more.
             let _ = work.follow(follower, told).await;
         }));
-        Self { _task: task, commands: Some(commands), is_default }
+        Self { _task: task, commands: Some(commands), is_default, naming }
     }
 }
 

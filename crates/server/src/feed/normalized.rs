@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use roost_log::{Cursor, Entry, Follower};
+use roost_proto::cdev::notify::Naming;
 use roost_proto::ids::SessionId;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -52,7 +53,12 @@ impl Feed {
                 }
             }
         };
-        Self { _task: AbortOnDropHandle::new(quiet.spawn(follow)), commands: None, is_default: false }
+        Self {
+            _task: AbortOnDropHandle::new(quiet.spawn(follow)),
+            commands: None,
+            is_default: false,
+            naming: Naming::default(),
+        }
     }
 }
 

@@ -8,6 +8,8 @@ use roost_proto::rpc::{
 use roost_proto::session::SessionRecord;
 use serde_json::json;
 
+use super::attaching::Attached;
+use super::routing::Named;
 use super::{answering, history, routing, session, shape};
 use crate::dispatch::Context;
 use crate::fault;
@@ -42,18 +44,25 @@ pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result
     if let Some(busy) = current(context.host, Some(&entry)).await?.filter(|record| record.open_task.is_some()) {
         return Err(already_running(&busy));
     }
-    let record = match run_mode {
+    let AgentRunParams { images, files, .. } = params;
+    let (record, attached) = match run_mode {
         RunMode::Continue => {
             let id = params.session_id.as_deref().ok_or_else(|| Fault::missing("session_id"))?;
-            let record = routing::session(context, id, agent_type).await?;
+            let record = routing::hosted(context, Named { id, agent_type, ..Named::default() }, mode).await?;
             if record.open_task.is_some() {
                 return Err(already_running(&record));
             }
-            record
+            let attached = Attached::check(context, record.runtime.id(), record.cwd.as_ref(), images, files).await?;
+            (record, attached)
         }
-        RunMode::New => session::create(context, entry.id.as_str(), agent_type, mode).await?,
+        RunMode::New => {
+            let runtime = routing::runtime(context, agent_type).await?;
+            let attached = Attached::check(context, &runtime, entry.path.as_ref(), images, files).await?;
+            (session::create(context, entry, runtime, mode).await?, attached)
+        }
     };
-    match session::prompt(context, &record.session_id, params.prompt, mode, None).await? {
+    let message = attached.message(context, params.prompt).await?;
+    match session::prompt(context, &record.session_id, message, mode, None).await? {
         Accepted::Started(task) => Ok(AgentRunResult {
             status: "started".into(),
             session_id: record.session_id.to_string(),

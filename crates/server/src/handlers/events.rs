@@ -15,9 +15,12 @@ use roost_proto::rpc::{
 };
 use serde_json::value::RawValue;
 
+use super::past::Found;
+use super::routing::{self, Named};
+use super::{shape, watching};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
-use crate::feed::{Feed, Place, Selection, Wanted, truncated};
+use crate::feed::{Feed, Place, Selection, Wanted, is_named, truncated};
 
 /// Events of a page unless asked otherwise, and at most.
 const PAGE: u32 = 1000;
@@ -35,9 +38,13 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) ->
     if let (Some(name), None) = (&params.name, &after) {
         after = kept(context, name).await?;
     }
-    let mut sessions = HashSet::new();
+    let (mut sessions, mut past) = (HashSet::new(), Vec::new());
     for id in params.sessions.unwrap_or_default() {
-        sessions.insert(context.host.session(&id).await?.session_id.to_string());
+        let found = routing::found(context, Named { id: &id, ..Named::default() }).await?;
+        sessions.insert(found.record().session_id.to_string());
+        if let Found::Past(kept) = found {
+            past.push(kept);
+        }
     }
     let workspaces: HashSet<_> = params.workspaces.unwrap_or_default().into_iter().collect();
     for id in &workspaces {
@@ -49,6 +56,8 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) ->
         Some(after) => truncated(error, after),
         None => fault::log(error),
     };
+    let naming = if params.neutral_names == Some(true) { Naming::Neutral } else { Naming::Claude };
+    let wanted = types.clone();
     let (cursor, feed) = match format {
         EventFormat::Normalized => {
             let follower = context.host.log.follow(filter(&sessions, &types)?, start).await.map_err(lost)?;
@@ -56,13 +65,17 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) ->
         }
         EventFormat::Cdev => {
             let selection = Selection::Named(Wanted { types, sessions, workspaces });
-            let naming = if params.neutral_names == Some(true) { Naming::Neutral } else { Naming::Claude };
             let follower = context.host.log.follow(selection.filter(), start).await.map_err(lost)?;
             let (host, connection) = (context.host.clone(), connection.clone());
             (follower.cursor(), Feed::cdev(host, connection, selection, naming, follower, after))
         }
     };
     connection.feeds().put(format, feed);
+    // The log's own form has nothing of what the log does not know.
+    for kept in past.iter().filter(|_| format == EventFormat::Cdev) {
+        let (workspace, wanted) = (shape::workspace_of(context.host, &kept.record()), wanted.clone());
+        watching::tail(context, kept, workspace, naming, move |event| is_named(&wanted, event)).await?;
+    }
     Ok(EventsSubscribeResult { format, cursor: cursor.to_string() })
 }
 

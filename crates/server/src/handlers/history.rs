@@ -3,17 +3,19 @@
 use std::time::Instant;
 
 use roost_log::{Filter, Start, StreamId};
-use roost_proto::cdev::element::{Element, elements as fold};
+use roost_proto::cdev::element::{Element, elements as fold, kept as of_kept};
 use roost_proto::cdev::message::Message;
 use roost_proto::event::{NormalizedEvent, NormalizedEventType as Type};
 use roost_proto::rpc::{
     DeleteParams, DeleteResult, ElementsPage, ElementsParams, ElementsResult, Fault, HistoryParams, HistoryResult,
-    MessagesParams, MessagesResult, Order, SessionInfo, SessionListParams, SessionListResult, SessionParams,
+    KeptBy, MessagesParams, MessagesResult, Order, SessionInfo, SessionListParams, SessionListResult, SessionParams,
 };
 use roost_proto::session::SessionRecord;
 use serde::Serialize;
 
-use super::{routing, shape};
+use super::past::{self, Found, Row, Within};
+use super::routing::{self, Named};
+use super::shape;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::host::Host;
@@ -45,27 +47,40 @@ pub(super) async fn listed(host: &Host) -> Result<Vec<SessionRecord>, Fault> {
 
 pub(crate) async fn list(context: &Context<'_>, params: SessionListParams) -> Result<SessionListResult, Fault> {
     routing::known(context, params.agent_type.as_deref())?;
-    let mut sessions = match &params.workspace_id {
-        Some(id) => of_entry(context.host, &context.host.workspaces.get(id)?).await?,
+    let entry = params.workspace_id.as_deref().map(|id| context.host.workspaces.get(id)).transpose()?;
+    let mut sessions = match &entry {
+        Some(entry) => of_entry(context.host, entry).await?,
         None => listed(context.host).await?,
     };
     sessions.retain(|record| {
         routing::runs_on(record, params.agent_type.as_deref())
             && params.cwd.as_deref().is_none_or(|cwd| record.cwd == cwd)
     });
-    let total = sessions.len() as u64;
-    let page = page(sessions, params.offset, params.limit);
-    Ok(SessionListResult { sessions: fitting(page.iter().map(|record| shape::info(context.host, record))), total })
+    let within = match (&entry, params.cwd.as_deref()) {
+        (_, Some(cwd)) => Within::Folder(cwd),
+        (Some(entry), None) => Within::Workspace(entry),
+        (None, None) => Within::Everywhere,
+    };
+    let (rows, notices) = past::beside(context, sessions, within, params.agent_type.as_deref(), params.source).await?;
+    let total = rows.len() as u64;
+    let page = page(&rows, params.offset, params.limit);
+    let sessions = fitting(page.map(|row| shape::info(context.host, &row.record, row.source)));
+    Ok(SessionListResult { sessions, total, notices })
 }
 
-fn page(sessions: Vec<SessionRecord>, offset: Option<u32>, limit: Option<u32>) -> Vec<SessionRecord> {
+fn page(rows: &[Row], offset: Option<u32>, limit: Option<u32>) -> impl Iterator<Item = &Row> {
     let limit = limit.unwrap_or(PAGE).clamp(1, MAX_SESSIONS) as usize;
-    sessions.into_iter().skip(offset.unwrap_or(0) as usize).take(limit).collect()
+    rows.iter().skip(offset.unwrap_or(0) as usize).take(limit)
 }
 
 pub(crate) async fn get(context: &Context<'_>, params: SessionParams) -> Result<SessionInfo, Fault> {
-    let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
-    Ok(shape::info(context.host, &record))
+    let named = Named { id: &params.session_id, agent_type: params.agent_type.as_deref(), ..Named::default() };
+    let found = routing::found(context, named).await?;
+    let source = match &found {
+        Found::Hosted(_) => KeptBy::Managed,
+        Found::Past(_) => KeptBy::History,
+    };
+    Ok(shape::info(context.host, &found.record(), source))
 }
 
 pub(crate) async fn of_workspace(context: &Context<'_>, params: HistoryParams) -> Result<HistoryResult, Fault> {
@@ -73,20 +88,30 @@ pub(crate) async fn of_workspace(context: &Context<'_>, params: HistoryParams) -
     let entry = context.host.workspaces.get(&params.workspace_id)?;
     let mut sessions = of_entry(context.host, &entry).await?;
     sessions.retain(|record| routing::runs_on(record, params.agent_type.as_deref()));
-    let total = sessions.len() as u64;
-    let page = page(sessions, params.offset, params.limit);
-    let sessions = page.iter().map(|record| shape::item(context.host, record, &params.workspace_id)).collect();
-    Ok(HistoryResult { sessions, total })
+    let within = Within::Workspace(&entry);
+    let (rows, notices) = past::beside(context, sessions, within, params.agent_type.as_deref(), None).await?;
+    let total = rows.len() as u64;
+    let page = page(&rows, params.offset, params.limit);
+    let item = |row: &Row| shape::item(context.host, &row.record, row.source, &params.workspace_id);
+    Ok(HistoryResult { sessions: fitting(page.map(item)), total, notices })
 }
 
 pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> Result<MessagesResult, Fault> {
     let started = Instant::now();
-    let workspace = params.workspace_id.as_deref();
-    let record = routing::session_in(context, workspace, &params.session_id, params.agent_type.as_deref()).await?;
-    let mut messages: Vec<Message> = Vec::new();
-    for event in read(context.host, &record, &PIECES).await? {
-        messages.extend(Message::of(whole(context.host.engine.artifacts(), &event).await.as_ref()));
-    }
+    let (workspace, agent_type) = (params.workspace_id.as_deref(), params.agent_type.as_deref());
+    let named = Named { id: &params.session_id, workspace, cwd: None, agent_type };
+    let (session_id, mut messages) = match routing::found(context, named).await? {
+        Found::Past(kept) => (kept.session_id(), past::messages(context, &kept).await?),
+        Found::Hosted(record) => {
+            let mut messages = past::before(context, &record).await;
+            let before = record.adopted.as_ref().map_or(0, |adopted| adopted.messages);
+            for event in read(context.host, &record, &PIECES).await? {
+                let message = Message::of(whole(context.host.engine.artifacts(), &event).await.as_ref());
+                messages.extend(message.map(|message| Message { id: before + message.id, ..message }));
+            }
+            (record.session_id, messages)
+        }
+    };
     let total = messages.len();
     if params.order.unwrap_or_default() == Order::Desc {
         messages.reverse();
@@ -95,7 +120,7 @@ pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> R
     let offset = params.offset.unwrap_or(0);
     let page = fitting(messages.into_iter().skip(offset as usize).take(limit as usize));
     Ok(MessagesResult {
-        session_id: record.session_id.to_string(),
+        session_id: session_id.to_string(),
         has_more: offset as usize + page.len() < total,
         messages: page,
         total: total as u64,
@@ -106,14 +131,21 @@ pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> R
 }
 
 pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> Result<ElementsResult, Fault> {
-    let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
-    // What the agent thought is there only in pieces.
-    let mut events = read(context.host, &record, &[Type::ToolOutputDelta]).await?;
-    for event in &mut events {
-        let filled = whole(context.host.engine.artifacts(), event).await.into_owned();
-        *event = filled;
-    }
-    let elements = fold(&events);
+    let named = Named { id: &params.session_id, agent_type: params.agent_type.as_deref(), ..Named::default() };
+    let (session_id, elements) = match routing::found(context, named).await? {
+        Found::Past(kept) => (kept.session_id(), of_kept(&past::messages(context, &kept).await?)),
+        Found::Hosted(record) => {
+            // What the agent thought is there only in pieces.
+            let mut events = read(context.host, &record, &[Type::ToolOutputDelta]).await?;
+            for event in &mut events {
+                let filled = whole(context.host.engine.artifacts(), event).await.into_owned();
+                *event = filled;
+            }
+            let mut elements = of_kept(&past::before(context, &record).await);
+            elements.extend(fold(&events));
+            (record.session_id, elements)
+        }
+    };
     let place = |id: &String| {
         let found = elements.iter().position(|element| element.id == *id);
         found.ok_or_else(|| Fault::params(format_args!("the session has no element \"{id}\"")))
@@ -139,7 +171,7 @@ pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> R
         oldest_id: page.first().map(|element| element.id.clone()),
         newest_id: page.last().map(|element| element.id.clone()),
     };
-    Ok(ElementsResult { session_id: record.session_id.to_string(), elements: page, pagination })
+    Ok(ElementsResult { session_id: session_id.to_string(), elements: page, pagination })
 }
 
 /// As many as fit into a frame, at least one.
@@ -182,8 +214,9 @@ pub(crate) async fn delete(context: &Context<'_>, params: DeleteParams) -> Resul
     routing::known(context, params.agent_type.as_deref())?;
     let doomed = match &params.session_id {
         Some(id) => {
-            let workspace = params.workspace_id.as_deref();
-            vec![routing::session_in(context, workspace, id, params.agent_type.as_deref()).await?]
+            let (workspace, agent_type) = (params.workspace_id.as_deref(), params.agent_type.as_deref());
+            // A runtime's own files are never touched: a past session becomes one of ours, and that is hidden.
+            vec![routing::hosted(context, Named { id, workspace, cwd: None, agent_type }, None).await?]
         }
         None => {
             let mut all = match &params.workspace_id {

@@ -2,10 +2,13 @@
 
 pub(crate) mod agent;
 mod answering;
+mod attaching;
 pub(crate) mod events;
+pub(crate) mod file;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod lifecycle;
+mod past;
 pub(crate) mod permission;
 mod routing;
 pub(crate) mod session;

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use roost_proto::mode::{AnyMode, Mode};
 use roost_proto::registry::RuntimeStatus;
-use roost_proto::rpc::{Fault, FaultCode, Scope};
+use roost_proto::rpc::{Fault, FaultCode, Scope, WorkspaceSessionParams};
 use roost_proto::session::SessionRecord;
 
+use super::past::{self, Found, Within};
 use crate::caller::Door;
 use crate::dispatch::Context;
 use crate::workspaces::Entry;
@@ -45,7 +46,7 @@ pub(crate) fn known(context: &Context<'_>, agent_type: Option<&str>) -> Result<(
     Err(Fault::params(why).with("agent_type", asked).with("supported_agent_types", ids))
 }
 
-fn normal(agent_type: &str) -> String {
+pub(super) fn normal(agent_type: &str) -> String {
     agent_type.trim().to_lowercase()
 }
 
@@ -58,32 +59,87 @@ pub(super) fn runs_on(record: &SessionRecord, agent_type: Option<&str>) -> bool 
 pub(super) async fn session(context: &Context<'_>, id: &str, agent_type: Option<&str>) -> Result<SessionRecord, Fault> {
     known(context, agent_type)?;
     let record = context.host.session(id).await?;
+    check_runtime(context, &record, id, agent_type)?;
+    Ok(record)
+}
+
+fn check_runtime(
+    context: &Context<'_>,
+    record: &SessionRecord,
+    id: &str,
+    agent_type: Option<&str>,
+) -> Result<(), Fault> {
     match agent_type {
-        Some(asked) if !runs_on(&record, agent_type) => {
+        Some(asked) if !runs_on(record, agent_type) => {
             let why = format_args!("session {id} runs on {}, not on {asked}", record.runtime.id());
             let fault = Fault::params(why).with("agent_type", asked).with("session_agent_type", record.runtime.id());
             Err(fault.with("supported_agent_types", context.host.engine.runtimes().ids()).with("session_id", id))
         }
-        _ => Ok(record),
+        _ => Ok(()),
     }
 }
 
-/// The session of a workspace that a call is about.
-pub(super) async fn session_in(
-    context: &Context<'_>,
-    workspace: Option<&str>,
-    id: &str,
-    agent_type: Option<&str>,
-) -> Result<SessionRecord, Fault> {
+/// Which session a call is about.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Named<'a> {
+    pub(super) id: &'a str,
+    /// The workspace that it must belong to.
+    pub(super) workspace: Option<&'a str>,
+    /// The folder that it may be found in besides the workspaces.
+    pub(super) cwd: Option<&'a str>,
+    /// The runtime that must be its own.
+    pub(super) agent_type: Option<&'a str>,
+}
+
+impl<'a> Named<'a> {
+    /// A session of a workspace.
+    pub(super) fn of_workspace(params: &'a WorkspaceSessionParams) -> Self {
+        Self {
+            id: &params.session_id,
+            workspace: Some(&params.workspace_id),
+            cwd: None,
+            agent_type: params.agent_type.as_deref(),
+        }
+    }
+}
+
+/// The session that a call is about, hosted or past.
+pub(super) async fn found(context: &Context<'_>, named: Named<'_>) -> Result<Found, Fault> {
+    let Named { id, workspace, cwd, agent_type } = named;
     known(context, agent_type)?;
     let entry = workspace.map(|workspace| context.host.workspaces.get(workspace)).transpose()?;
-    let record = session(context, id, agent_type).await?;
+    let found = match context.host.session(id).await {
+        Ok(record) => Found::Hosted(Box::new(record)),
+        Err(fault) if fault.kind() != Some(FaultCode::SessionNotFound) => return Err(fault),
+        Err(_) => {
+            let within = match (&entry, cwd) {
+                (Some(entry), _) => Within::Workspace(entry),
+                (None, Some(cwd)) => Within::Folder(cwd),
+                (None, None) => Within::Everywhere,
+            };
+            Found::Past(Box::new(past::find(context, within, id).await?))
+        }
+    };
+    let record = found.record();
+    check_runtime(context, &record, id, agent_type)?;
     match entry {
         Some(entry) if !belongs(&record, &entry) => {
             let why = format_args!("session {id} is not one of the workspace \"{}\"", entry.name);
             Err(Fault::new(FaultCode::SessionNotFound, why).with("session_id", id).with("workspace_id", &entry.id))
         }
-        _ => Ok(record),
+        _ => Ok(found),
+    }
+}
+
+/// The hosted session that a call is about; a past one becomes one.
+pub(super) async fn hosted(
+    context: &Context<'_>,
+    named: Named<'_>,
+    mode: Option<Mode>,
+) -> Result<SessionRecord, Fault> {
+    match found(context, named).await? {
+        Found::Hosted(record) => Ok(*record),
+        Found::Past(kept) => past::adopt(context, &kept, mode).await,
     }
 }
 

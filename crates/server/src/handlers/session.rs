@@ -14,6 +14,8 @@ use roost_proto::runtime::CreateSessionInput;
 use roost_proto::session::SessionRecord;
 use serde_json::{Value, json};
 
+use super::attaching::Attached;
+use super::routing::Named;
 use super::{answering, routing, shape};
 use crate::dispatch::Context;
 use crate::fault;
@@ -26,7 +28,7 @@ const NAME: usize = 1 << 10;
 /// Bytes of the runtime's own configuration.
 const RUNTIME_CONFIG: usize = 64 << 10;
 /// Whose logins a session uses unless told otherwise.
-const NAMESPACE: &str = "default";
+pub(super) const NAMESPACE: &str = "default";
 
 pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> Result<SessionStartResult, Fault> {
     let agent_type = params.agent_type.as_deref();
@@ -36,7 +38,8 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
     check_size("runtime_config", json!(params.runtime_config).to_string().len(), RUNTIME_CONFIG)?;
     if let Some(id) = &params.session_id {
-        let record = routing::session_in(context, params.workspace_id.as_deref(), id, agent_type).await?;
+        let (workspace, cwd) = (params.workspace_id.as_deref(), params.cwd.as_deref());
+        let record = routing::hosted(context, Named { id, workspace, cwd, agent_type }, mode).await?;
         return attached(context, record, "attached").await;
     }
     let (cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref())?;
@@ -127,20 +130,31 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
     let agent_type = params.agent_type.as_deref();
     routing::known(context, agent_type)?;
     let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
-    let (record, auto_created) = match (&params.session_id, params.mode.unwrap_or_default()) {
-        (Some(id), _) => (routing::session(context, id, agent_type).await?, false),
+    let SessionSendParams { images, files, .. } = params;
+    let found = match (&params.session_id, params.mode.unwrap_or_default()) {
+        (Some(id), _) => Some(routing::hosted(context, Named { id, agent_type, ..Named::default() }, mode).await?),
         (None, RunMode::Continue) => {
             let id = params.workspace_id.as_deref().ok_or_else(|| Fault::missing("session_id"))?;
             let entry = context.host.workspaces.get(id)?;
             let found = latest(context, &entry, agent_type).await?;
-            (found.ok_or_else(|| Fault::no_session("of this workspace"))?, false)
+            Some(found.ok_or_else(|| Fault::no_session("of this workspace"))?)
         }
-        (None, RunMode::New) => {
-            let id = params.workspace_id.clone().ok_or_else(|| Fault::missing("workspace_id"))?;
-            (create(context, &id, agent_type, mode).await?, true)
+        (None, RunMode::New) => None,
+    };
+    let (record, attached, auto_created) = match found {
+        Some(record) => {
+            let attached = Attached::check(context, record.runtime.id(), record.cwd.as_ref(), images, files).await?;
+            (record, attached, false)
+        }
+        None => {
+            let id = params.workspace_id.as_deref().ok_or_else(|| Fault::missing("workspace_id"))?;
+            let (entry, runtime) = (context.host.workspaces.get(id)?, routing::runtime(context, agent_type).await?);
+            let attached = Attached::check(context, &runtime, entry.path.as_ref(), images, files).await?;
+            (create(context, entry, runtime, mode).await?, attached, true)
         }
     };
-    let accepted = prompt(context, &record.session_id, params.prompt, mode, params.approver).await?;
+    let message = attached.message(context, params.prompt).await?;
+    let accepted = prompt(context, &record.session_id, message, mode, params.approver).await?;
     let (delivery, task_id, prompt_id) = match accepted {
         Accepted::Started(task) => ("started", Some(task.to_string()), None),
         Accepted::Queued(prompt) => ("queued", None, Some(prompt.to_string())),
@@ -160,13 +174,12 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
 /// A new session in a workspace.
 pub(super) async fn create(
     context: &Context<'_>,
-    workspace: &str,
-    agent_type: Option<&str>,
+    entry: Entry,
+    runtime: String,
     mode: Option<Mode>,
 ) -> Result<SessionRecord, Fault> {
-    let entry = context.host.workspaces.get(workspace)?;
     let new = NewSession {
-        runtime: Some(routing::runtime(context, agent_type).await?),
+        runtime: Some(runtime),
         cwd: entry.path.into(),
         mode: mode.unwrap_or_default(),
         credential_namespace: NAMESPACE.into(),
@@ -198,7 +211,7 @@ pub(crate) async fn begin(host: &Host, entry: &Entry) -> Result<(), Fault> {
 pub(super) async fn prompt(
     context: &Context<'_>,
     session: &SessionId,
-    text: String,
+    message: TranscriptMessage,
     mode: Option<Mode>,
     presence: Option<Presence>,
 ) -> Result<Accepted, Fault> {
@@ -206,7 +219,7 @@ pub(super) async fn prompt(
         Presence::Present => Approver::Present,
         Presence::Nobody => Approver::Nobody,
     };
-    let prompt = Prompt { message: TranscriptMessage::user(text), mode, approver };
+    let prompt = Prompt { message, mode, approver };
     context.host.engine.prompt(session.as_str(), prompt).await.map_err(fault::engine)
 }
 
@@ -290,7 +303,8 @@ pub(super) async fn type_into(
         }
         (None, None) if typed.trim().is_empty() => {}
         (None, None) => {
-            prompt(context, &record.session_id, typed.trim_end_matches(['\r', '\n']).into(), None, None).await?;
+            let message = TranscriptMessage::user(typed.trim_end_matches(['\r', '\n']));
+            prompt(context, &record.session_id, message, None, None).await?;
         }
     }
     Ok(key)
@@ -315,7 +329,8 @@ pub(crate) async fn respond(context: &Context<'_>, params: SessionRespondParams)
 }
 
 pub(crate) async fn state(context: &Context<'_>, params: SessionParams) -> Result<SessionState, Fault> {
-    let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
+    let named = Named { id: &params.session_id, agent_type: params.agent_type.as_deref(), ..Named::default() };
+    let record = routing::found(context, named).await?.record();
     let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
     Ok(shape::full(context.host, &record, &waiting))
 }

@@ -2,7 +2,7 @@
 
 use roost_proto::approval::{Pending, PendingAsk};
 use roost_proto::payload::{ApprovalRequestedPayload, ToolKind};
-use roost_proto::rpc::{HistoryItem, SessionInfo, SessionState};
+use roost_proto::rpc::{HistoryItem, KeptBy, SessionInfo, SessionState};
 use roost_proto::session::{SessionRecord, SessionStatus, TaskOutcome};
 
 use crate::host::Host;
@@ -37,7 +37,7 @@ fn word(record: &SessionRecord) -> &'static str {
     if is_live(record) { "running" } else { "historical" }
 }
 
-pub(super) fn info(host: &Host, record: &SessionRecord) -> SessionInfo {
+pub(super) fn info(host: &Host, record: &SessionRecord, source: KeptBy) -> SessionInfo {
     SessionInfo {
         session_id: record.session_id.to_string(),
         agent_type: record.runtime.id().into(),
@@ -48,6 +48,7 @@ pub(super) fn info(host: &Host, record: &SessionRecord) -> SessionInfo {
         start_time: record.created_at,
         last_updated: record.updated_at,
         status: word(record).into(),
+        source,
         workspace_id: workspace_of(host, record),
         project_path: record.cwd.clone(),
         model: record.model.clone(),
@@ -56,7 +57,7 @@ pub(super) fn info(host: &Host, record: &SessionRecord) -> SessionInfo {
     }
 }
 
-pub(super) fn item(host: &Host, record: &SessionRecord, workspace: &str) -> HistoryItem {
+pub(super) fn item(host: &Host, record: &SessionRecord, source: KeptBy, workspace: &str) -> HistoryItem {
     HistoryItem {
         session_id: record.session_id.to_string(),
         workspace_id: workspace.into(),
@@ -66,6 +67,7 @@ pub(super) fn item(host: &Host, record: &SessionRecord, workspace: &str) -> Hist
         last_updated: record.updated_at,
         project_path: record.cwd.clone(),
         status: word(record).into(),
+        source,
         started_at: record.created_at,
         last_active: record.updated_at,
         viewers: host.presence.viewers(record.session_id.as_str()),

@@ -1,5 +1,7 @@
 //! Watching sessions, and saying which one is on the screen.
 
+use roost_engine::Kept;
+use roost_proto::cdev::notify::Naming;
 use roost_proto::rpc::{
     Fault, FaultCode, FocusResult, UnwatchParams, WatchParams, WatchResult, WorkspaceSessionParams,
 };
@@ -7,16 +9,19 @@ use roost_proto::session::SessionRecord;
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::{routing, shape};
+use super::past::Found;
+use super::routing::{self, Named};
+use super::shape;
 use crate::connection::Connection;
 use crate::dispatch::Context;
 use crate::feed::{Command, Place};
+use crate::tail::{Watcher, Watching};
 
 pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<WatchResult, Fault> {
     let connection = context.connected()?;
-    let record =
-        routing::session_in(context, params.workspace_id.as_deref(), &params.session_id, params.agent_type.as_deref())
-            .await?;
+    let (workspace, agent_type) = (params.workspace_id.as_deref(), params.agent_type.as_deref());
+    let found = routing::found(context, Named { id: &params.session_id, workspace, cwd: None, agent_type }).await?;
+    let record = found.record();
     let after = params.after.as_deref().map(str::parse::<Place>).transpose()?;
     let session = record.session_id.to_string();
     let workspace = params.workspace_id.or_else(|| shape::workspace_of(context.host, &record));
@@ -37,6 +42,10 @@ pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<
             None
         }
     };
+    let naming = connection.feeds().naming();
+    if let (Found::Past(kept), Some(naming)) = (&found, naming) {
+        tail(context, kept, workspace.clone(), naming, |_| true).await?;
+    }
     if let Some(workspace) = &workspace {
         look_at(context, connection, workspace, &record);
     }
@@ -53,14 +62,37 @@ pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<
     })
 }
 
+/// Tells this client of a past session, if it is not told already.
+pub(super) async fn tail(
+    context: &Context<'_>,
+    kept: &Kept,
+    workspace: Option<String>,
+    naming: Naming,
+    wants: impl Fn(&str) -> bool + Send + Sync + 'static,
+) -> Result<(), Fault> {
+    let connection = context.connected()?;
+    let session = kept.session_id().to_string();
+    if connection.feeds().tells(&session) {
+        return Ok(());
+    }
+    let watcher = Watcher { connection: connection.clone(), workspace, naming, wants: Box::new(wants) };
+    let watching = Watching::begin(context.host, kept, watcher).await?;
+    connection.feeds().tell(&session, watching);
+    Ok(())
+}
+
 pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Result<WatchResult, Fault> {
     routing::known(context, params.agent_type.as_deref())?;
     let connection = context.connected()?;
     let session = match &params.session_id {
-        // A session that is gone from the log can still be watched no more.
-        Some(id) => {
-            Some(context.host.session(id).await.map_or_else(|_| id.clone(), |record| record.session_id.to_string()))
-        }
+        // A session that is gone, or that only its runtime keeps, can still be watched no more.
+        Some(id) => match context.host.session(id).await {
+            Ok(record) => Some(record.session_id.to_string()),
+            Err(_) => {
+                let past = context.host.engine.shelves().listed(id);
+                Some(past.map_or_else(|| id.clone(), |kept| kept.session_id().to_string()))
+            }
+        },
         None => first_watched(context, connection, &params).await,
     };
     let unwatched = session.filter(|session| connection.unwatch(session));
@@ -89,8 +121,11 @@ async fn first_watched(context: &Context<'_>, connection: &Connection, params: &
     for (session, workspace) in watched {
         let right_place = params.workspace_id.is_none() || params.workspace_id == workspace;
         let agent_type = params.agent_type.as_deref();
-        let record = context.host.session(&session).await;
-        let right_runtime = agent_type.is_none() || record.is_ok_and(|record| routing::runs_on(&record, agent_type));
+        let record = match context.host.session(&session).await {
+            Ok(record) => Some(record),
+            Err(_) => context.host.engine.shelves().listed(&session).map(|kept| kept.record()),
+        };
+        let right_runtime = agent_type.is_none() || record.is_some_and(|record| routing::runs_on(&record, agent_type));
         if right_place && right_runtime {
             return Some(session);
         }
@@ -100,8 +135,7 @@ async fn first_watched(context: &Context<'_>, connection: &Connection, params: &
 
 pub(crate) async fn focus(context: &Context<'_>, params: WorkspaceSessionParams) -> Result<FocusResult, Fault> {
     let connection = context.connected()?;
-    let workspace = Some(params.workspace_id.as_str());
-    let record = routing::session_in(context, workspace, &params.session_id, params.agent_type.as_deref()).await?;
+    let record = routing::found(context, Named::of_workspace(&params)).await?.record();
     let session = record.session_id.as_str();
     let was_there = connection.views(session);
     look_at(context, connection, &params.workspace_id, &record);

@@ -1,12 +1,13 @@
 //! Workspaces, without git yet.
 
 use roost_proto::rpc::{
-    ActivateResult, Done, Fault, FaultCode, HistoryItem, NoParams, SubscribeAllResult, SubscribeResult,
+    ActivateResult, Done, Fault, FaultCode, HistoryItem, KeptBy, NoParams, SubscribeAllResult, SubscribeResult,
     SubscriptionsResult, Workspace, WorkspaceAddParams, WorkspaceListParams, WorkspaceListResult, WorkspaceParams,
     WorkspaceSessionParams, WorkspaceStatusResult, WorkspaceUpdateParams,
 };
 use roost_proto::session::SessionRecord;
 
+use super::routing::Named;
 use super::{history, routing, shape, watching};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::workspaces::{Entry, NewWorkspace};
@@ -60,7 +61,11 @@ async fn shape_all(context: &Context<'_>, entry: &Entry, records: Vec<SessionRec
 }
 
 fn items(context: &Context<'_>, entry: &Entry, records: &[SessionRecord], most: usize) -> Vec<HistoryItem> {
-    records.iter().take(most).map(|record| shape::item(context.host, record, entry.id.as_str())).collect()
+    records
+        .iter()
+        .take(most)
+        .map(|record| shape::item(context.host, record, KeptBy::Managed, entry.id.as_str()))
+        .collect()
 }
 
 pub(crate) async fn add(context: &Context<'_>, params: WorkspaceAddParams) -> Result<Workspace, Fault> {
@@ -145,8 +150,7 @@ pub(crate) async fn subscribe_all(context: &Context<'_>, _: NoParams) -> Result<
 }
 
 pub(crate) async fn activate(context: &Context<'_>, params: WorkspaceSessionParams) -> Result<ActivateResult, Fault> {
-    let workspace = Some(params.workspace_id.as_str());
-    let record = routing::session_in(context, workspace, &params.session_id, params.agent_type.as_deref()).await?;
+    let record = routing::hosted(context, Named::of_workspace(&params), None).await?;
     context.host.workspaces.activate(&params.workspace_id, &record.session_id).await?;
     Ok(ActivateResult {
         success: true,

@@ -5,14 +5,18 @@
 
 mod admission;
 mod answering;
+mod attaching;
 mod auth;
 mod conversing;
+mod files;
+mod images;
 mod kit;
 mod lifecycle;
 mod limits;
 mod malformed;
 mod metrics;
 mod ordering;
+mod past;
 mod rest;
 mod restarting;
 mod resuming;

@@ -149,9 +149,13 @@ async fn story(stage: &Stage) -> Vec<String> {
         std::fs::remove_file(stage.host().home.work().join(write.file)).unwrap();
     }
     let events = stage.host().events(&session).await;
-    // Notices come when they come: agents tell of their commands and modes whenever they like.
-    let told =
-        |event: &&NormalizedEvent| event.trace.task_id.is_some() && !matches!(event.body, EventBody::RuntimeNotice(_));
+    // Notices come when they come: agents tell of their commands, modes and how full they are whenever they like.
+    let is_notice = |event: &NormalizedEvent| match &event.body {
+        EventBody::RuntimeNotice(_) => true,
+        EventBody::UsageReported(usage) => usage.context.is_some(),
+        _ => false,
+    };
+    let told = |event: &&NormalizedEvent| event.trace.task_id.is_some() && !is_notice(event);
     events.iter().filter(told).map(normalized).collect()
 }
 

@@ -91,7 +91,12 @@ pub async fn a_refused_call_leaves_no_trace_and_the_agent_hears_why(stage: &mut 
         _ => None,
     });
     assert_eq!(denied.unwrap().reason, REASON);
-    assert!(goes_on(&events, "tool.call.denied"), "{:?}", names(&events));
+    let goes_on = goes_on(&events, "tool.call.denied");
+    // With nobody there every call is refused: whoever does not go on then cannot work alone.
+    honest("supportsNonInteractive", stage.adapter.capabilities().supports_non_interactive, goes_on);
+    if !goes_on {
+        return Found::NotClaimed("supportsNonInteractive");
+    }
     assert!(!write.says_why_not || text(&events).contains(REASON), "{}", text(&events));
     Found::Kept
 }

@@ -1,10 +1,12 @@
 //! The adapter, and the runtimes that it is asked to open.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, Reattached, RuntimeAdapter, RuntimeSession};
+use roost_engine::{PastMessage, PastSession};
 use roost_process::records::Record;
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{
@@ -14,6 +16,7 @@ use roost_proto::runtime::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::STEPS;
+use super::past::FakePast;
 use super::session::{self, FakeSession};
 use super::task::{self, FakeTask};
 use crate::soon;
@@ -23,9 +26,12 @@ pub struct FakeAdapter {
     name: RuntimeName,
     resume_model: ResumeModel,
     reattaches: AtomicBool,
+    takes_images: AtomicBool,
     openings: mpsc::Sender<Opening>,
     /// What a look for it finds; nothing yet while the test keeps it waiting.
     found: watch::Sender<Option<Availability>>,
+    /// The conversations that it keeps.
+    pub past: FakePast,
 }
 
 /// The test's side of the fake runtime.
@@ -65,9 +71,11 @@ impl FakeAdapter {
     /// A runtime of this id that continues sessions like this.
     pub fn named(id: &str, resume_model: ResumeModel) -> (Arc<Self>, FakeRuntimes) {
         let (sender, openings) = mpsc::channel(STEPS);
-        let (name, reattaches) = (RuntimeName::from_id(id), AtomicBool::new(false));
+        let (name, reattaches, takes_images) = (RuntimeName::from_id(id), false.into(), true.into());
         let found = watch::Sender::new(Some(Availability::Installed { version: None }));
-        (Arc::new(Self { name, resume_model, reattaches, openings: sender, found }), FakeRuntimes { openings })
+        let past = FakePast::default();
+        let adapter = Self { name, resume_model, reattaches, takes_images, openings: sender, found, past };
+        (Arc::new(adapter), FakeRuntimes { openings })
     }
 
     /// From now on a look for it finds this; with `None` it takes until something else is said.
@@ -93,6 +101,11 @@ impl FakeAdapter {
     /// From now on the test is offered processes that outlived a daemon.
     pub fn offer_survivors(&self) {
         self.reattaches.store(true, Ordering::Relaxed);
+    }
+
+    /// From now on it takes no images.
+    pub fn refuse_images(&self) {
+        self.takes_images.store(false, Ordering::Relaxed);
     }
 
     async fn open(&self, how: How) -> Result<Reattached, AdapterError> {
@@ -209,6 +222,10 @@ impl RuntimeAdapter for FakeAdapter {
         true
     }
 
+    fn takes_images(&self) -> bool {
+        self.takes_images.load(Ordering::Relaxed)
+    }
+
     async fn availability(&self, _: &RuntimeEnv) -> Availability {
         let mut found = self.found.subscribe();
         let found = found.wait_for(Option::is_some).await.ok().and_then(|found| found.clone());
@@ -237,6 +254,18 @@ impl RuntimeAdapter for FakeAdapter {
             return Err(AdapterError::UnknownSession(native));
         }
         self.open(How::Resume(open, native)).await.map(|opened| opened.session)
+    }
+
+    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+        self.past.sessions(&env.cwd)
+    }
+
+    async fn past_messages(&self, _: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+        Ok(self.past.messages(id.as_str()))
+    }
+
+    async fn past_stamp(&self, _: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {
+        self.past.stamp(id.as_str())
     }
 
     async fn reattach(&self, record: &Record) -> Option<Reattached> {

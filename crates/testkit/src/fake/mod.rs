@@ -4,10 +4,12 @@
 //! step the test leaves alone.
 
 mod adapter;
+mod past;
 mod session;
 mod task;
 
 pub use adapter::{FakeAdapter, FakeRuntimes, How, Opening};
+pub use past::FakePast;
 pub use session::{FakeSession, SlowToClose};
 pub use task::{FakeTask, Told};
 

@@ -18,6 +18,8 @@ pub struct Asked {
     pub notes: Vec<String>,
     /// The media type of each image in the conversation.
     pub images: Vec<String>,
+    /// Every `FILE:<word>` that the user's side of the conversation holds, as when files are shown with a prompt.
+    pub files: Vec<String>,
     /// The tools that the model may call.
     pub tools: Vec<Tool>,
     /// The JSON schema of the document that the answer must be.
@@ -60,6 +62,7 @@ impl Asked {
             self.notes.clear();
         }
         self.notes.extend(words_after(said, "NOTE:"));
+        self.files.extend(words_after(said, "FILE:"));
     }
 
     /// A tool answers this.

@@ -135,6 +135,7 @@ mod tests {
                 results: vec![result.into()],
                 notes: vec!["blue".into()],
                 images: vec!["image/png".into()],
+                files: Vec::new(),
                 tools: vec![run],
                 form: None,
             };

@@ -132,8 +132,9 @@ pub const SCRIPTS: &[Script] = &[
         let prompts = asked.prompts.join(" | ");
         says(&format!("RECALL saw {} prompt(s): {prompts}", asked.prompts.len()))
     }),
-    once("look", "says which images it sees", |asked| {
-        says(&format!("LOOK saw {} image(s): {}", asked.images.len(), asked.images.join(" | ")))
+    once("look", "says which images it sees, and each FILE:<word> of files that it was shown", |asked| {
+        let (images, files) = (asked.images.join(" | "), asked.files.join(" | "));
+        says(&format!("LOOK saw {} image(s): {images}; {} file(s): {files}", asked.images.len(), asked.files.len()))
     }),
     once("hang", "never answers", |_| Reply::Silence),
     once("err400", "is refused as a bad request", |_| Reply::Refusal(400)),

@@ -7,3 +7,4 @@ mod grep;
 mod index;
 mod place;
 mod watch;
+mod files;

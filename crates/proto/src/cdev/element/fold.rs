@@ -32,6 +32,13 @@ pub fn elements<'a>(events: impl IntoIterator<Item = &'a NormalizedEvent>) -> Ve
     fold.elements
 }
 
+/// The elements of messages that a runtime keeps of a conversation; what was thought is not among them.
+pub fn kept(messages: &[Message]) -> Vec<Element> {
+    let mut fold = Fold { ids: "past", ..Fold::default() };
+    messages.iter().for_each(|message| fold.kept(message));
+    fold.elements
+}
+
 /// Where a call's elements are, and what it ended with.
 struct Shown {
     call: usize,
@@ -40,8 +47,16 @@ struct Shown {
     result: Option<(usize, String)>,
 }
 
-#[derive(Default)]
+/// Where an element stands in its session, and when.
+#[derive(Clone, Copy)]
+struct Moment {
+    seq: u64,
+    time: Timestamp,
+}
+
 struct Fold {
+    /// How the elements' ids begin.
+    ids: &'static str,
     elements: Vec<Element>,
     /// The calls and questions of the open task.
     calls: HashMap<String, Shown>,
@@ -49,6 +64,12 @@ struct Fold {
     thought: Option<(Arc<str>, usize)>,
     /// The last event that made elements, and how many.
     last: (u64, usize),
+}
+
+impl Default for Fold {
+    fn default() -> Self {
+        Self { ids: "elem", elements: Vec::new(), calls: HashMap::new(), thought: None, last: (0, 0) }
+    }
 }
 
 /// How a call ended.
@@ -63,77 +84,114 @@ struct End<'a> {
 
 impl Fold {
     fn event(&mut self, event: &NormalizedEvent) {
+        let at = Moment { seq: event.seq, time: event.time };
         match &event.body {
-            EventBody::TaskStarted(_) | EventBody::ModelOutputCompleted(_) => self.said(event),
-            EventBody::ModelOutputDelta(delta) if delta.kind == ModelOutputDeltaKind::ReasoningDelta => {
-                self.thought(event, &delta.block_id, &delta.delta);
+            EventBody::TaskStarted(_) | EventBody::ModelOutputCompleted(_) => {
+                if let Some(message) = Message::of(event) {
+                    self.said(at, &message);
+                }
             }
-            EventBody::ToolCallRequested(call) if call.name != question::TOOL => self.requested(event, call),
+            EventBody::ModelOutputDelta(delta) if delta.kind == ModelOutputDeltaKind::ReasoningDelta => {
+                self.thought(at, &delta.block_id, &delta.delta);
+            }
+            EventBody::ToolCallRequested(call) if call.name != question::TOOL => self.requested(at, call),
             EventBody::ToolCallDenied(call) if call.name != question::TOOL => {
                 let (id, tool) = (call.identity.tool_call_id.as_str(), call.name.as_str());
                 let (text, error_code) = (call.reason.clone(), Some("DENIED"));
-                self.ended(event, End { id, tool, text, error_code, is_error: true, truncated: false });
+                self.ended(at, End { id, tool, text, error_code, is_error: true, truncated: false });
             }
             EventBody::ToolCallCompleted(call) if call.name != question::TOOL => {
                 let (id, tool) = (call.identity.tool_call_id.as_str(), call.name.as_str());
                 let (is_error, truncated) = (call.is_error.unwrap_or(false), call.result_ref.is_some());
                 let text = message::completed_text(call);
                 if let Some(result) = call.result_preview.as_ref().filter(|_| !truncated) {
-                    self.diffs(event, id, result);
+                    self.diffs(at, id, result);
                 }
-                self.ended(event, End { id, tool, text, error_code: None, is_error, truncated });
+                self.ended(at, End { id, tool, text, error_code: None, is_error, truncated });
             }
             EventBody::QuestionAsked(asked) => {
                 let input = question::input(asked);
                 let id = asked.question_id.as_str();
                 let display = format!("{}({})", question::TOOL, short(&asked.message, SUMMARY_CHARS));
-                self.call(event, id, question::TOOL, display, &input);
+                self.call(at, id, question::TOOL, display, &input);
             }
             EventBody::QuestionResolved(resolved) => {
                 let Block::ToolResult { content, is_error, .. } = question::tool_result(resolved) else { return };
                 let (id, text) = (resolved.question_id.as_str(), content);
                 let tool = question::TOOL;
-                self.ended(event, End { id, tool, text, error_code: None, is_error, truncated: false });
+                self.ended(at, End { id, tool, text, error_code: None, is_error, truncated: false });
             }
             EventBody::TaskCompleted(_) => self.task_ended(),
             EventBody::TaskStopped(stopped) => {
-                self.interrupted(event, &format!("stopped: {}", stopped.reason));
+                self.interrupted(at, &format!("stopped: {}", stopped.reason));
             }
             EventBody::TaskFailed(failed) => {
-                self.interrupted(event, &format!("task failed: {}", failed.reason));
+                self.interrupted(at, &format!("task failed: {}", failed.reason));
             }
             _ => {}
         }
     }
 
-    fn push(&mut self, event: &NormalizedEvent, content: ElementContent) -> usize {
-        self.last = if self.last.0 == event.seq { (event.seq, self.last.1 + 1) } else { (event.seq, 0) };
+    fn push(&mut self, at: Moment, content: ElementContent) -> usize {
+        self.last = if self.last.0 == at.seq { (at.seq, self.last.1 + 1) } else { (at.seq, 0) };
         let id = match self.last {
-            (seq, 0) => format!("elem_{seq}"),
-            (seq, more) => format!("elem_{seq}_{more}"),
+            (seq, 0) => format!("{}_{seq}", self.ids),
+            (seq, more) => format!("{}_{seq}_{more}", self.ids),
         };
-        self.elements.push(Element { id, timestamp: event.time, content });
+        self.elements.push(Element { id, timestamp: at.time, content });
         self.elements.len() - 1
     }
 
-    fn said(&mut self, event: &NormalizedEvent) {
-        let Some(Message { speaker, message, .. }) = Message::of(event) else { return };
-        let texts = message.content.into_iter().filter_map(|block| match block {
-            Block::Text { text } => Some(text),
+    fn said(&mut self, at: Moment, Message { speaker, message, .. }: &Message) {
+        let texts = message.content.iter().filter_map(|block| match block {
+            Block::Text { text } => Some(text.as_str()),
             Block::ToolUse { .. } | Block::ToolResult { .. } => None,
         });
         let text = texts.collect::<Vec<_>>().join("\n");
         let content = match speaker {
-            Speaker::Assistant => ElementContent::AssistantText { text, model: message.model },
+            Speaker::Assistant => ElementContent::AssistantText { text, model: message.model.clone() },
             Speaker::User | Speaker::System => ElementContent::UserInput { text },
         };
-        self.push(event, content);
+        self.push(at, content);
     }
 
-    fn thought(&mut self, event: &NormalizedEvent, block: &Arc<str>, delta: &str) {
+    /// A message that a runtime keeps; each has one block.
+    fn kept(&mut self, message: &Message) {
+        let at = Moment { seq: message.id, time: message.timestamp };
+        match message.message.content.first() {
+            Some(Block::Text { .. }) => self.said(at, message),
+            Some(Block::ToolUse { id, name, input }) => {
+                let input = Value::Object(input.clone());
+                let call = Call { name, kind: None, title: None, input: &input };
+                self.call(at, id, name, call.display(), &input);
+                if call.edits() {
+                    self.diffs(at, id, &input);
+                }
+            }
+            Some(Block::ToolResult { tool_use_id, content, is_error }) => {
+                let tool = self.tool(tool_use_id);
+                let (text, is_error) = (content.clone(), *is_error);
+                self.ended(
+                    at,
+                    End { id: tool_use_id, tool: &tool, text, error_code: None, is_error, truncated: false },
+                );
+            }
+            None => {}
+        }
+    }
+
+    /// The tool of a call.
+    fn tool(&self, id: &str) -> String {
+        match self.calls.get(id).map(|shown| &self.elements[shown.call].content) {
+            Some(ElementContent::ToolCall(call)) => call.tool.clone(),
+            _ => String::new(),
+        }
+    }
+
+    fn thought(&mut self, at: Moment, block: &Arc<str>, delta: &str) {
         let open = self.thought.as_ref().filter(|(open, _)| open == block).map(|(_, index)| *index);
         let index = open.unwrap_or_else(|| {
-            let index = self.push(event, ElementContent::Thinking { text: String::new(), collapsed: true });
+            let index = self.push(at, ElementContent::Thinking { text: String::new(), collapsed: true });
             self.thought = Some((block.clone(), index));
             index
         });
@@ -142,18 +200,18 @@ impl Fold {
         }
     }
 
-    fn requested(&mut self, event: &NormalizedEvent, requested: &ToolCallRequestedPayload) {
+    fn requested(&mut self, at: Moment, requested: &ToolCallRequestedPayload) {
         let ToolCallRequestedPayload { identity, name, input, input_ref, title, kind } = requested;
         let call = Call { name, kind: *kind, title: title.as_deref(), input };
         let id = identity.tool_call_id.as_str();
-        self.call(event, id, name, call.display(), input);
+        self.call(at, id, name, call.display(), input);
         // A cut input would show a change that nobody makes.
         if input_ref.is_none() && call.edits() {
-            self.diffs(event, id, input);
+            self.diffs(at, id, input);
         }
     }
 
-    fn call(&mut self, event: &NormalizedEvent, id: &str, tool: &str, display: String, input: &Value) {
+    fn call(&mut self, at: Moment, id: &str, tool: &str, display: String, input: &Value) {
         let element = ToolCallElement {
             tool: tool.to_owned(),
             tool_id: id.to_owned(),
@@ -162,12 +220,12 @@ impl Fold {
             status: CallStatus::Running,
             duration_ms: None,
         };
-        let call = self.push(event, ElementContent::ToolCall(element));
-        self.calls.insert(id.to_owned(), Shown { call, has_diff: false, since: event.time, result: None });
+        let call = self.push(at, ElementContent::ToolCall(element));
+        self.calls.insert(id.to_owned(), Shown { call, has_diff: false, since: at.time, result: None });
     }
 
     /// The changes that an input or a result spells out; agents that do both do so once.
-    fn diffs(&mut self, event: &NormalizedEvent, id: &str, value: &Value) {
+    fn diffs(&mut self, at: Moment, id: &str, value: &Value) {
         if self.calls.get(id).is_none_or(|shown| shown.has_diff) {
             return;
         }
@@ -176,15 +234,15 @@ impl Fold {
             shown.has_diff = !diffs.is_empty();
         }
         for diff in diffs {
-            self.push(event, ElementContent::Diff(diff));
+            self.push(at, ElementContent::Diff(diff));
         }
     }
 
-    fn ended(&mut self, event: &NormalizedEvent, end: End<'_>) {
+    fn ended(&mut self, at: Moment, end: End<'_>) {
         let End { id, tool, text, error_code, is_error, truncated } = end;
         let status = if is_error { CallStatus::Error } else { CallStatus::Completed };
         let since = self.calls.get(id).map(|shown| shown.since);
-        self.set_status(id, status, since.map(|since| event.time.as_millis().abs_diff(since.as_millis())));
+        self.set_status(id, status, since.map(|since| at.time.as_millis().abs_diff(since.as_millis())));
         let mut full_content = text.clone();
         Room::new(TEXT).text(&mut full_content);
         let summary = short(text.lines().next().unwrap_or_default(), SUMMARY_CHARS - 1);
@@ -199,7 +257,7 @@ impl Fold {
             summary,
             full_content,
         };
-        let index = self.push(event, ElementContent::ToolResult(result));
+        let index = self.push(at, ElementContent::ToolResult(result));
         if let Some(shown) = self.calls.get_mut(id) {
             shown.result = Some((index, text));
         }
@@ -215,13 +273,13 @@ impl Fold {
 
     /// The task ended before it was done. The log closes what is open with `message` just before; to people that is no
     /// result.
-    fn interrupted(&mut self, event: &NormalizedEvent, message: &str) {
+    fn interrupted(&mut self, at: Moment, message: &str) {
         let cut = |shown: &Shown| shown.result.as_ref().is_none_or(|(_, text)| text == message);
         let mut cut: Vec<_> = self.calls.iter().filter(|(_, shown)| cut(shown)).map(|(id, _)| id.clone()).collect();
         cut.sort_by_key(|id| self.calls.get(id).map(|shown| shown.call));
         if cut.is_empty() {
             let (tool_call_id, message) = (String::new(), message.to_owned());
-            self.push(event, ElementContent::Interrupted { tool_call_id, message });
+            self.push(at, ElementContent::Interrupted { tool_call_id, message });
         }
         for id in cut {
             self.set_status(&id, CallStatus::Interrupted, None);
@@ -230,7 +288,7 @@ impl Fold {
             match result {
                 Some(index) => self.elements[index].content = content,
                 None => {
-                    self.push(event, content);
+                    self.push(at, content);
                 }
             }
         }

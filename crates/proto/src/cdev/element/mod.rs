@@ -10,12 +10,12 @@ use crate::time::Timestamp;
 mod diff;
 mod fold;
 
-pub use fold::elements;
+pub use fold::{elements, kept};
 
 /// One element of a screen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Element {
-    /// Derived from the event's `seq`, so it never changes.
+    /// Derived from the event's `seq`, or the place in what a runtime keeps, so it never changes.
     pub id: String,
     /// When.
     pub timestamp: Timestamp,

@@ -97,7 +97,7 @@ pub(super) fn state() -> Value {
 pub(super) fn listed() -> Value {
     json!({
         "session_id": SESSION, "agent_type": "demo", "summary": PROMPT, "first_prompt": PROMPT, "task_count": 1,
-        "message_count": 2, "start_time": STARTED, "last_updated": CHANGED, "status": "running",
+        "message_count": 2, "start_time": STARTED, "last_updated": CHANGED, "status": "running", "source": "managed",
         "workspace_id": WORKSPACE, "project_path": FOLDER, "model": "demo-1", "viewers": [CLIENT],
         "record": {
             "session_id": SESSION, "runtime": "demo", "status": "active", "cwd": FOLDER, "workspace_id": WORKSPACE,
@@ -111,7 +111,7 @@ pub(super) fn listed() -> Value {
 pub(super) fn of_workspace() -> Value {
     json!({
         "session_id": SESSION, "workspace_id": WORKSPACE, "agent_type": "demo", "summary": PROMPT, "message_count": 2,
-        "last_updated": CHANGED, "project_path": FOLDER, "status": "running", "started_at": STARTED,
+        "last_updated": CHANGED, "project_path": FOLDER, "status": "running", "source": "managed", "started_at": STARTED,
         "last_active": CHANGED, "viewers": [CLIENT],
     })
 }

@@ -8,6 +8,7 @@ use crate::support;
 
 mod elements;
 mod golden;
+mod kept;
 mod messages;
 mod notifications;
 mod odd_events;

@@ -120,6 +120,7 @@ pub(crate) fn input(text: &str) -> TaskInput {
         task_id: TaskId::new(),
         history: Vec::new(),
         messages: vec![TranscriptMessage::user(text)],
+        images: Default::default(),
         context_window: ContextWindow {
             strategy: ContextStrategy::None,
             max_chars: None,

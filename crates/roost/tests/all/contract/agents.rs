@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use roost_adapters::acp::AgentCommand;
+use roost_adapters::acp::{AcpAdapter, AgentCommand, preset};
 use roost_engine::adapter::{McpServer, McpServerTransport};
+use roost_proto::runtime::RuntimeName;
 use serde_json::json;
-use testkit::agents::{Agent, variables};
+use testkit::agents::{Agent, furnish, variables};
 use testkit::contract::{Recall, Script, Subject, UseServer, Write};
 use testkit::scripted_agent::WEATHER;
 
@@ -64,6 +65,58 @@ pub(super) fn codex(records: PathBuf) -> Subject {
         use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
     };
     Subject { adapter, script }
+}
+
+/// Claude Code as an ACP agent.
+pub(super) fn claude_agent_acp(records: PathBuf) -> Subject {
+    let forget = |home: &Path| std::fs::remove_dir_all(home.join(".claude/projects")).unwrap();
+    let script = Script {
+        say: "SCRIPT:text",
+        stream: "SCRIPT:slow",
+        // The protocol has no place for a reason.
+        write: Some(Write { prompt: "SCRIPT:shell", file: "out.txt", says_why_not: false }),
+        two_calls: Some("SCRIPT:parallel RUN:numfmt"),
+        retry: None,
+        big_result: Some("SCRIPT:shell RUN:seq 1 4000"),
+        read_unasked: Some("SCRIPT:shell RUN:pwd"),
+        question: None,
+        unknown_message: None,
+        recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
+        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+    };
+    Subject { adapter: Arc::new(acp(Agent::ClaudeAcp, &[], records)), script }
+}
+
+/// Codex as an ACP agent, with the model of [`codex`].
+pub(super) fn codex_acp(records: PathBuf) -> Subject {
+    let forget = |home: &Path| std::fs::remove_dir_all(home.join(".codex/sessions")).unwrap();
+    let script = Script {
+        say: "SCRIPT:text",
+        stream: "SCRIPT:slow",
+        write: Some(Write { prompt: "SCRIPT:shell", file: "out.txt", says_why_not: false }),
+        two_calls: Some("SCRIPT:parallel"),
+        retry: None,
+        big_result: Some("SCRIPT:big"),
+        read_unasked: None,
+        question: None,
+        unknown_message: None,
+        recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
+        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+    };
+    // Its sandbox needs a program that the pinned package does not bring.
+    let args = ["-c", "model=gpt-5.1-codex", "-c", "sandbox_mode=danger-full-access"];
+    Subject { adapter: Arc::new(acp(Agent::CodexAcp, &args, records)), script }
+}
+
+/// A real ACP agent as its preset starts it, in the home of the stage.
+fn acp(agent: Agent, args: &[&str], records: PathBuf) -> AcpAdapter {
+    let preset = preset(agent.command()).unwrap();
+    let home = records.with_file_name("home");
+    furnish(&home, &MODEL.url());
+    let env = variables(agent, &home, &MODEL.url()).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let args = preset.args.iter().chain(args).map(Into::into).collect();
+    let command = AgentCommand { program: agent.program().into(), args, env };
+    AcpAdapter::new(RuntimeName::from_id(preset.id), preset.display_name, command, holder(records)).of(preset)
 }
 
 fn weather() -> McpServer {

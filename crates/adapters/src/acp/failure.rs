@@ -1,0 +1,100 @@
+//! An agent's error answers in our words. The protocol has one code for all that fails at the model's provider; what is
+//! known of the reason is what agents put beside it.
+
+use roost_engine::adapter::AdapterError;
+use roost_proto::failure::TaskError;
+use serde_json::Value;
+
+use super::wire::RpcError;
+
+/// The protocol's code for a login that is missing.
+const AUTH_REQUIRED: i64 = -32000;
+
+/// An agent's error as ours.
+pub(super) fn rejected(error: RpcError) -> AdapterError {
+    let said = if error.message.is_empty() { "an error without a message" } else { &error.message };
+    if error.code == AUTH_REQUIRED {
+        return AdapterError::NotLoggedIn(format!("the agent wants you to log in first: {said}"));
+    }
+    let more = error.data.as_ref().and_then(|data| data.get("message")?.as_str()).filter(|more| !said.contains(*more));
+    let more = more.map(|more| format!(": {}", sentence(more))).unwrap_or_default();
+    let message = format!("the agent answered with error {}: {said}{more}", error.code);
+    AdapterError::Runtime { message, raw: serde_json::to_value(&error).ok() }
+}
+
+/// A task that ended in this error.
+pub(super) fn failed(error: RpcError) -> TaskError {
+    let may_pass = error.data.as_ref().is_some_and(may_pass);
+    let error = TaskError::from(rejected(error));
+    TaskError { retryable: error.retryable || may_pass, ..error }
+}
+
+/// The same prompt may succeed later: the provider was busy, or the line was cut.
+fn may_pass(data: &Value) -> bool {
+    let said = data.get("message").and_then(Value::as_str).unwrap_or_default();
+    match (data.get("errorKind").and_then(Value::as_str), data.get("codex_error_info")) {
+        // Claude Code's words.
+        (Some("rate_limit" | "server_error" | "overloaded"), _) => true,
+        // Codex's; a provider that breaks off its answer has no word of its own.
+        (_, Some(Value::String(word))) => match word.as_str() {
+            "internal_server_error" | "server_overloaded" => true,
+            "other" => said.starts_with("stream disconnected"),
+            _ => false,
+        },
+        (_, Some(Value::Object(info))) => info.values().any(|details| {
+            let status = details.get("http_status_code").and_then(Value::as_u64);
+            status.is_none_or(|status| status == 429 || status >= 500)
+        }),
+        _ => false,
+    }
+}
+
+/// The sentence inside an error that is the provider's whole answer.
+fn sentence(message: &str) -> String {
+    let answer: Option<Value> = serde_json::from_str(message).ok();
+    let said = answer.as_ref().and_then(|answer| answer.pointer("/error/message")?.as_str());
+    said.unwrap_or(message).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn internal(data: Value) -> RpcError {
+        RpcError { code: -32603, message: "Internal error".into(), data: Some(data) }
+    }
+
+    #[test]
+    fn only_what_may_pass_is_worth_another_try() {
+        let cases = [
+            (json!({ "errorKind": "rate_limit" }), true),
+            (json!({ "errorKind": "server_error" }), true),
+            (json!({ "errorKind": "unknown" }), false),
+            (json!({ "codex_error_info": "internal_server_error" }), true),
+            (json!({ "codex_error_info": { "response_too_many_failed_attempts": { "http_status_code": 429 } } }), true),
+            (json!({ "codex_error_info": { "http_connection_failed": { "http_status_code": 403 } } }), false),
+            (json!({ "codex_error_info": "other", "message": "stream disconnected before completion" }), true),
+            (json!({ "codex_error_info": "other", "message": "no" }), false),
+            (json!({}), false),
+            (json!(null), false),
+        ];
+        for (data, retryable) in cases {
+            assert_eq!(failed(internal(data.clone())).retryable, retryable, "{data}");
+        }
+    }
+
+    #[test]
+    fn the_reason_beside_an_error_is_shown_once_and_as_a_sentence() {
+        let shown = |data| rejected(internal(data)).to_string();
+        let answer = r#"{"error":{"message":"too many words"}}"#;
+        assert_eq!(
+            shown(json!({ "message": answer })),
+            "the agent answered with error -32603: Internal error: too many words"
+        );
+        assert_eq!(
+            shown(json!({ "message": "Internal error" })),
+            "the agent answered with error -32603: Internal error"
+        );
+    }
+}

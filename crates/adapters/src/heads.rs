@@ -1,0 +1,103 @@
+//! What files say at their beginning, read again only when one has changed: a list of many costs a look at each.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::fs::Metadata;
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use roost_proto::time::Timestamp;
+
+/// Files whose beginning is kept at most.
+const KEPT: usize = 16 * 1024;
+
+/// What changes when a file is written to or replaced.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Stamp {
+    inode: u64,
+    size: u64,
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+impl Stamp {
+    /// The stamp of a file as it is now.
+    pub(crate) fn of(file: &Path) -> io::Result<Self> {
+        Ok(Self::from(&file.metadata()?))
+    }
+
+    /// The stamp as a number.
+    pub(crate) fn number(self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// When the file was written to.
+    pub(crate) fn time(self) -> Timestamp {
+        Timestamp::from_millis(self.seconds.saturating_mul(1000).saturating_add(self.nanoseconds / 1_000_000))
+    }
+}
+
+impl From<&Metadata> for Stamp {
+    fn from(of: &Metadata) -> Self {
+        Self { inode: of.ino(), size: of.size(), seconds: of.mtime(), nanoseconds: of.mtime_nsec() }
+    }
+}
+
+/// The beginnings that were read.
+pub(crate) struct Heads<T>(Mutex<HashMap<PathBuf, (Stamp, T)>>);
+
+impl<T> Default for Heads<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Clone> Heads<T> {
+    /// What a file says at its beginning, and when it was written to.
+    pub(crate) fn of(&self, file: &Path, read: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<(T, Timestamp)> {
+        let stamp = Stamp::of(file)?;
+        let known = self.lock().get(file).filter(|(then, _)| *then == stamp).map(|(_, head)| head.clone());
+        if let Some(head) = known {
+            return Ok((head, stamp.time()));
+        }
+        let head = read(file)?;
+        let mut heads = self.lock();
+        if heads.len() >= KEPT {
+            heads.clear();
+        }
+        heads.insert(file.to_owned(), (stamp, head.clone()));
+        Ok((head, stamp.time()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, (Stamp, T)>> {
+        // Whatever a panic elsewhere left of it, it only saves reading.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_again_only_when_it_has_changed() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("f");
+        let heads = Heads::default();
+        let look = |fresh: &str| heads.of(&file, |_| Ok(fresh.to_owned())).unwrap().0;
+        std::fs::write(&file, "a").unwrap();
+        assert_eq!([look("first"), look("second")], ["first", "first"]);
+        std::fs::write(&file, "ab").unwrap();
+        assert_eq!(look("third"), "third");
+        std::fs::write(folder.path().join("g"), "ab").unwrap();
+        std::fs::rename(folder.path().join("g"), &file).unwrap();
+        assert_eq!(look("fourth"), "fourth", "another file of the same size took its place");
+        std::fs::remove_file(&file).unwrap();
+        assert!(heads.of(&file, |_| Ok(String::new())).is_err());
+    }
+}

@@ -1,0 +1,50 @@
+//! A conversation that began outside of Roost becomes a session.
+
+use roost_proto::ids::{SessionId, WorkspaceId};
+use roost_proto::mode::{Mode, PermissionMode};
+use roost_proto::payload::SessionCreatedPayload;
+use roost_proto::session::Adopted;
+
+use crate::engine::{CONTRACT_VERSION, Engine, directory};
+use crate::error::Error;
+use crate::past::Kept;
+
+/// What a conversation that is taken over gets from here.
+#[derive(Clone, Debug, Default)]
+pub struct Adoption {
+    /// How much it may do unasked.
+    pub mode: Mode,
+    /// The workspace that it belongs to.
+    pub workspace_id: Option<WorkspaceId>,
+}
+
+impl Engine {
+    /// Makes a session of a conversation, or finds the one that it is already. Nothing runs until it is prompted, and
+    /// then its runtime goes on with it natively.
+    pub async fn adopt(&self, kept: &Kept, adoption: Adoption) -> Result<SessionId, Error> {
+        // Of two at once the second finds what the first has made.
+        let _turn = self.adopting.lock().await;
+        if let Some(record) = self.shared.log.session(kept.session.id.as_str()).await? {
+            return Ok(record.session_id);
+        }
+        let unknown = || Error::UnknownSession(kept.session.id.to_string());
+        let before = self.shelves.messages(kept).await?.ok_or_else(unknown)?;
+        let adapter = self.shelves.adapter(kept)?;
+        let session_id = kept.session_id();
+        let created = SessionCreatedPayload {
+            contract_version: CONTRACT_VERSION.into(),
+            runtime: kept.runtime.clone(),
+            cwd: directory(kept.cwd.as_ref()).await?,
+            credential_namespace: kept.credential_namespace.clone(),
+            title: kept.session.title.clone(),
+            model: self.shared.config.models.get(kept.runtime.id()).cloned(),
+            permission_mode: PermissionMode::from(adoption.mode),
+            mode: adoption.mode,
+            workspace_id: adoption.workspace_id,
+            runtime_config: None,
+            adopted: Some(Adopted { runtime_session_id: kept.session.id.clone(), messages: before.len() as u64 }),
+        };
+        self.begin(&session_id, adapter, created).await?;
+        Ok(session_id)
+    }
+}

@@ -1,0 +1,212 @@
+//! Files of a workspace.
+
+use std::time::SystemTime;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use roost_proto::rpc::{
+    DirInfo, EntryType, Fault, FileContent, FileEncoding, FileGetParams, FileInfo, FileListEntry, FileListParams,
+    FileListResult, FilesListParams, FilesListResult, FilesPage,
+};
+use roost_proto::time::Timestamp;
+use roost_workspace::files::{Content, FileEntry, FolderEntry, Listing, Part, list as list_folder, read};
+use roost_workspace::{RelPath, Root, is_sensitive};
+
+use crate::dispatch::{Context, PAGE_BYTES};
+use crate::fault;
+use crate::workspaces::Entry;
+
+/// KiB of a file that are read, unless asked otherwise, and at most.
+const SIZE_KB: u64 = 500;
+const MAX_SIZE_KB: u64 = 10_000;
+/// Files of a page, unless asked otherwise, and at most.
+const PAGE: u32 = 100;
+const MAX_PAGE: u32 = 500;
+/// What nobody wants to see of a folder where no workspace is named.
+const HIDDEN: [&str; 3] = ["node_modules", "__pycache__", "vendor"];
+
+pub(crate) async fn get(context: &Context<'_>, params: FileGetParams) -> Result<FileContent, Fault> {
+    let entry = named(context, params.workspace_id.as_deref())?;
+    let path = RelPath::parse(&params.path).map_err(fault::workspace)?;
+    let limit = 1024 * params.max_size_kb.unwrap_or(SIZE_KB).clamp(1, MAX_SIZE_KB);
+    let part = Part { offset: params.offset, limit: limit.min(PAGE_BYTES as u64 * 3 / 4) };
+    let content = blocking(&entry, move |root| {
+        let mut part = part;
+        loop {
+            let content = shaped(&path, read(&root, &path, part)?);
+            let size = serde_json::to_string(&content).map_or(0, |text| text.len());
+            if size <= PAGE_BYTES {
+                return Ok(content);
+            }
+            // Text that is mostly control characters takes six times its size in JSON.
+            part.limit /= 2;
+        }
+    });
+    content.await
+}
+
+fn shaped(path: &RelPath, content: Content) -> FileContent {
+    let truncated = content.is_truncated();
+    let (encoding, text) = match String::from_utf8(content.bytes) {
+        Ok(text) if content.is_text => (FileEncoding::Utf8, text),
+        Ok(text) => (FileEncoding::Base64, BASE64_STANDARD.encode(text)),
+        Err(error) => (FileEncoding::Base64, BASE64_STANDARD.encode(error.as_bytes())),
+    };
+    FileContent {
+        path: path.to_string(),
+        content: text,
+        encoding,
+        truncated,
+        size: content.size,
+        offset: content.offset,
+        media_type: content.media_type.into(),
+        is_sensitive: is_sensitive(path.name()),
+    }
+}
+
+pub(crate) async fn list(context: &Context<'_>, params: FileListParams) -> Result<FileListResult, Fault> {
+    let entry = named(context, params.workspace_id.as_deref())?;
+    let path = RelPath::parse(&params.path.unwrap_or_default()).map_err(fault::workspace)?;
+    let folder = path.clone();
+    let Listing { folders, files } = blocking(&entry, move |root| list_folder(&root, &folder, false)).await?;
+    let folders = folders.into_iter().filter(|folder| !HIDDEN.contains(&folder.name.as_str()));
+    let folders = folders.map(|folder| FileListEntry {
+        name: folder.name,
+        kind: EntryType::Directory,
+        size: None,
+        modified: folder.modified.map(time),
+        children_count: Some(folder.entries),
+    });
+    let files = files.into_iter().map(|file| FileListEntry {
+        name: file.name,
+        kind: EntryType::File,
+        size: Some(file.size),
+        modified: file.modified.map(time),
+        children_count: None,
+    });
+    let entries: Vec<_> = folders.chain(files).collect();
+    Ok(FileListResult { path: path.to_string(), total_count: entries.len() as u64, entries })
+}
+
+pub(crate) async fn page(context: &Context<'_>, params: FilesListParams) -> Result<FilesListResult, Fault> {
+    let entry = context.host.workspaces.get(&params.workspace_id)?;
+    let directory = RelPath::parse(&params.directory.unwrap_or_default()).map_err(fault::workspace)?;
+    let hidden = params.include_hidden.unwrap_or_default();
+    let (limit, offset) = (params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE), params.offset.unwrap_or(0));
+    blocking(&entry, move |root| {
+        let Listing { folders, files } = list_folder(&root, &directory, hidden)?;
+        let now = SystemTime::now();
+        let total_files = files.len() as u64;
+        let page = files.into_iter().skip(offset as usize).take(limit as usize);
+        let files: Vec<_> = page.map(|file| file_info(&root, &directory, file, now)).collect();
+        let has_more = u64::from(offset) + (files.len() as u64) < total_files;
+        Ok(FilesListResult {
+            directory: directory.to_string(),
+            total_files,
+            total_directories: folders.len() as u64,
+            directories: folders.into_iter().map(|folder| dir_info(folder, now)).collect(),
+            files,
+            pagination: FilesPage { limit, offset, has_more },
+        })
+    })
+    .await
+}
+
+fn file_info(root: &Root, directory: &RelPath, file: FileEntry, now: SystemTime) -> FileInfo {
+    let extension = file.name.rsplit_once('.').map(|(_, extension)| extension.to_owned());
+    FileInfo {
+        directory: directory.to_string(),
+        extension,
+        size_bytes: file.size,
+        modified_at: time(file.modified.unwrap_or(now)),
+        indexed_at: time(now),
+        is_binary: file.is_binary(root),
+        is_symlink: file.is_symlink,
+        is_sensitive: is_sensitive(&file.name),
+        path: file.path,
+        name: file.name,
+    }
+}
+
+fn dir_info(folder: FolderEntry, now: SystemTime) -> DirInfo {
+    let modified = folder.modified.unwrap_or(now);
+    DirInfo {
+        path: folder.path,
+        name: folder.name,
+        folder_count: folder.folders,
+        file_count: folder.files,
+        total_size_bytes: folder.bytes,
+        total_size_display: size_display(folder.bytes),
+        last_modified: time(modified),
+        modified_display: ago_display(now.duration_since(modified).unwrap_or_default().as_secs()),
+    }
+}
+
+/// Such as `20.0 KB`.
+fn size_display(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    let (mut size, mut unit) = (bytes as f64, "B");
+    for next in UNITS {
+        if size < 1024.0 {
+            break;
+        }
+        (size, unit) = (size / 1024.0, next);
+    }
+    if unit == "B" { format!("{bytes} B") } else { format!("{size:.1} {unit}") }
+}
+
+/// Such as `2 hours ago`.
+fn ago_display(seconds: u64) -> String {
+    const UNITS: [(u64, &str); 5] =
+        [(31_536_000, "year"), (2_592_000, "month"), (86_400, "day"), (3600, "hour"), (60, "minute")];
+    let fits = UNITS.iter().find(|(length, _)| seconds >= *length);
+    fits.map_or_else(
+        || "just now".into(),
+        |(length, unit)| {
+            let count = seconds / length;
+            format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" })
+        },
+    )
+}
+
+fn time(at: SystemTime) -> Timestamp {
+    let millis = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
+    Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+/// The workspace of this id, or the one that is meant where none is named.
+pub(super) fn named(context: &Context<'_>, workspace: Option<&str>) -> Result<Entry, Fault> {
+    let workspaces = &context.host.workspaces;
+    match workspace {
+        Some(id) => workspaces.get(id),
+        None => {
+            workspaces.default_for(context.host.settings.repo.as_deref()).ok_or_else(|| Fault::missing("workspace_id"))
+        }
+    }
+}
+
+/// Does something beneath a workspace's folder that waits for the disk.
+pub(super) async fn blocking<T: Send + 'static>(
+    entry: &Entry,
+    work: impl FnOnce(Root) -> Result<T, roost_workspace::Error> + Send + 'static,
+) -> Result<T, Fault> {
+    let path = entry.path.clone();
+    let done = tokio::task::spawn_blocking(move || work(Root::open(path.as_ref())?)).await;
+    done.map_err(fault::panicked)?.map_err(fault::workspace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_times_are_told_as_people_say_them() {
+        for (bytes, expected) in [(0, "0 B"), (1023, "1023 B"), (20_480, "20.0 KB"), (5 << 30, "5.0 GB")] {
+            assert_eq!(size_display(bytes), expected);
+        }
+        for (seconds, expected) in [(5, "just now"), (60, "1 minute ago"), (7300, "2 hours ago"), (90_000, "1 day ago")]
+        {
+            assert_eq!(ago_display(seconds), expected);
+        }
+    }
+}

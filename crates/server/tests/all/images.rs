@@ -1,0 +1,81 @@
+//! Pictures for prompts.
+
+use serde_json::{Value, json};
+
+use crate::kit::Door;
+
+/// A picture whose bytes are text, so that it fits into a test's request.
+const PICTURE: &str = "GIF89a and the rest of a small picture";
+
+async fn send(door: &Door, token: &str, field: &str, content: &str) -> (u16, Value) {
+    let body = format!(
+        "--edge\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"a.gif\"\r\n\
+         Content-Type: image/gif\r\n\r\n{content}\r\n--edge--\r\n"
+    );
+    let authorization = format!("Bearer {token}");
+    let headers = [("Authorization", authorization.as_str()), ("Content-Type", "multipart/form-data; boundary=edge")];
+    let (status, _, body) = door.http("POST /api/images", &headers, &body).await;
+    (status, serde_json::from_str(&body).unwrap_or(Value::Null))
+}
+
+async fn get(door: &Door, token: &str, path: &str) -> (u16, Value) {
+    let (status, body) = door.get(path, Some(token)).await;
+    (status, serde_json::from_str(&body).unwrap_or(Value::Null))
+}
+
+#[tokio::test]
+async fn a_picture_is_taken_listed_and_removed() {
+    let door = Door::open().await;
+    let token = door.token().await;
+    let (status, taken) = send(&door, &token, "file", PICTURE).await;
+    assert_eq!((status, &taken["success"], &taken["mime_type"]), (200, &json!(true), &json!("image/gif")), "{taken}");
+    let lies = door.harness.home.path().join("repo").join(taken["local_path"].as_str().unwrap());
+    assert_eq!(std::fs::read_to_string(&lies).unwrap(), PICTURE);
+    let (_, listed) = get(&door, &token, "/api/images").await;
+    assert_eq!((&listed["count"], &listed["total_size_bytes"]), (&json!(1), &json!(PICTURE.len())));
+    assert_eq!(listed["images"][0]["id"], taken["id"]);
+    let (_, stats) = get(&door, &token, "/api/images/stats").await;
+    assert_eq!((&stats["can_accept_upload"], &stats["max_single_size_mb"]), (&json!(true), &json!(10)));
+    let path = format!("/api/images/validate?path={}", taken["local_path"].as_str().unwrap());
+    assert_eq!(get(&door, &token, &path).await.1["valid"], true);
+    assert_eq!(get(&door, &token, "/api/images/validate?path=../secret").await.1["valid"], false);
+    let authorization = format!("Bearer {token}");
+    let request = format!("DELETE /api/images?id={}", taken["id"].as_str().unwrap());
+    let (status, ..) = door.http(&request, &[("Authorization", &authorization)], "").await;
+    assert_eq!(status, 200);
+    assert!(!lies.exists());
+    let (status, gone) = get(&door, &token, &format!("/api/images?id={}", taken["id"].as_str().unwrap())).await;
+    assert_eq!((status, &gone["error"]), (404, &json!("image_not_found")));
+}
+
+#[tokio::test]
+async fn what_is_not_taken_is_refused_in_the_words_that_the_app_knows() {
+    let door = Door::open().await;
+    let token = door.token().await;
+    assert_eq!(
+        send(&door, &token, "other", PICTURE).await,
+        (400, json!({ "error": "missing_file", "message": "the form has no field \"file\"" }))
+    );
+    let (status, refused) = send(&door, &token, "file", "no picture, only words").await;
+    assert_eq!((status, &refused["error"]), (415, &json!("unsupported_type")));
+    let huge = format!("GIF89a{}", "x".repeat(10 << 20));
+    let (status, refused) = send(&door, &token, "file", &huge).await;
+    assert_eq!((status, &refused["error"]), (413, &json!("image_too_large")));
+    let (status, refused) = get(&door, &token, "/api/images?workspace_id=nobody").await;
+    assert_eq!((status, &refused["error"]), (404, &json!("invalid_workspace")));
+    assert_eq!(get(&door, &token, "/api/images").await.1["count"], 0);
+    for _ in 0..7 {
+        assert_eq!(send(&door, &token, "file", PICTURE).await.0, 200);
+    }
+    let (status, refused) = send(&door, &token, "file", PICTURE).await;
+    assert_eq!((status, &refused["error"]), (429, &json!("rate_limit_exceeded")));
+}
+
+#[tokio::test]
+async fn whoever_may_only_look_sends_no_picture() {
+    let door = Door::open().await;
+    let paired = door.pair(Some(roost_proto::rpc::Scope::Observe)).await;
+    let token = paired["access_token"].as_str().unwrap();
+    assert_eq!(send(&door, token, "file", PICTURE).await.0, 403);
+    assert_eq!(get(&door, token, "/api/images").await.0, 200);
+}

@@ -1,0 +1,105 @@
+//! The conversations that the fake runtime keeps, as a test writes them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
+
+use roost_engine::{PastMessage, PastSession};
+use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
+use roost_proto::time::Timestamp;
+
+/// What the runtime keeps.
+#[derive(Default)]
+pub struct FakePast(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    conversations: BTreeMap<String, Conversation>,
+    /// Why nothing can be told.
+    broken: Option<String>,
+    /// How often a conversation was read.
+    reads: usize,
+}
+
+struct Conversation {
+    cwd: String,
+    updated_at: Timestamp,
+    said: Vec<TranscriptMessage>,
+    /// Changes with every change.
+    stamp: u64,
+}
+
+impl FakePast {
+    /// Keeps a conversation: prompts and answers in turn. Those of a later minute changed later.
+    pub fn keep(&self, cwd: &Path, id: &str, minute: i64, said: &[&str]) {
+        let conversation = Conversation {
+            cwd: cwd.display().to_string(),
+            updated_at: Timestamp::from_millis(minute * 60_000),
+            said: said.iter().enumerate().map(|(at, text)| message(at, text)).collect(),
+            stamp: 0,
+        };
+        self.state().conversations.insert(id.into(), conversation);
+    }
+
+    /// The conversation goes on.
+    pub fn add(&self, id: &str, text: &str) {
+        self.change(id, |said| said.push(message(said.len(), text)));
+    }
+
+    /// Only the first messages of the conversation are left.
+    pub fn cut(&self, id: &str, left: usize) {
+        self.change(id, |said| said.truncate(left));
+    }
+
+    /// From now on nothing can be told.
+    pub fn break_down(&self, why: &str) {
+        self.state().broken = Some(why.into());
+    }
+
+    /// How often a conversation was read.
+    pub fn reads(&self) -> usize {
+        self.state().reads
+    }
+
+    fn change(&self, id: &str, change: impl FnOnce(&mut Vec<TranscriptMessage>)) {
+        let mut state = self.state();
+        let conversation = state.conversations.get_mut(id).expect("it is kept");
+        change(&mut conversation.said);
+        conversation.stamp += 1;
+    }
+
+    pub(super) fn sessions(&self, cwd: &str) -> io::Result<Vec<PastSession>> {
+        let state = self.state();
+        if let Some(why) = &state.broken {
+            return Err(io::Error::other(why.clone()));
+        }
+        let here = state.conversations.iter().filter(|(_, one)| one.cwd == cwd);
+        let session = |(id, one): (&String, &Conversation)| PastSession {
+            id: id.as_str().into(),
+            title: one.said.first().map(TranscriptMessage::text),
+            updated_at: one.updated_at,
+        };
+        Ok(here.map(session).collect())
+    }
+
+    pub(super) fn messages(&self, id: &str) -> Option<Vec<PastMessage>> {
+        let mut state = self.state();
+        state.reads += 1;
+        let said = state.conversations.get(id)?.said.iter().cloned();
+        Some(said.map(|message| PastMessage { at: None, message }).collect())
+    }
+
+    pub(super) fn stamp(&self, id: &str) -> Option<u64> {
+        self.state().conversations.get(id).map(|conversation| conversation.stamp)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().expect("no test panics while it writes")
+    }
+}
+
+fn message(at: usize, text: &str) -> TranscriptMessage {
+    let role = if at % 2 == 0 { TranscriptRole::User } else { TranscriptRole::Assistant };
+    TranscriptMessage { role, content: vec![TranscriptContentBlock::Text { text: text.into() }] }
+}
