@@ -38,6 +38,12 @@ export const ERRORS = {
   FILE_READ_ERROR: -32023,
   /** There is no such folder. */
   DIRECTORY_NOT_FOUND: -32024,
+  /** The workspace's folder is not the top of a repository with files. */
+  NOT_A_GIT_REPO: -32030,
+  /** git could not do it; `operation` and `kind` say what and why. */
+  GIT_ERROR: -32031,
+  /** Conflicts wait to be resolved first. */
+  GIT_CONFLICT: -32032,
   /** Too many calls; wait for `retry_after` seconds. */
   RATE_LIMITED: -32050,
   /** The token does not allow it. */
@@ -156,6 +162,70 @@ export interface Methods {
   "file/get": { params: FileGetParams; result: FileContent };
   /** Lists a folder; of the first workspace, unless one is named. */
   "file/list": { params: FileListParams; result: FileListResult };
+  /** How a repository is, with every file that changed. */
+  "git/status": { params: GitParams; result: GitStatusResult };
+  /** How a repository is, at a glance; also called `git/get_status`. */
+  "git/state": { params: GitParams; result: GitStateResult };
+  /** What changed in a file or in all of them, line by line. */
+  "git/diff": { params: GitDiffParams; result: GitDiffResult };
+  /** Puts files into the next commit. */
+  "git/stage": { params: GitPathsParams; result: GitStageResult };
+  /** Takes files out of the next commit. */
+  "git/unstage": { params: GitPathsParams; result: GitUnstageResult };
+  /** Brings files back; deletes files that git does not know if they are named one by one. */
+  "git/discard": { params: GitPathsParams; result: GitDiscardResult };
+  /** Commits what is staged. */
+  "git/commit": { params: GitCommitParams; result: GitCommitResult };
+  /** Pushes a branch. */
+  "git/push": { params: GitPushParams; result: GitPushResult };
+  /** Fetches the followed branch and merges it; conflicts are told with their files. */
+  "git/pull": { params: GitPullParams; result: GitPullResult };
+  /** Looks what a remote has. */
+  "git/fetch": { params: GitFetchParams; result: GitFetchResult };
+  /** Lists branches, here and as last seen elsewhere. */
+  "git/branches": { params: GitParams; result: GitBranchesResult };
+  /** Goes to another branch. */
+  "git/checkout": { params: GitCheckoutParams; result: GitCheckoutResult };
+  /** Deletes a branch. */
+  "git/branch/delete": { params: GitBranchDeleteParams; result: GitBranchDeleteResult };
+  /** Makes a branch follow another. */
+  "git/upstream/set": { params: GitUpstreamParams; result: Done };
+  /** Lists commits with their refs and the lines between them, page by page. */
+  "git/log": { params: GitLogParams; result: GitLogResult };
+  /** Puts changes aside. */
+  "git/stash": { params: GitStashParams; result: GitStashResult };
+  /** Lists what was put aside. */
+  "git/stash/list": { params: GitParams; result: GitStashListResult };
+  /** Brings back what was put aside, and keeps it. */
+  "git/stash/apply": { params: GitStashIndexParams; result: GitMergeResult };
+  /** Brings back what was put aside. */
+  "git/stash/pop": { params: GitStashIndexParams; result: GitMergeResult };
+  /** Forgets what was put aside. */
+  "git/stash/drop": { params: GitStashIndexParams; result: GitMergeResult };
+  /** Merges a branch; conflicts are told with their files. */
+  "git/merge": { params: GitMergeParams; result: GitMergeResult };
+  /** Goes back to before the merge that waits for its conflicts. */
+  "git/merge/abort": { params: GitParams; result: Done };
+  /** Makes a workspace's folder a repository. */
+  "git/init": { params: GitInitParams; result: GitInitResult };
+  /** Adds a repository elsewhere. */
+  "git/remote/add": { params: GitRemoteAddParams; result: GitRemoteAddResult };
+  /** Lists the repositories elsewhere. */
+  "git/remote/list": { params: GitParams; result: GitRemoteListResult };
+  /** Forgets a repository elsewhere. */
+  "git/remote/remove": { params: GitRemoteParams; result: Done };
+  /** Lists the working copies of a workspace's repository; also called `git/worktree/list`, and so with the others. */
+  "workspace/worktree/list": { params: GitParams; result: WorktreeListResult };
+  /** Makes a working copy beside the workspace's own. */
+  "workspace/worktree/add": { params: WorktreeAddParams; result: WorktreeAddResult };
+  /** Removes a working copy; its branch stays. */
+  "workspace/worktree/remove": { params: WorktreeParams; result: Done };
+  /** What a session changed in its working copy since its branch began. */
+  "workspace/worktree/diff": { params: WorktreeParams; result: GitDiffResult };
+  /** Merges a session's branch into what the workspace has checked out. */
+  "workspace/worktree/merge": { params: WorktreeMergeParams; result: GitMergeResult };
+  /** Removes a session's working copy and branch with everything that was not merged. */
+  "workspace/worktree/discard": { params: WorktreeParams; result: Done };
   /** Allows or denies a tool call that waits. */
   "permission/respond": { params: PermissionRespondParams; result: Success };
   /** What waits for an answer, the oldest first. */
@@ -242,6 +312,12 @@ export interface Events {
   truncated: Truncated;
   /** A workspace was removed. */
   workspace_removed: WorkspaceRemoved;
+  /** A client had something done with a workspace's repository. */
+  git_operation_completed: GitOperationCompleted;
+  /** Another branch is checked out. */
+  git_branch_changed: GitBranchChanged;
+  /** How far a push, pull or fetch is; a client that does not keep up misses some. */
+  git_operation_progress: GitOperationProgress;
   /** A task failed. */
   error: TaskFault;
   /** The connection lives; sent every 30 seconds. */
@@ -1223,6 +1299,700 @@ export interface FocusResult {
   success: boolean;
 }
 
+/** A branch. */
+export interface GitBranch {
+  /** Its name; with the remote's before it if it is a remote's. */
+  name: string;
+  /** It is checked out. */
+  is_current: boolean;
+  /** It is a remote's, as last seen. */
+  is_remote: boolean;
+  /** The branch that it follows. */
+  upstream?: string;
+  /** Commits that the followed branch has not. */
+  ahead: number;
+  /** Commits that only the followed branch has. */
+  behind: number;
+}
+
+/** Another branch is checked out. */
+export interface GitBranchChanged {
+  /** Whose repository. */
+  workspace_id: string;
+  /** The branch before. */
+  from_branch: string;
+  /** The branch now. */
+  to_branch: string;
+  /** When. */
+  timestamp: Timestamp;
+  /** The place after it. */
+  cursor?: string;
+}
+
+/** `git.branch.changed`: another branch is checked out in a workspace. */
+export interface GitBranchChangedPayload {
+  /** Whose repository. */
+  workspace_id: WorkspaceId;
+  /** The branch before. */
+  from_branch: string;
+  /** The branch now. */
+  to_branch: string;
+  /** The session that did it. */
+  session_id?: SessionId;
+}
+
+/** The branch to delete. */
+export interface GitBranchDeleteParams {
+  /** Which. */
+  branch: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Even if its commits are nowhere else. */
+  force?: boolean;
+  /** On its remote, too. */
+  delete_remote?: boolean;
+}
+
+/** The branch is deleted. */
+export interface GitBranchDeleteResult {
+  /** Always true. */
+  success: boolean;
+  /** Which. */
+  branch: string;
+  /** For people. */
+  message: string;
+  /** On its remote, too. */
+  deleted_remote: boolean;
+}
+
+/** All branches. */
+export interface GitBranchesResult {
+  /** The one that is checked out; empty if none is. */
+  current: string;
+  /** The branch that it follows. */
+  upstream?: string;
+  /** Commits that the followed branch has not. */
+  ahead: number;
+  /** Commits that only the followed branch has. */
+  behind: number;
+  /** Them, those here first. */
+  branches: GitBranch[];
+}
+
+/** The branch to go to. */
+export interface GitCheckoutParams {
+  /** Which. */
+  branch: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Make it. */
+  create?: boolean;
+}
+
+/** Another branch is checked out. */
+export interface GitCheckoutResult {
+  /** Always true. */
+  success: boolean;
+  /** The branch now. */
+  branch: string;
+  /** The branch before. */
+  from_branch: string;
+  /** For people. */
+  message: string;
+}
+
+/** A commit. */
+export interface GitCommit {
+  /** Its id. */
+  sha: string;
+  /** Enough of its id to be unique. */
+  short_sha: string;
+  /** Who wrote it. */
+  author: string;
+  /** Their address. */
+  author_email: string;
+  /** When. */
+  date: Timestamp;
+  /** The same for people. */
+  relative_date: string;
+  /** The first line of what is said about it. */
+  subject: string;
+  /** The rest. */
+  body?: string;
+  /** The ids of its parents. */
+  parent_shas: string[];
+  /** It has several. */
+  is_merge: boolean;
+  /** The names that point to it. */
+  refs: GitRef[];
+  /** Where it stands in the graph. */
+  graph_position?: GitGraphPosition;
+}
+
+/** A commit of what is staged. */
+export interface GitCommitParams {
+  /** What is said about it. */
+  message: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Push it, too. */
+  push?: boolean;
+  /** The session that made it, to be named at the end of the message. */
+  session_id?: string;
+}
+
+/** The commit is made. */
+export interface GitCommitResult {
+  /** Always true. */
+  success: boolean;
+  /** Enough of its id to be unique. */
+  sha: string;
+  /** The first line of what was said about it. */
+  message: string;
+  /** Files that it changed. */
+  files_committed: number;
+  /** It is pushed, too. */
+  pushed: boolean;
+  /** Why it is not, if it should. */
+  push_error?: string;
+}
+
+/** What to compare. */
+export interface GitDiffParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** The file; all that changed if absent. */
+  path?: string;
+  /** What the next commit holds, or what it does not hold yet; either if absent. */
+  staged?: boolean;
+}
+
+/** What changed in the file that was named, or in all of them. */
+export interface GitDiffResult {
+  /** The file; empty if none was named. */
+  path: string;
+  /** Its lines; empty if none was named. */
+  diff: string;
+  /** It is what the next commit holds. */
+  is_staged: boolean;
+  /** The file is new. */
+  is_new: boolean;
+  /** It is no text. */
+  is_binary: boolean;
+  /** There is more of it, or of one of the files. */
+  is_truncated: boolean;
+  /** Every file, if none was named. */
+  diffs?: GitFileDiff[];
+}
+
+/** The files are as they were. */
+export interface GitDiscardResult {
+  /** Always true. */
+  success: boolean;
+  /** What was discarded. */
+  discarded: string[];
+}
+
+/** What to look at. */
+export interface GitFetchParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Which remote; `origin` if absent. */
+  remote?: string;
+  /** Forget branches that it has no more. */
+  prune?: boolean;
+}
+
+/** What a fetch brought. */
+export interface GitFetchResult {
+  /** Always true. */
+  success: boolean;
+  /** What git said. */
+  message: string;
+  /** Branches that moved. */
+  updated_refs: string[];
+  /** Branches that are new. */
+  new_branches: string[];
+  /** Branches that are gone. */
+  pruned_branches: string[];
+  /** Commits that are new. */
+  new_commits: number;
+}
+
+/** A file that changed. */
+export interface GitFile {
+  /** Where it is. */
+  path: string;
+  /** `M A D R C T`, `?` for a file that git does not know, `!` for a conflict. */
+  status: string;
+  /** Lines added. */
+  additions?: number;
+  /** Lines deleted. */
+  deletions?: number;
+  /** Where it was before it was renamed. */
+  old_path?: string;
+}
+
+/** What changed in a file. */
+export interface GitFileDiff {
+  /** Where it is. */
+  path: string;
+  /** The lines. */
+  diff: string;
+  /** It is what the next commit holds. */
+  is_staged: boolean;
+  /** The file is new. */
+  is_new: boolean;
+  /** It is no text. */
+  is_binary: boolean;
+  /** There is more of it. */
+  is_truncated: boolean;
+  /** Lines added, of what is shown. */
+  additions: number;
+  /** Lines deleted, of what is shown. */
+  deletions: number;
+}
+
+/** A line of the graph, from one commit's row to the next. */
+export interface GitGraphLine {
+  /** Where it begins. */
+  from_column: number;
+  /** Where it ends. */
+  to_column: number;
+  /** `straight`, `merge_left`, `merge_right`, `branch_left`, `branch_right` or `pass`. */
+  type: string;
+}
+
+/** Where a commit stands in the graph. */
+export interface GitGraphPosition {
+  /** Its column. */
+  column: number;
+  /** The lines of its row. */
+  lines: GitGraphLine[];
+}
+
+/** A new repository. */
+export interface GitInitParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Its branch; `main` if absent. */
+  initial_branch?: string;
+  /** Commit everything that is there. */
+  initial_commit?: boolean;
+  /** What is said about that. */
+  commit_message?: string;
+}
+
+/** The folder is a repository. */
+export interface GitInitResult {
+  /** Always true. */
+  success: boolean;
+  /** For people. */
+  message: string;
+  /** Its branch. */
+  branch: string;
+  /** Enough of its first commit's id to be unique. */
+  commit_sha?: string;
+  /** Files of its first commit. */
+  files_committed?: number;
+}
+
+/** Which commits. */
+export interface GitLogParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** So many at most. */
+  limit?: number;
+  /** After so many. */
+  skip?: number;
+  /** From where on back; what is checked out if absent. */
+  branch?: string;
+  /** Only those that changed this. */
+  path?: string;
+  /** With the lines between them. */
+  graph?: boolean;
+  /** Only those of an author whose name or address holds this. */
+  author?: string;
+  /** Only those after this time. */
+  since?: string;
+  /** Only those before this time. */
+  until?: string;
+}
+
+/** A page of commits. */
+export interface GitLogResult {
+  /** Them, the latest first. */
+  commits: GitCommit[];
+  /** How many there are in all. */
+  total_count: number;
+  /** There are more after these. */
+  has_more: boolean;
+  /** Columns of the graph. */
+  max_columns: number;
+}
+
+/** What to merge. */
+export interface GitMergeParams {
+  /** Which branch. */
+  branch: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Make a commit of it even where none is needed. */
+  no_ff?: boolean;
+  /** What is said about it. */
+  message?: string;
+}
+
+/** What came of bringing something together. */
+export interface GitMergeResult {
+  /** It is finished; false while conflicts wait. */
+  success: boolean;
+  /** What git said. */
+  message: string;
+  /** The commit that is checked out now. */
+  commit_sha: string;
+  /** Conflicts wait. */
+  has_conflicts: boolean;
+  /** Their files. */
+  conflicted_files: string[];
+}
+
+/** A client had something done with a workspace's repository. */
+export interface GitOperationCompleted {
+  /** Whose repository. */
+  workspace_id: string;
+  /** What was done, such as `commit`. */
+  operation: string;
+  /** It is finished; false also while conflicts wait. */
+  success: boolean;
+  /** When. */
+  timestamp: Timestamp;
+  /** What came of it, for people. */
+  message?: string;
+  /** Why it failed. */
+  error?: string;
+  /** The commit that was made. */
+  sha?: string;
+  /** The branch that it was about. */
+  branch?: string;
+  /** How many files it was about. */
+  files_affected?: number;
+  /** Commits that went to the remote. */
+  commits_pushed?: number;
+  /** Commits that came from the remote. */
+  commits_pulled?: number;
+  /** Files whose conflict waits. */
+  conflicted_files?: string[];
+  /** The place after it. */
+  cursor?: string;
+}
+
+/** `git.operation.completed`: a client had something done with a workspace's repository. */
+export interface GitOperationCompletedPayload {
+  /** Whose repository. */
+  workspace_id: WorkspaceId;
+  /** What was done, such as `commit`. */
+  operation: string;
+  /** It is finished; false also while conflicts wait. */
+  success: boolean;
+  /** What came of it, for people. */
+  message?: string;
+  /** Why it failed. */
+  error?: string;
+  /** The commit that was made. */
+  sha?: string;
+  /** The branch that it was about. */
+  branch?: string;
+  /** How many files it was about. */
+  files_affected?: number;
+  /** Commits that went to the remote. */
+  commits_pushed?: number;
+  /** Commits that came from the remote. */
+  commits_pulled?: number;
+  /** Files whose conflict waits. */
+  conflicted_files?: string[];
+}
+
+/** How far a push, pull or fetch is. */
+export interface GitOperationProgress {
+  /** Whose repository. */
+  workspace_id: string;
+  /** What is done, such as `push`. */
+  operation: string;
+  /** The part of it, such as `Writing objects`. */
+  phase: string;
+  /** When. */
+  timestamp: Timestamp;
+  /** How much of that part. */
+  percent?: number;
+}
+
+/** A repository. */
+export interface GitParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+}
+
+/** Files and folders. */
+export interface GitPathsParams {
+  /** Where they are. */
+  paths: string[];
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+}
+
+/** How to pull. */
+export interface GitPullParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Put the own commits on top instead of merging. */
+  rebase?: boolean;
+}
+
+/** What a pull brought. */
+export interface GitPullResult {
+  /** It is finished; false while conflicts wait. */
+  success: boolean;
+  /** What git said. */
+  message: string;
+  /** Commits that are new. */
+  commits_pulled: number;
+  /** Files that changed. */
+  files_changed: number;
+  /** Files whose conflict waits. */
+  conflicted_files: string[];
+}
+
+/** What to push. */
+export interface GitPushParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Replace what is there, unless somebody pushed since it was last seen. */
+  force?: boolean;
+  /** Follow the pushed branch from now on. */
+  set_upstream?: boolean;
+  /** Where to; the branch's own remote if absent. */
+  remote?: string;
+  /** Which branch; the one that is checked out if absent. */
+  branch?: string;
+}
+
+/** It is pushed. */
+export interface GitPushResult {
+  /** Always true. */
+  success: boolean;
+  /** What git said. */
+  message: string;
+  /** Commits that the remote had not. */
+  commits_pushed: number;
+  /** Always true. */
+  pushed: boolean;
+  /** The pushed branch is followed now. */
+  upstream_set: boolean;
+  /** That branch. */
+  upstream?: string;
+}
+
+/** A name that points to a commit. */
+export interface GitRef {
+  /** The name. */
+  name: string;
+  /** `head`, `local_branch`, `remote_branch` or `tag`. */
+  type: string;
+}
+
+/** A repository elsewhere. */
+export interface GitRemote {
+  /** Its name here. */
+  name: string;
+  /** Where it is fetched from; without a password. */
+  fetch_url: string;
+  /** Where it is pushed to; without a password. */
+  push_url: string;
+  /** `github`, `gitlab`, `bitbucket` or `custom`. */
+  provider: string;
+  /** Its branches, as last seen. */
+  tracking_branches: string[];
+}
+
+/** A repository elsewhere. */
+export interface GitRemoteAddParams {
+  /** Its name here. */
+  name: string;
+  /** Where it is. */
+  url: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Look what it has. */
+  fetch?: boolean;
+}
+
+/** The repository elsewhere is known. */
+export interface GitRemoteAddResult {
+  /** Always true. */
+  success: boolean;
+  /** For people. */
+  message: string;
+  /** It. */
+  remote: GitRemote;
+  /** Its branches, if they were looked for. */
+  fetched_branches?: string[];
+}
+
+/** The repositories elsewhere that are known. */
+export interface GitRemoteListResult {
+  /** Them. */
+  remotes: GitRemote[];
+}
+
+/** A repository elsewhere. */
+export interface GitRemoteParams {
+  /** Its name here. */
+  name: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+}
+
+/** The files are in the next commit. */
+export interface GitStageResult {
+  /** Always true. */
+  success: boolean;
+  /** What was named. */
+  staged: string[];
+}
+
+/** Something put aside. */
+export interface GitStash {
+  /** Its place; the latest is 0. */
+  index: number;
+  /** Its name. */
+  name: string;
+  /** The branch it was put aside from. */
+  branch: string;
+  /** What was said about it. */
+  message: string;
+}
+
+/** Something put aside. */
+export interface GitStashIndexParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Its place; the latest if absent. */
+  index?: number;
+}
+
+/** What was put aside. */
+export interface GitStashListResult {
+  /** Them, the latest first. */
+  stashes: GitStash[];
+  /** How many. */
+  count: number;
+}
+
+/** What to put aside. */
+export interface GitStashParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** What is said about it. */
+  message?: string;
+  /** Files that git does not know, too. */
+  include_untracked?: boolean;
+}
+
+/** Changes are put aside. */
+export interface GitStashResult {
+  /** Always true. */
+  success: boolean;
+  /** For people. */
+  message: string;
+  /** The name of what was put aside. */
+  name: string;
+}
+
+/** How a repository is, at a glance. */
+export interface GitStateResult {
+  /** There is a repository. */
+  is_git_repo: boolean;
+  /** It has a commit. */
+  has_commits: boolean;
+  /** `no_git`, `git_initialized`, `no_remote`, `no_push`, `synced`, `diverged` or `conflict`. */
+  state: string;
+  /** The branch; empty when none is checked out. */
+  branch: string;
+  /** The branch that it follows; empty if none. */
+  upstream: string;
+  /** Commits that the followed branch has not. */
+  ahead: number;
+  /** Commits that only the followed branch has. */
+  behind: number;
+  /** Files that the next commit holds. */
+  staged_count: number;
+  /** Files that it does not hold yet. */
+  unstaged_count: number;
+  /** Files that git does not know. */
+  untracked_count: number;
+  /** Conflicts wait. */
+  has_conflicts: boolean;
+  /** The repositories elsewhere that it knows. */
+  remotes: GitRemote[];
+  /** There is one. */
+  has_remote: boolean;
+  /** The first of them; empty if none. */
+  remote: string;
+  /** The branch follows another. */
+  has_upstream: boolean;
+  /** The folder's name. */
+  repo_name: string;
+  /** The folder. */
+  repo_root: string;
+}
+
+/** How a working copy is. */
+export interface GitStatusResult {
+  /** The branch; empty when none is checked out. */
+  branch: string;
+  /** The branch that it follows. */
+  upstream?: string;
+  /** Commits that the followed branch has not. */
+  ahead: number;
+  /** Commits that only the followed branch has. */
+  behind: number;
+  /** What the next commit holds. */
+  staged: GitFile[];
+  /** What it does not hold yet. */
+  unstaged: GitFile[];
+  /** Files that git does not know. */
+  untracked: GitFile[];
+  /** Files whose conflict waits. */
+  conflicted: GitFile[];
+  /** Nothing changed. */
+  is_clean: boolean;
+  /** So many files are left out, because they do not fit into an answer. */
+  omitted?: number;
+  /** The folder's name. */
+  repo_name: string;
+  /** The folder. */
+  repo_root: string;
+}
+
+/** The files are not in the next commit. */
+export interface GitUnstageResult {
+  /** Always true. */
+  success: boolean;
+  /** What was named. */
+  unstaged: string[];
+}
+
+/** What to follow. */
+export interface GitUpstreamParams {
+  /** The branch. */
+  branch: string;
+  /** The branch that it shall follow, such as `origin/main`. */
+  upstream: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+}
+
 /** The daemon is there. */
 export interface HealthResult {
   /** `ok`, or `stalled` while nothing can be recorded. */
@@ -1608,6 +2378,10 @@ export type NormalizedEvent = {
   | { type: "device.paired"; payload: DevicePairedPayload }
   /** `device.revoked` */
   | { type: "device.revoked"; payload: DeviceRevokedPayload }
+  /** `git.operation.completed` */
+  | { type: "git.operation.completed"; payload: GitOperationCompletedPayload }
+  /** `git.branch.changed` */
+  | { type: "git.branch.changed"; payload: GitBranchChangedPayload }
 );
 
 /** How much a notice matters. */
@@ -2715,6 +3489,8 @@ export interface SessionStartParams {
   yolo_mode?: boolean;
   /** Which runtime. */
   agent_type?: string;
+  /** A new session works in a working copy and on a branch of its own. */
+  worktree?: boolean;
   /** Its name. */
   title?: string;
   /** Its model. */
@@ -3574,8 +4350,10 @@ export interface Workspace {
   active_agent_type?: string;
   /** It is a git repository. */
   is_git_repo: boolean;
-  /** `no_git`, or `git_init` where there is a repository. */
+  /** `no_git`, `git_init`, `no_remote`, `no_push`, `synced`, `diverged` or `conflict`. */
   git_state: string;
+  /** How its repository is, where that was asked for and could be found out. */
+  git?: WorkspaceGit;
 }
 
 /** A folder to work in. */
@@ -3600,12 +4378,36 @@ export interface WorkspaceAddedPayload {
   path: string;
 }
 
+/** How a workspace's repository is, at a glance. */
+export interface WorkspaceGit {
+  /** There is one. */
+  initialized: boolean;
+  /** It knows others. */
+  has_remotes: boolean;
+  /** The branch; empty when none is checked out. */
+  branch: string;
+  /** Commits that the followed branch has not. */
+  ahead: number;
+  /** Commits that only the followed branch has. */
+  behind: number;
+  /** Files that the next commit holds. */
+  staged_count: number;
+  /** Files that it does not hold yet. */
+  unstaged_count: number;
+  /** Files that git does not know. */
+  untracked_count: number;
+  /** Conflicts wait. */
+  has_conflicts: boolean;
+  /** The same as `git_state`. */
+  state: string;
+}
+
 /** A directory that clients know by name: a plain UUID (v7). */
 export type WorkspaceId = string;
 
 /** How much to tell of each workspace. */
 export interface WorkspaceListParams {
-  /** With git's state. */
+  /** With git's state; yes if absent. */
   include_git?: boolean;
   /** Workspaces whose git state is read, at most. */
   git_limit?: number;
@@ -3677,7 +4479,7 @@ export interface WorkspaceStatusResult {
   active_session_count: number;
   /** There is one. */
   has_active_session: boolean;
-  /** `unavailable`, or `not_git`. */
+  /** `healthy`, `unhealthy`, `unavailable` or `not_git`. */
   git_tracker_state: string;
   /** The repository's name. */
   git_repo_name: string;
@@ -3709,4 +4511,74 @@ export interface WorkspaceUpdatedPayload {
   name?: string;
   /** Whether a session is started in it when Roost starts. */
   auto_start?: boolean;
+}
+
+/** A new working copy. */
+export interface WorktreeAddParams {
+  /** Its name, one part of a path. */
+  name: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Its branch, made if it is not there; `roost/` and the name if absent. */
+  branch?: string;
+  /** Where a new branch begins; at what is checked out if absent. */
+  base?: string;
+}
+
+/** The working copy is there. */
+export interface WorktreeAddResult {
+  /** Always true. */
+  success: boolean;
+  /** It. */
+  worktree: WorktreeInfo;
+}
+
+/** A working copy. */
+export interface WorktreeInfo {
+  /** Its name; empty where it was not made by Roost. */
+  name: string;
+  /** Its folder. */
+  path: string;
+  /** Its branch; empty if none is checked out. */
+  branch: string;
+  /** The commit that is checked out; empty before the first. */
+  head: string;
+  /** The commit that a session's branch began from. */
+  base?: string;
+  /** The session that works there. */
+  session_id?: string;
+  /** It is the workspace's own. */
+  is_main: boolean;
+  /** It may not be removed. */
+  is_locked: boolean;
+  /** Its folder is gone. */
+  is_prunable: boolean;
+}
+
+/** All working copies. */
+export interface WorktreeListResult {
+  /** Them, the workspace's own first. */
+  worktrees: WorktreeInfo[];
+  /** How many. */
+  count: number;
+}
+
+/** A session's work to be merged. */
+export interface WorktreeMergeParams {
+  /** The working copy's name. */
+  name: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** What is said about changes that are not committed there yet; without it they are an error. */
+  message?: string;
+}
+
+/** A working copy. */
+export interface WorktreeParams {
+  /** Its name. */
+  name: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Even if what it holds is lost. */
+  force?: boolean;
 }

@@ -121,6 +121,8 @@ event_table! {
     WorkspaceRemoved(WorkspaceRemovedPayload) = "workspace.removed",
     DevicePaired(DevicePairedPayload) = "device.paired",
     DeviceRevoked(DeviceRevokedPayload) = "device.revoked",
+    GitOperationCompleted(GitOperationCompletedPayload) = "git.operation.completed",
+    GitBranchChanged(GitBranchChangedPayload) = "git.branch.changed",
 }
 
 /// Lets the schema accept what [`EventBody::Other`] accepts, so that a client's validator does not refuse a newer event.

@@ -6,7 +6,7 @@
 //! * A client that is gone cancels what only reads. A command runs on, owned by the door.
 //! * Replies wait for room, so none is ever lost; events wait in their feed, which is a position in the log.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,6 +23,7 @@ use crate::caller::Caller;
 use crate::dispatch::{Context, MAX_FRAME, dispatch};
 use crate::feed::Feeds;
 use crate::host::Host;
+use crate::turns::Turns;
 
 /// Frames that wait to be written at most.
 const OUT: usize = 64;
@@ -53,8 +54,8 @@ pub(crate) struct Connection {
     out: mpsc::Sender<Outgoing>,
     out_bytes: Arc<Semaphore>,
     calls: Arc<Semaphore>,
-    /// Whose turn it is at each session.
-    turns: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    /// Whose turn it is at each session and each repository.
+    turns: Turns,
     /// The client is gone, or shall be.
     pub(crate) ended: CancellationToken,
 }
@@ -84,7 +85,7 @@ impl Connection {
             out,
             out_bytes: Arc::new(Semaphore::new(OUT_BYTES)),
             calls: Arc::new(Semaphore::new(CALLS)),
-            turns: Mutex::default(),
+            turns: Turns::default(),
             ended: host.closing.child_token(),
         });
         host.presence.join(&connection);
@@ -154,13 +155,18 @@ impl Connection {
     ) -> impl Future<Output = Option<Response>> + Send + 'static {
         let method = Method::from_name(&call.method);
         let cost = method.map_or(Cost::Read, Method::cost);
-        let turn = match (cost, session_of(&call)) {
-            (Cost::Change | Cost::Start, Some(id)) => {
+        let changes = matches!(cost, Cost::Change | Cost::Start);
+        let About { session_id, workspace_id } = if changes { About::of(&call) } else { About::default() };
+        let turn = match session_id {
+            _ if changes && method.is_some_and(Method::is_git) => {
+                Some(self.turns.place(format!("git {}", workspace_id.unwrap_or_default())).await)
+            }
+            Some(id) => {
                 // One line for a session, whichever of its names it is called by.
                 let session = host.session(&id).await.map_or(id, |record| record.session_id.to_string());
-                Some(self.turn(session).await)
+                Some(self.turns.place(session).await)
             }
-            _ => None,
+            None => None,
         };
         let (this, host) = (self.clone(), host.clone());
         async move {
@@ -183,27 +189,6 @@ impl Connection {
                 Err(Fault::new(FaultCode::InternalError, "the call failed inside Roost; see the daemon's log"))
             });
             call.id.map(|id| Response::new(id, outcome))
-        }
-    }
-
-    /// Stands in line at a session: the place is taken when this returns, and awaited by what it returns.
-    async fn turn(
-        &self,
-        session: String,
-    ) -> impl Future<Output = tokio::sync::OwnedMutexGuard<()>> + Send + 'static + use<> {
-        let line = {
-            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-            turns.retain(|_, line| Arc::strong_count(line) > 1);
-            turns.entry(session).or_default().clone()
-        };
-        let mut waiting = Box::pin(line.lock_owned());
-        // The first poll takes the place in the line.
-        let taken = futures::poll!(&mut waiting);
-        async move {
-            match taken {
-                std::task::Poll::Ready(guard) => guard,
-                std::task::Poll::Pending => waiting.await,
-            }
         }
     }
 
@@ -342,14 +327,18 @@ fn is_goodbye(call: &Call) -> bool {
     Method::from_name(&call.method) == Some(Method::Shutdown)
 }
 
-/// The session that a call is about.
-fn session_of(call: &Call) -> Option<String> {
-    #[derive(Deserialize)]
-    struct About {
-        #[serde(alias = "resume_session_id")]
-        session_id: Option<String>,
+/// What a call is about.
+#[derive(Default, Deserialize)]
+struct About {
+    #[serde(alias = "resume_session_id")]
+    session_id: Option<String>,
+    workspace_id: Option<String>,
+}
+
+impl About {
+    fn of(call: &Call) -> Self {
+        call.params.as_ref().and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
     }
-    serde_json::from_str::<About>(call.params.as_ref()?.get()).ok()?.session_id
 }
 
 /// The response, or an error in its place if it is too big for a frame.

@@ -4,6 +4,7 @@ use roost_engine::Error as EngineError;
 use roost_log::Error as LogError;
 use roost_proto::rpc::{Fault, FaultCode};
 use roost_workspace::Error as WorkspaceError;
+use roost_workspace::git::GitKind;
 
 /// The engine's error as a fault.
 pub(crate) fn engine(error: EngineError) -> Fault {
@@ -59,6 +60,16 @@ pub(crate) fn workspace(error: WorkspaceError) -> Fault {
             (FaultCode::FileReadError, path)
         }
         WorkspaceError::NoRoot { folder, .. } => (FaultCode::DirectoryNotFound, folder),
+        WorkspaceError::Git { operation, kind, .. } => {
+            let code = match kind {
+                GitKind::NotARepository | GitKind::Bare => FaultCode::NotAGitRepo,
+                GitKind::Conflict => FaultCode::GitConflict,
+                GitKind::BadName => FaultCode::InvalidParams,
+                GitKind::DiskFull => FaultCode::DiskFull,
+                _ => FaultCode::GitOperationFailed,
+            };
+            return Fault::new(code, &error).with("operation", operation).with("kind", kind.word());
+        }
     };
     Fault::new(code, &error).with("path", path)
 }

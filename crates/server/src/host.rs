@@ -21,6 +21,7 @@ use crate::projected::Projections;
 use crate::quiet::Quiet;
 use crate::settings::Settings;
 use crate::tail::Tails;
+use crate::turns::Turns;
 use crate::workspaces::Workspaces;
 
 /// What the composition root gives to the door.
@@ -45,6 +46,8 @@ pub(crate) struct Host {
     pub(crate) instance: String,
     pub(crate) started: Instant,
     pub(crate) workspaces: Workspaces,
+    /// Whose turn it is to change each workspace's repository.
+    pub(crate) repositories: Turns,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
     /// The past sessions that are watched.
@@ -75,6 +78,7 @@ impl Host {
             instance: auth.place.session.clone(),
             started: Instant::now(),
             workspaces,
+            repositories: Turns::default(),
             presence: Presence::default(),
             tails: Tails::default(),
             projections: Projections::default(),

@@ -35,6 +35,7 @@ mod server;
 mod settings;
 mod tail;
 mod tls;
+mod turns;
 mod whole;
 mod workspaces;
 mod ws;

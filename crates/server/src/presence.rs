@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use roost_proto::ids::ClientId;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::connection::Connection;
@@ -111,6 +111,15 @@ impl Presence {
                 "leaving_client_id": leaving, "remaining_viewers": named, "viewer_count": viewers.len(),
             });
             other.tell("session_left", params);
+        }
+    }
+
+    /// Tells those who follow a workspace something that is true only now.
+    pub(crate) fn tell_followers(&self, workspace: &str, event: &str, params: &Value) {
+        for connection in self.all() {
+            if connection.follows(Some(workspace)) && !connection.feeds().is_empty() {
+                connection.tell(event, params.clone());
+            }
         }
     }
 

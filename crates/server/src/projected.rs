@@ -84,8 +84,12 @@ impl Projections {
         }
         let event = whole(host.engine.artifacts(), entry.event()?).await;
         let session = event.trace.session_id.clone();
-        let constant =
-            if is_host(entry.stream()) { Arc::default() } else { self.constant(&*host.log, &session).await? };
+        let constant = if is_host(entry.stream()) {
+            let workspace_id = notify::workspace_of(&event.body).map(ToOwned::to_owned);
+            Arc::new(Constant { workspace_id, ..Constant::default() })
+        } else {
+            self.constant(&*host.log, &session).await?
+        };
         let notes = notify::project(&event, &constant.about());
         let last = notes.len().saturating_sub(1);
         let cursor = entry.cursor().to_string();

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post};
 use axum::{Extension, Router};
 use bytes::Bytes;
-use roost_proto::rpc::{Call, Fault, FaultCode, Id, Method, Outcome};
+use roost_proto::rpc::{Call, Cost, Fault, FaultCode, Id, Method, Outcome};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -37,7 +37,27 @@ pub(crate) fn routes() -> Router<Arc<Host>> {
             .route(&format!("{agent}/status"), read(Method::AgentStatus, same))
             .route(&format!("{agent}/input"), write(Method::AgentInput, same));
     }
+    for &method in Method::ALL.iter().filter(|method| method.is_git()) {
+        let route = match (method, method.cost()) {
+            (Method::GitDiff, _) => read(method, diffs),
+            (_, Cost::Read) => read(method, same),
+            _ => write(method, same),
+        };
+        router = router.route(&format!("/api/{}", method.name()), route);
+    }
     router
+}
+
+/// Diffs of all files are a table by path here.
+fn diffs(_: &Map<String, Value>, mut result: Value) -> Value {
+    let Some(Value::Array(files)) = result.get_mut("diffs").map(Value::take) else { return result };
+    let path = |file: &Value| {
+        let staged = if file["is_staged"] == true { " (staged)" } else { "" };
+        format!("{}{staged}", file["path"].as_str().unwrap_or_default())
+    };
+    let truncated: Vec<_> = files.iter().filter(|file| file["is_truncated"] == true).map(path).collect();
+    let diffs: Map<_, _> = files.iter().map(|file| (path(file), file["diff"].clone())).collect();
+    json!({ "diffs": diffs, "truncated_paths": truncated })
 }
 
 fn same(_: &Map<String, Value>, result: Value) -> Value {
@@ -110,8 +130,11 @@ fn from_query(pairs: Vec<(String, String)>) -> Map<String, Value> {
         _ => text.parse::<u32>().map_or(json!(text), |number| json!(number)),
     };
     // An id is text even where it is all digits.
-    let is_text =
-        |name: &str| name.ends_with("_id") || ["before", "after", "order", "path", "directory"].contains(&name);
+    let is_text = |name: &str| {
+        name.ends_with("_id")
+            || ["before", "after", "order", "path", "directory", "branch", "author", "since", "until", "name"]
+                .contains(&name)
+    };
     pairs
         .into_iter()
         .map(|(name, text)| if is_text(&name) { (name, json!(text)) } else { (name, value(text)) })
@@ -131,6 +154,12 @@ async fn serve(
         return StatusCode::NO_CONTENT.into_response();
     };
     match response.outcome {
+        Outcome::Error(fault) if method.cost() != Cost::Read && is_gits_own(&fault) => {
+            let body = json!({
+                "success": false, "error": fault.message, "code": fault.data.get("code"), "details": fault.data,
+            });
+            ([(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+        }
         Outcome::Error(fault) => refuse(&fault),
         Outcome::Result(result) => {
             let result = serde_json::from_str(result.get()).unwrap_or_default();
@@ -138,6 +167,11 @@ async fn serve(
             ([(header::CONTENT_TYPE, "application/json")], body).into_response()
         }
     }
+}
+
+/// What git itself refused to do is an answer to these clients, and no failure of the call.
+fn is_gits_own(fault: &Fault) -> bool {
+    matches!(fault.kind(), Some(FaultCode::GitOperationFailed | FaultCode::GitConflict))
 }
 
 fn refuse(fault: &Fault) -> Response {

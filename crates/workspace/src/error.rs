@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::git::GitKind;
+
 /// Why something in a workspace could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -68,6 +70,16 @@ pub enum Error {
         path: String,
         /// What the system said.
         source: io::Error,
+    },
+    /// git could not do it.
+    #[error("git {operation} failed: {message}")]
+    Git {
+        /// What was to be done, such as `push`.
+        operation: &'static str,
+        /// What git said, and what can be done about it.
+        message: String,
+        /// Which failure it is.
+        kind: GitKind,
     },
 }
 

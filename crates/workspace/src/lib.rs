@@ -9,6 +9,7 @@
 mod binary;
 mod error;
 pub mod files;
+pub mod git;
 mod gitdir;
 pub mod grep;
 pub mod index;

@@ -12,6 +12,7 @@ use super::{asks, log_line, said, session, state};
 use crate::approval::{Pending, PendingAsk};
 use crate::event::{EventBody, NormalizedEvent};
 use crate::ids::SessionId;
+use crate::payload::GitBranchChangedPayload;
 use crate::time::Timestamp;
 
 /// Bytes that an event may take; a bigger frame than 1 MiB ends a phone's connection.
@@ -111,6 +112,14 @@ pub fn project(event: &NormalizedEvent, about: &About<'_>) -> Vec<Notification> 
         Body::WorkspaceRemoved(gone) => {
             vec![workspace_removed(gone.workspace_id.as_str(), &gone.name, &gone.path, event.time)]
         }
+        Body::GitOperationCompleted(done) => {
+            vec![of_workspace("git_operation_completed", json!(done), event.time)]
+        }
+        Body::GitBranchChanged(changed) => {
+            let GitBranchChangedPayload { workspace_id, from_branch, to_branch, session_id: _ } = changed;
+            let fields = json!({ "from_branch": from_branch, "to_branch": to_branch, "workspace_id": workspace_id });
+            vec![of_workspace("git_branch_changed", fields, event.time)]
+        }
         Body::WorkspaceAdded(_)
         | Body::WorkspaceUpdated(_)
         | Body::DevicePaired(_)
@@ -144,6 +153,23 @@ fn workspace_removed(id: &str, name: &str, path: &str, time: Timestamp) -> Notif
     Room::new(PAYLOAD).fields(&mut params);
     params.insert("timestamp".into(), time.to_string().into());
     Notification { event: "workspace_removed", params, audience: Audience::Everyone }
+}
+
+/// Something that happened to a workspace and to no session: with a session's id a phone would misread it.
+fn of_workspace(event: &'static str, fields: Value, time: Timestamp) -> Notification {
+    let mut params = object(fields);
+    Room::new(PAYLOAD).fields(&mut params);
+    params.insert("timestamp".into(), time.to_string().into());
+    Notification { event, params, audience: Audience::Workspace }
+}
+
+/// The workspace that an event of the host is about.
+pub fn workspace_of(body: &EventBody) -> Option<&str> {
+    match body {
+        EventBody::GitOperationCompleted(done) => Some(done.workspace_id.as_str()),
+        EventBody::GitBranchChanged(changed) => Some(changed.workspace_id.as_str()),
+        _ => None,
+    }
 }
 
 /// The notification as one line of JSON-RPC. What is not durable has an empty cursor, which is left out.

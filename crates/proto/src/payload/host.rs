@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{DeviceId, WorkspaceId};
+use crate::ids::{DeviceId, SessionId, WorkspaceId};
 use crate::rpc::Scope;
 
 payload! {
@@ -63,5 +63,56 @@ payload! {
         device_id: DeviceId,
         /// Why.
         reason: String,
+    }
+}
+
+payload! {
+    /// `git.operation.completed`: a client had something done with a workspace's repository.
+    GitOperationCompletedPayload {
+        /// Whose repository.
+        workspace_id: WorkspaceId,
+        /// What was done, such as `commit`.
+        operation: String,
+        /// It is finished; false also while conflicts wait.
+        success: bool,
+        /// What came of it, for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// Why it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+        /// The commit that was made.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sha: Option<String>,
+        /// The branch that it was about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
+        /// How many files it was about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        files_affected: Option<u64>,
+        /// Commits that went to the remote.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commits_pushed: Option<u64>,
+        /// Commits that came from the remote.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commits_pulled: Option<u64>,
+        /// Files whose conflict waits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        conflicted_files: Option<Vec<String>>,
+    }
+}
+
+payload! {
+    /// `git.branch.changed`: another branch is checked out in a workspace.
+    GitBranchChangedPayload {
+        /// Whose repository.
+        workspace_id: WorkspaceId,
+        /// The branch before.
+        from_branch: String,
+        /// The branch now.
+        to_branch: String,
+        /// The session that did it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_id: Option<SessionId>,
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! They all tell of one evening: a phone, one workspace, one session of the demo agent that wants to write a file.
 
+mod git;
 mod things;
 
 use serde_json::{Value, json};
@@ -161,7 +162,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
             json!({
                 "workspace_id": WORKSPACE, "workspace_name": "engine", "path": FOLDER, "auto_start": false,
                 "created_at": ADDED, "sessions": [of_workspace()], "active_session_count": 1,
-                "has_active_session": true, "git_tracker_state": "unavailable", "git_repo_name": "engine",
+                "has_active_session": true, "git_tracker_state": "healthy", "git_repo_name": "engine",
                 "is_git_repo": true, "git_last_error": "", "is_being_watched": true, "watched_session_id": SESSION,
             }),
         ),
@@ -213,6 +214,39 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "total_count": 2,
             }),
         ),
+
+        Method::GitStatus
+        | Method::GitState
+        | Method::GitDiff
+        | Method::GitStage
+        | Method::GitUnstage
+        | Method::GitDiscard
+        | Method::GitCommit
+        | Method::GitPush
+        | Method::GitPull
+        | Method::GitFetch
+        | Method::GitBranches
+        | Method::GitCheckout
+        | Method::GitBranchDelete
+        | Method::GitUpstreamSet
+        | Method::GitLog
+        | Method::GitStash
+        | Method::GitStashList
+        | Method::GitStashApply
+        | Method::GitStashPop
+        | Method::GitStashDrop
+        | Method::GitMerge
+        | Method::GitMergeAbort
+        | Method::GitInit
+        | Method::GitRemoteAdd
+        | Method::GitRemoteList
+        | Method::GitRemoteRemove
+        | Method::WorktreeList
+        | Method::WorktreeAdd
+        | Method::WorktreeRemove
+        | Method::WorktreeDiff
+        | Method::WorktreeMerge
+        | Method::WorktreeDiscard => git::params_and_result(method),
 
         Method::PermissionRespond => (
             json!({

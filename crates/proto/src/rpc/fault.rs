@@ -72,6 +72,12 @@ fault_table! {
     FileReadError = -32023, "FILE_READ_ERROR", 409;
     /// There is no such folder.
     DirectoryNotFound = -32024, "DIRECTORY_NOT_FOUND", 404;
+    /// The workspace's folder is not the top of a repository with files.
+    NotAGitRepo = -32030, "NOT_A_GIT_REPO", 404;
+    /// git could not do it; `operation` and `kind` say what and why.
+    GitOperationFailed = -32031, "GIT_ERROR", 409;
+    /// Conflicts wait to be resolved first.
+    GitConflict = -32032, "GIT_CONFLICT", 409;
     /// Too many calls; wait for `retry_after` seconds.
     RateLimited = -32050, "RATE_LIMITED", 429;
     /// The token does not allow it.

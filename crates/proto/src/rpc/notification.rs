@@ -11,10 +11,12 @@ use crate::time::Timestamp;
 
 mod agent;
 mod ask;
+mod git;
 mod session;
 
 pub use agent::*;
 pub use ask::*;
+pub use git::*;
 pub use session::*;
 
 wire! {
@@ -126,6 +128,12 @@ notification_table! {
     Truncated = "truncated" (Truncated);
     /// A workspace was removed.
     WorkspaceRemoved = "workspace_removed" (WorkspaceRemoved);
+    /// A client had something done with a workspace's repository.
+    GitOperationCompleted = "git_operation_completed" (GitOperationCompleted);
+    /// Another branch is checked out.
+    GitBranchChanged = "git_branch_changed" (GitBranchChanged);
+    /// How far a push, pull or fetch is; a client that does not keep up misses some.
+    GitOperationProgress = "git_operation_progress" (GitOperationProgress);
     /// A task failed.
     Error = "error" (TaskFault);
     /// The connection lives; sent every 30 seconds.

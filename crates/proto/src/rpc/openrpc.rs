@@ -120,12 +120,15 @@ fn may_answer(method: Method, code: FaultCode, takes: impl Fn(&str) -> bool) -> 
         FaultCode::AgentNotConfigured | FaultCode::Busy => method.cost() == Cost::Start,
         FaultCode::SessionNotFound => takes("session_id"),
         FaultCode::SessionInvalid => takes("session_id") && method.cost() != Cost::Read,
+        FaultCode::NotAGitRepo | FaultCode::GitOperationFailed => method.is_git(),
+        FaultCode::GitConflict => method.is_git() && method.cost() == Cost::Change,
         FaultCode::FileNotFound | FaultCode::FileTooLarge | FaultCode::FileReadError => {
             [Method::FileGet, Method::WorkspaceFileGet].contains(&method)
         }
         FaultCode::DirectoryNotFound => [Method::FileList, Method::WorkspaceFilesList].contains(&method),
         FaultCode::PathTraversal => {
             [Method::FileGet, Method::FileList, Method::WorkspaceFileGet, Method::WorkspaceFilesList].contains(&method)
+                || (method.is_git() && (takes("path") || takes("paths")))
         }
         FaultCode::WorkspaceNotFound => takes("workspace_id"),
         FaultCode::Truncated => takes("after") || takes("after_seq"),

@@ -53,6 +53,8 @@ params! {
         /// Which runtime.
         #[serde(alias = "runtime")]
         agent_type: String,
+        /// A new session works in a working copy and on a branch of its own.
+        worktree: bool,
         /// Its name.
         title: String,
         /// Its model.

@@ -42,6 +42,17 @@ pub trait Typed {
     type Result: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send;
 }
 
+/// The table's own name for what some clients call otherwise.
+fn alias(name: &str) -> Cow<'_, str> {
+    let rest = |prefix: &str| name.strip_prefix(prefix);
+    match (name, rest("workspace/git/"), rest("git/worktree/")) {
+        ("git/get_status" | "workspace/git/get_status", ..) => "git/state".into(),
+        (_, Some(rest), _) => format!("git/{rest}").into(),
+        (_, _, Some(rest)) => format!("workspace/worktree/{rest}").into(),
+        _ => name.into(),
+    }
+}
+
 macro_rules! method_table {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal ($params:ty) -> $result:ty, $scope:ident, $cost:ident;)*) => {
         /// Every method.
@@ -68,9 +79,9 @@ macro_rules! method_table {
                 match self { $(Self::$variant => $name),* }
             }
 
-            /// The method of this name.
+            /// The method of this name, or of this other name.
             pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($name => Some(Self::$variant),)* _ => None }
+                match &*alias(name) { $($name => Some(Self::$variant),)* _ => None }
             }
 
             /// What it does, in a sentence.
@@ -81,6 +92,11 @@ macro_rules! method_table {
             /// The part of the protocol that it belongs to.
             pub fn area(self) -> &'static str {
                 self.name().split_once('/').map_or("lifecycle", |(area, _)| area)
+            }
+
+            /// It is about a workspace's repository.
+            pub fn is_git(self) -> bool {
+                self.area() == "git" || self.name().starts_with("workspace/worktree/")
             }
 
             /// What a client must be allowed to do.
@@ -218,6 +234,72 @@ method_table! {
     /// Lists a folder; of the first workspace, unless one is named.
     FileList = "file/list" (FileListParams) -> FileListResult, Observe, Read;
 
+    /// How a repository is, with every file that changed.
+    GitStatus = "git/status" (GitParams) -> GitStatusResult, Observe, Read;
+    /// How a repository is, at a glance; also called `git/get_status`.
+    GitState = "git/state" (GitParams) -> GitStateResult, Observe, Read;
+    /// What changed in a file or in all of them, line by line.
+    GitDiff = "git/diff" (GitDiffParams) -> GitDiffResult, Observe, Read;
+    /// Puts files into the next commit.
+    GitStage = "git/stage" (GitPathsParams) -> GitStageResult, Operate, Change;
+    /// Takes files out of the next commit.
+    GitUnstage = "git/unstage" (GitPathsParams) -> GitUnstageResult, Operate, Change;
+    /// Brings files back; deletes files that git does not know if they are named one by one.
+    GitDiscard = "git/discard" (GitPathsParams) -> GitDiscardResult, Operate, Change;
+    /// Commits what is staged.
+    GitCommit = "git/commit" (GitCommitParams) -> GitCommitResult, Operate, Change;
+    /// Pushes a branch.
+    GitPush = "git/push" (GitPushParams) -> GitPushResult, Operate, Change;
+    /// Fetches the followed branch and merges it; conflicts are told with their files.
+    GitPull = "git/pull" (GitPullParams) -> GitPullResult, Operate, Change;
+    /// Looks what a remote has.
+    GitFetch = "git/fetch" (GitFetchParams) -> GitFetchResult, Operate, Change;
+    /// Lists branches, here and as last seen elsewhere.
+    GitBranches = "git/branches" (GitParams) -> GitBranchesResult, Observe, Read;
+    /// Goes to another branch.
+    GitCheckout = "git/checkout" (GitCheckoutParams) -> GitCheckoutResult, Operate, Change;
+    /// Deletes a branch.
+    GitBranchDelete = "git/branch/delete" (GitBranchDeleteParams) -> GitBranchDeleteResult, Operate, Change;
+    /// Makes a branch follow another.
+    GitUpstreamSet = "git/upstream/set" (GitUpstreamParams) -> Done, Operate, Change;
+    /// Lists commits with their refs and the lines between them, page by page.
+    GitLog = "git/log" (GitLogParams) -> GitLogResult, Observe, Read;
+    /// Puts changes aside.
+    GitStash = "git/stash" (GitStashParams) -> GitStashResult, Operate, Change;
+    /// Lists what was put aside.
+    GitStashList = "git/stash/list" (GitParams) -> GitStashListResult, Observe, Read;
+    /// Brings back what was put aside, and keeps it.
+    GitStashApply = "git/stash/apply" (GitStashIndexParams) -> GitMergeResult, Operate, Change;
+    /// Brings back what was put aside.
+    GitStashPop = "git/stash/pop" (GitStashIndexParams) -> GitMergeResult, Operate, Change;
+    /// Forgets what was put aside.
+    GitStashDrop = "git/stash/drop" (GitStashIndexParams) -> GitMergeResult, Operate, Change;
+    /// Merges a branch; conflicts are told with their files.
+    GitMerge = "git/merge" (GitMergeParams) -> GitMergeResult, Operate, Change;
+    /// Goes back to before the merge that waits for its conflicts.
+    GitMergeAbort = "git/merge/abort" (GitParams) -> Done, Operate, Change;
+    /// Makes a workspace's folder a repository.
+    GitInit = "git/init" (GitInitParams) -> GitInitResult, Operate, Change;
+    /// Adds a repository elsewhere.
+    GitRemoteAdd = "git/remote/add" (GitRemoteAddParams) -> GitRemoteAddResult, Operate, Change;
+    /// Lists the repositories elsewhere.
+    GitRemoteList = "git/remote/list" (GitParams) -> GitRemoteListResult, Observe, Read;
+    /// Forgets a repository elsewhere.
+    GitRemoteRemove = "git/remote/remove" (GitRemoteParams) -> Done, Operate, Change;
+
+    /// Lists the working copies of a workspace's repository; also called `git/worktree/list`, and so with the others.
+    WorktreeList = "workspace/worktree/list" (GitParams) -> WorktreeListResult, Observe, Read;
+    /// Makes a working copy beside the workspace's own.
+    WorktreeAdd = "workspace/worktree/add" (WorktreeAddParams) -> WorktreeAddResult, Operate, Change;
+    /// Removes a working copy; its branch stays.
+    WorktreeRemove = "workspace/worktree/remove" (WorktreeParams) -> Done, Operate, Change;
+    /// What a session changed in its working copy since its branch began.
+    WorktreeDiff = "workspace/worktree/diff" (WorktreeParams) -> GitDiffResult, Observe, Read;
+    /// Merges a session's branch into what the workspace has checked out.
+    WorktreeMerge = "workspace/worktree/merge" (WorktreeMergeParams) -> GitMergeResult, Operate, Change;
+    /// Removes a session's working copy and branch with everything that was not merged.
+    WorktreeDiscard = "workspace/worktree/discard" (WorktreeParams) -> Done, Operate, Change;
+
     /// Allows or denies a tool call that waits.
     PermissionRespond = "permission/respond" (PermissionRespondParams) -> Success, Operate, Change;
     /// What waits for an answer, the oldest first.
@@ -260,6 +342,21 @@ mod tests {
         assert_eq!(names.len(), Method::ALL.len());
         for &method in Method::ALL {
             assert_eq!(Method::from_name(method.name()), Some(method));
+        }
+    }
+
+    #[test]
+    fn other_names_lead_to_the_same_method() {
+        let cases = [
+            ("git/get_status", Some(Method::GitState)),
+            ("workspace/git/status", Some(Method::GitStatus)),
+            ("workspace/git/stash/pop", Some(Method::GitStashPop)),
+            ("workspace/git/get_status", Some(Method::GitState)),
+            ("git/worktree/list", Some(Method::WorktreeList)),
+            ("workspace/git/nothing", None),
+        ];
+        for (name, method) in cases {
+            assert_eq!(Method::from_name(name), method, "{name}");
         }
     }
 

@@ -11,7 +11,7 @@ params! {
     #[derive(Default)]
     WorkspaceListParams {
         ;
-        /// With git's state.
+        /// With git's state; yes if absent.
         include_git: bool,
         /// Workspaces whose git state is read, at most.
         git_limit: u32,
@@ -46,8 +46,37 @@ wire! {
         active_agent_type: Option<String>,
         /// It is a git repository.
         is_git_repo: bool,
-        /// `no_git`, or `git_init` where there is a repository.
+        /// `no_git`, `git_init`, `no_remote`, `no_push`, `synced`, `diverged` or `conflict`.
         git_state: String,
+        /// How its repository is, where that was asked for and could be found out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        git: Option<WorkspaceGit>,
+    }
+}
+
+wire! {
+    /// How a workspace's repository is, at a glance.
+    WorkspaceGit {
+        /// There is one.
+        initialized: bool,
+        /// It knows others.
+        has_remotes: bool,
+        /// The branch; empty when none is checked out.
+        branch: String,
+        /// Commits that the followed branch has not.
+        ahead: u64,
+        /// Commits that only the followed branch has.
+        behind: u64,
+        /// Files that the next commit holds.
+        staged_count: u64,
+        /// Files that it does not hold yet.
+        unstaged_count: u64,
+        /// Files that git does not know.
+        untracked_count: u64,
+        /// Conflicts wait.
+        has_conflicts: bool,
+        /// The same as `git_state`.
+        state: String,
     }
 }
 
@@ -125,7 +154,7 @@ wire! {
         active_session_count: u64,
         /// There is one.
         has_active_session: bool,
-        /// `unavailable`, or `not_git`.
+        /// `healthy`, `unhealthy`, `unavailable` or `not_git`.
         git_tracker_state: String,
         /// The repository's name.
         git_repo_name: String,

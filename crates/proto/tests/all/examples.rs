@@ -302,6 +302,27 @@ fn host() -> Vec<EventBody> {
         WorkspaceRemovedPayload { workspace_id: "w1".into(), name, path }.into(),
         DevicePairedPayload { device_id: "dev_1".into(), name: "Ada's phone".into(), scope: Scope::Operate }.into(),
         DeviceRevokedPayload { device_id: "dev_1".into(), reason: "lost".into() }.into(),
+        GitOperationCompletedPayload {
+            workspace_id: "w1".into(),
+            operation: "pull".into(),
+            success: false,
+            message: Some("Merge conflict in notes.md".into()),
+            error: Some("conflicts wait".into()),
+            sha: Some("2fd4e1c".into()),
+            branch: Some("main".into()),
+            files_affected: Some(1),
+            commits_pushed: Some(0),
+            commits_pulled: Some(2),
+            conflicted_files: Some(vec!["notes.md".into()]),
+        }
+        .into(),
+        GitBranchChangedPayload {
+            workspace_id: "w1".into(),
+            from_branch: "main".into(),
+            to_branch: "notes".into(),
+            session_id: Some("s1".into()),
+        }
+        .into(),
     ]
 }
 

@@ -175,7 +175,7 @@ pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> R
 }
 
 /// As many as fit into a frame, at least one.
-fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
+pub(super) fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
     let (mut fitting, mut size) = (Vec::new(), 4096);
     for item in items {
         size += serde_json::to_string(&item).map_or(0, |text| text.len() + 1);

@@ -76,7 +76,7 @@ async fn capabilities(host: &Host) -> ServerCapabilities {
     let git = ["status", "diff", "stage", "unstage", "discard", "commit", "push", "pull", "branches", "checkout"];
     ServerCapabilities {
         agent: all(&["run", "stop", "respond", "sessions", "sessionWatch"], true),
-        git: all(&git, false),
+        git: all(&git, true),
         file: all(&["get", "list"], false),
         repository: all(&["index", "search", "list", "tree", "stats", "rebuild"], false),
         notifications: EventName::ALL.iter().map(|event| event.name().to_owned()).collect(),
@@ -126,7 +126,7 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<StatusR
         repo_name: default.map(|entry| entry.name).unwrap_or_default(),
         uptime_seconds: host.uptime_seconds(),
         watcher_enabled: false,
-        git_enabled: false,
+        git_enabled: true,
         is_git_repo,
         running_tasks: running,
         pending,

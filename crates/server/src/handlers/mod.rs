@@ -5,6 +5,7 @@ mod answering;
 mod attaching;
 pub(crate) mod events;
 pub(crate) mod file;
+pub(crate) mod git;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod lifecycle;

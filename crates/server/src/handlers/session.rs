@@ -15,6 +15,7 @@ use roost_proto::session::SessionRecord;
 use serde_json::{Value, json};
 
 use super::attaching::Attached;
+use super::git::worktree;
 use super::routing::Named;
 use super::{answering, routing, shape};
 use crate::dispatch::Context;
@@ -42,16 +43,26 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         let record = routing::hosted(context, Named { id, workspace, cwd, agent_type }, mode).await?;
         return attached(context, record, "attached").await;
     }
-    let (cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref())?;
+    let (mut cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref())?;
+    let wants_worktree = params.worktree.unwrap_or_default();
     if params.mode.unwrap_or_default() == StartMode::Attach
+        && !wants_worktree
         && let Some(entry) = &workspace
         && let Some(record) = latest(context, entry, agent_type).await?
     {
         let outcome = if shape::is_live(&record) { "existing" } else { "attached" };
         return attached(context, record, outcome).await;
     }
+    let runtime = routing::runtime(context, agent_type).await?;
+    let mut worktree = None;
+    if wants_worktree {
+        let id = workspace.as_ref().ok_or_else(|| Fault::missing("workspace_id"))?.id.clone();
+        let (path, name) = worktree::for_session(context, id.as_str()).await?;
+        cwd = path;
+        worktree = Some((id, name));
+    }
     let new = NewSession {
-        runtime: Some(routing::runtime(context, agent_type).await?),
+        runtime: Some(runtime),
         cwd,
         mode: mode.unwrap_or_default(),
         credential_namespace: NAMESPACE.into(),
@@ -63,8 +74,11 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
             runtime_config: params.runtime_config,
         },
     };
-    let id = context.host.engine.create_session(new).await.map_err(fault::engine)?;
-    let record = context.host.session(id.as_str()).await?;
+    let created = context.host.engine.create_session(new).await.map_err(fault::engine);
+    if let (Err(_), Some((workspace, name))) = (&created, &worktree) {
+        worktree::forget(context, workspace.as_str(), name).await?;
+    }
+    let record = context.host.session(created?.as_str()).await?;
     Ok(SessionStartResult {
         status: "starting".into(),
         source: "managed".into(),

@@ -1,32 +1,45 @@
-//! Workspaces, without git yet.
+//! Workspaces, with how their repositories are at a glance.
 
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
 use roost_proto::rpc::{
     ActivateResult, Done, Fault, FaultCode, HistoryItem, KeptBy, NoParams, SubscribeAllResult, SubscribeResult,
-    SubscriptionsResult, Workspace, WorkspaceAddParams, WorkspaceListParams, WorkspaceListResult, WorkspaceParams,
-    WorkspaceSessionParams, WorkspaceStatusResult, WorkspaceUpdateParams,
+    SubscriptionsResult, Workspace, WorkspaceAddParams, WorkspaceGit, WorkspaceListParams, WorkspaceListResult,
+    WorkspaceParams, WorkspaceSessionParams, WorkspaceStatusResult, WorkspaceUpdateParams,
 };
 use roost_proto::session::SessionRecord;
+use roost_workspace::git::{Git, GitState, Probe, Timeouts};
 
 use super::routing::Named;
 use super::{history, routing, shape, watching};
 use crate::dispatch::{Context, PAGE_BYTES};
+use crate::fault;
 use crate::workspaces::{Entry, NewWorkspace};
 
 /// Past sessions of a workspace that are listed with it.
 const SESSIONS: usize = 50;
+/// Repositories that are looked at at once.
+const PROBES: usize = 10;
+/// How long a look may take.
+const PROBE_TIME: Duration = Duration::from_secs(5);
 /// Bytes that one session of a list takes, roughly and at most.
 const ITEM: usize = 2 << 10;
 
-pub(crate) async fn list(context: &Context<'_>, _: WorkspaceListParams) -> Result<WorkspaceListResult, Fault> {
+pub(crate) async fn list(context: &Context<'_>, params: WorkspaceListParams) -> Result<WorkspaceListResult, Fault> {
     let all = context.host.workspaces.all();
+    let probed = if params.include_git == Some(false) { 0 } else { params.git_limit.unwrap_or(u32::MAX) as usize };
     let each = (PAGE_BYTES / ITEM / all.len().max(1)).clamp(1, SESSIONS);
     let sessions = history::listed(context.host).await?;
-    let mut workspaces = Vec::with_capacity(all.len());
-    for entry in all.iter() {
+    let shaped = all.iter().enumerate().map(|(at, entry)| {
         let records = sessions.iter().filter(|record| routing::belongs(record, entry)).cloned().collect();
-        workspaces.push(shape_all(context, entry, records, each).await);
-    }
-    Ok(WorkspaceListResult { workspaces })
+        async move {
+            let git = if at < probed { probe(entry).await.ok() } else { None };
+            shape_all(context, entry, records, each, git).await
+        }
+    });
+    let shaped: Vec<_> = shaped.collect();
+    Ok(WorkspaceListResult { workspaces: stream::iter(shaped).buffered(PROBES).collect().await })
 }
 
 pub(crate) async fn get(context: &Context<'_>, params: WorkspaceParams) -> Result<Workspace, Fault> {
@@ -34,15 +47,27 @@ pub(crate) async fn get(context: &Context<'_>, params: WorkspaceParams) -> Resul
 }
 
 async fn shaped(context: &Context<'_>, entry: &Entry) -> Result<Workspace, Fault> {
-    Ok(shape_all(context, entry, history::of_entry(context.host, entry).await?, SESSIONS).await)
+    let records = history::of_entry(context.host, entry).await?;
+    Ok(shape_all(context, entry, records, SESSIONS, probe(entry).await.ok()).await)
 }
 
 /// A workspace with its sessions, of which so many are listed.
-async fn shape_all(context: &Context<'_>, entry: &Entry, records: Vec<SessionRecord>, most: usize) -> Workspace {
+async fn shape_all(
+    context: &Context<'_>,
+    entry: &Entry,
+    records: Vec<SessionRecord>,
+    most: usize,
+    git: Option<Probe>,
+) -> Workspace {
     let live = records.iter().filter(|record| shape::is_live(record)).count() as u64;
     let current = records.iter().find(|record| Some(&record.session_id) == entry.current.as_ref());
     let active = current.or_else(|| records.iter().find(|record| shape::is_live(record)));
-    let is_git_repo = shape::is_git(&entry.path).await;
+    // A repository that cannot be read is still one.
+    let is_git_repo = match &git {
+        Some(probe) => probe.state != GitState::NoGit,
+        None => shape::is_git(&entry.path).await,
+    };
+    let unread = if is_git_repo { GitState::Init } else { GitState::NoGit };
     Workspace {
         id: entry.id.to_string(),
         name: entry.name.clone(),
@@ -56,7 +81,31 @@ async fn shape_all(context: &Context<'_>, entry: &Entry, records: Vec<SessionRec
         active_session_id: active.map(|record| record.session_id.to_string()).unwrap_or_default(),
         active_agent_type: active.map(|record| record.runtime.id().into()),
         is_git_repo,
-        git_state: if is_git_repo { "git_init" } else { "no_git" }.into(),
+        git_state: git.as_ref().map_or(unread, |probe| probe.state).word().into(),
+        git: git.map(at_a_glance),
+    }
+}
+
+/// How an entry's repository is; one that does not answer soon holds up nobody.
+async fn probe(entry: &Entry) -> Result<Probe, Fault> {
+    let timeouts = Timeouts { read: PROBE_TIME, ..Timeouts::default() };
+    let root = super::file::blocking(entry, Ok).await?;
+    Git::new(root).with_timeouts(timeouts).probe().await.map_err(fault::workspace)
+}
+
+fn at_a_glance(probe: Probe) -> WorkspaceGit {
+    let status = probe.status.unwrap_or_default();
+    WorkspaceGit {
+        initialized: probe.state != GitState::NoGit,
+        has_remotes: !probe.remotes.is_empty(),
+        branch: status.branch.unwrap_or_default(),
+        ahead: status.ahead,
+        behind: status.behind,
+        staged_count: status.staged.len() as u64,
+        unstaged_count: status.unstaged.len() as u64,
+        untracked_count: status.untracked.len() as u64,
+        has_conflicts: !status.conflicted.is_empty(),
+        state: probe.state.word().into(),
     }
 }
 
@@ -101,7 +150,14 @@ pub(crate) async fn status(context: &Context<'_>, params: WorkspaceParams) -> Re
     let records = history::of_entry(context.host, &entry).await?;
     let live = records.iter().filter(|record| shape::is_live(record)).count() as u64;
     let watched = records.iter().find(|record| !context.host.presence.viewers(record.session_id.as_str()).is_empty());
-    let is_git_repo = shape::is_git(&entry.path).await;
+    let probe = probe(&entry).await;
+    let (tracker, git_last_error) = match &probe {
+        Ok(probe) if probe.state == GitState::NoGit => ("not_git", String::new()),
+        Ok(_) => ("healthy", String::new()),
+        Err(fault) if fault.kind() == Some(FaultCode::DirectoryNotFound) => ("unavailable", fault.message.clone()),
+        Err(fault) => ("unhealthy", fault.message.clone()),
+    };
+    let is_git_repo = ["healthy", "unhealthy"].contains(&tracker);
     Ok(WorkspaceStatusResult {
         sessions: items(context, &entry, &records, SESSIONS),
         workspace_id: entry.id.to_string(),
@@ -109,10 +165,10 @@ pub(crate) async fn status(context: &Context<'_>, params: WorkspaceParams) -> Re
         created_at: entry.created_at,
         active_session_count: live,
         has_active_session: live > 0,
-        git_tracker_state: if is_git_repo { "unavailable" } else { "not_git" }.into(),
+        git_tracker_state: tracker.into(),
         git_repo_name: if is_git_repo { entry.name.clone() } else { String::new() },
         is_git_repo,
-        git_last_error: String::new(),
+        git_last_error,
         is_being_watched: watched.is_some(),
         watched_session_id: watched.map(|record| record.session_id.to_string()).unwrap_or_default(),
         workspace_name: entry.name,

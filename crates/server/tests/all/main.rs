@@ -10,6 +10,7 @@ mod auth;
 mod conversing;
 mod files;
 mod images;
+mod git;
 mod kit;
 mod lifecycle;
 mod limits;

@@ -8,3 +8,4 @@ mod index;
 mod place;
 mod watch;
 mod files;
+mod git;

@@ -38,7 +38,7 @@ pub(super) fn initialized() -> Value {
         "protocolVersion": "1.0", "serverInfo": server, "server_info": server, "clientId": CLIENT,
         "capabilities": {
             "agent": { "run": true, "stop": true, "respond": true, "sessions": true, "sessionWatch": true },
-            "git": { "status": false }, "file": { "get": false }, "repository": { "index": false },
+            "git": { "status": true }, "file": { "get": false }, "repository": { "index": false },
             "notifications": ["claude_message", "claude_status", "pty_permission", "heartbeat"],
             "supportedAgents": ["demo"], "runtimeRegistry": registry(),
         },
@@ -154,7 +154,11 @@ pub(super) fn workspace() -> Value {
     json!({
         "id": WORKSPACE, "name": "engine", "path": FOLDER, "exists": true, "auto_start": false, "created_at": ADDED,
         "sessions": [of_workspace()], "active_session_count": 1, "has_active_session": true,
-        "active_session_id": SESSION, "active_agent_type": "demo", "is_git_repo": true, "git_state": "git_init",
+        "active_session_id": SESSION, "active_agent_type": "demo", "is_git_repo": true, "git_state": "diverged",
+        "git": {
+            "initialized": true, "has_remotes": true, "branch": "main", "ahead": 1, "behind": 0, "staged_count": 1,
+            "unstaged_count": 0, "untracked_count": 0, "has_conflicts": false, "state": "diverged",
+        },
     })
 }
 

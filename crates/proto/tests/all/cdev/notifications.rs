@@ -55,6 +55,8 @@ fn each_type_of_event_tells_this() {
         ("approval.requested", &["pty_permission", "claude_permission", "claude_status", "pty_state"]),
         ("approval.resolved", &["pty_permission_resolved", "claude_status", "pty_state"]),
         ("workspace.removed", &["workspace_removed"]),
+        ("git.operation.completed", &["git_operation_completed"]),
+        ("git.branch.changed", &["git_branch_changed"]),
     ];
     let examples = examples();
     let told: Vec<_> = examples.iter().map(|event| (event.body.name(), names(&project(event, &ABOUT)))).collect();

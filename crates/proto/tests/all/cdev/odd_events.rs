@@ -55,7 +55,7 @@ fn check(event: &NormalizedEvent) {
         assert!(!line.contains(['\n', '\r']), "{line}");
         assert!(line.len() < MIB, "{} of {} bytes", note.event, line.len());
         let params = &serde_json::from_str::<Value>(&line).unwrap()["params"];
-        if note.event != "workspace_removed" {
+        if !["workspace_removed", "git_operation_completed", "git_branch_changed"].contains(&note.event) {
             assert_eq!(params["agent_type"], "demo");
             assert_eq!(params["session_id"], event.trace.session_id.as_str());
         }

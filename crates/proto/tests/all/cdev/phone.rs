@@ -42,6 +42,8 @@ fn every_event_is_taken_for_what_it_is() {
             "claude_status" if ["idle", "error"].contains(&note.params["state"].as_str().unwrap()) => "pty_state",
             // Known: nothing that names the folder could be taken for what it is.
             "workspace_removed" => "file_changed",
+            // Unknown to it, and without harm.
+            "git_operation_completed" | "git_branch_changed" => "unknown",
             "session_start" | "session_end" | "session_stopped" | "error" => "claude_session_info",
             name => name,
         };

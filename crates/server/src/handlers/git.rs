@@ -1,0 +1,314 @@
+//! The repository of a workspace: what changed, and what is committed.
+
+pub(crate) mod history;
+pub(crate) mod refs;
+pub(crate) mod sync;
+pub(crate) mod worktree;
+
+use std::path::Path;
+
+use roost_proto::event::EventBody;
+use roost_proto::payload::GitOperationCompletedPayload;
+use roost_proto::rpc::{
+    Fault, GitCommitParams, GitCommitResult, GitDiffParams, GitDiffResult, GitDiscardResult, GitFile, GitFileDiff,
+    GitParams, GitPathsParams, GitStageResult, GitStateResult, GitStatusResult, GitUnstageResult,
+};
+use roost_workspace::git::{Change, DiffLimits, FileDiff, Git, GitState, NewCommit, Push, Side};
+use roost_workspace::{Error, RelPath};
+
+use super::file;
+use crate::dispatch::{Context, PAGE_BYTES};
+use crate::fault;
+use crate::workspaces::{Entry, host_event};
+
+/// Bytes of git's words that an event keeps.
+const WORDS: usize = 2 << 10;
+/// Files that conflict which an event names.
+const NAMED: usize = 100;
+
+/// A workspace's repository as a call uses it.
+pub(super) struct Repository<'a> {
+    context: &'a Context<'a>,
+    pub(super) entry: Entry,
+    pub(super) git: Git,
+}
+
+impl<'a> Repository<'a> {
+    /// The repository of the workspace that is named, or of the one that is meant where none is.
+    pub(super) async fn open(context: &'a Context<'a>, workspace: Option<&str>) -> Result<Self, Fault> {
+        let entry = file::named(context, workspace)?;
+        let root = file::blocking(&entry, Ok).await?;
+        Ok(Self { context, entry, git: Git::new(root) })
+    }
+
+    /// Does something to the repository when its turn has come, and tells everyone what came of it.
+    async fn change<T>(
+        &self,
+        operation: &str,
+        work: impl Future<Output = Result<T, Error>>,
+        told: impl FnOnce(&T, &mut GitOperationCompletedPayload),
+    ) -> Result<T, Fault> {
+        let _turn = self.turn().await;
+        self.tell(operation, work.await, told).await
+    }
+
+    async fn turn(&self) -> tokio::sync::OwnedMutexGuard<()> {
+        self.context.host.repositories.place(self.entry.id.to_string()).await.await
+    }
+
+    /// Tells everyone what came of something.
+    async fn tell<T>(
+        &self,
+        operation: &str,
+        result: Result<T, Error>,
+        told: impl FnOnce(&T, &mut GitOperationCompletedPayload),
+    ) -> Result<T, Fault> {
+        let mut completed = GitOperationCompletedPayload {
+            workspace_id: self.entry.id.clone(),
+            operation: operation.to_owned(),
+            success: result.is_ok(),
+            message: None,
+            error: None,
+            sha: None,
+            branch: None,
+            files_affected: None,
+            commits_pushed: None,
+            commits_pulled: None,
+            conflicted_files: None,
+        };
+        match &result {
+            Ok(done) => told(done, &mut completed),
+            Err(error) => completed.error = Some(error.to_string()),
+        }
+        for words in [&mut completed.message, &mut completed.error].into_iter().flatten() {
+            words.truncate(words.floor_char_boundary(WORDS));
+        }
+        if let Some(files) = &mut completed.conflicted_files {
+            files.truncate(NAMED);
+        }
+        self.record(completed).await;
+        result.map_err(fault::workspace)
+    }
+
+    /// Writes an event down. What was done is done: where it cannot be written, the answer is the same.
+    async fn record(&self, body: impl Into<EventBody>) {
+        if let Err(error) = self.context.host.log.keep(Vec::new(), vec![host_event(body.into())]).await {
+            tracing::error!(%error, "What was done with a repository could not be recorded.");
+        }
+    }
+
+    fn name(&self) -> String {
+        let path = Path::new(&self.entry.path);
+        path.file_name().map_or_else(|| self.entry.name.clone(), |name| name.to_string_lossy().into_owned())
+    }
+}
+
+pub(crate) async fn status(context: &Context<'_>, params: GitParams) -> Result<GitStatusResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let status = repository.git.status().await.map_err(fault::workspace)?;
+    let mut room = Room { left: PAGE_BYTES, omitted: 0 };
+    Ok(GitStatusResult {
+        is_clean: status.is_clean(),
+        conflicted: room.files(status.conflicted),
+        staged: room.files(status.staged),
+        unstaged: room.files(status.unstaged),
+        untracked: room.files(status.untracked),
+        branch: status.branch.unwrap_or_default(),
+        upstream: status.upstream,
+        ahead: status.ahead,
+        behind: status.behind,
+        omitted: (room.omitted > 0).then_some(room.omitted),
+        repo_name: repository.name(),
+        repo_root: repository.entry.path,
+    })
+}
+
+/// What still fits into an answer.
+struct Room {
+    left: usize,
+    omitted: u64,
+}
+
+impl Room {
+    fn files(&mut self, changes: Vec<Change>) -> Vec<GitFile> {
+        let mut files = Vec::new();
+        for change in changes {
+            let file = GitFile {
+                path: change.path,
+                status: change.status.into(),
+                additions: change.additions,
+                deletions: change.deletions,
+                old_path: change.from,
+            };
+            let size = serde_json::to_string(&file).map_or(0, |text| text.len() + 1);
+            if size > self.left {
+                self.omitted += 1;
+                continue;
+            }
+            self.left -= size;
+            files.push(file);
+        }
+        files
+    }
+}
+
+pub(crate) async fn state(context: &Context<'_>, params: GitParams) -> Result<GitStateResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let probe = repository.git.probe().await.map_err(fault::workspace)?;
+    let remotes = match probe.state {
+        GitState::NoGit => Vec::new(),
+        _ => repository.git.remotes().await.map_err(fault::workspace)?,
+    };
+    let status = probe.status.unwrap_or_default();
+    let upstream = status.upstream.unwrap_or_default();
+    Ok(GitStateResult {
+        is_git_repo: probe.state != GitState::NoGit,
+        has_commits: status.head.is_some(),
+        state: match probe.state {
+            // Here clients know it by another word than in a workspace.
+            GitState::Init => "git_initialized".into(),
+            state => state.word().into(),
+        },
+        branch: status.branch.unwrap_or_default(),
+        has_upstream: !upstream.is_empty(),
+        upstream,
+        ahead: status.ahead,
+        behind: status.behind,
+        staged_count: status.staged.len() as u64,
+        unstaged_count: status.unstaged.len() as u64,
+        untracked_count: status.untracked.len() as u64,
+        has_conflicts: !status.conflicted.is_empty(),
+        has_remote: !remotes.is_empty(),
+        remote: remotes.first().map(|remote| remote.name.clone()).unwrap_or_default(),
+        remotes: remotes.into_iter().map(refs::remote).collect(),
+        repo_name: repository.name(),
+        repo_root: repository.entry.path,
+    })
+}
+
+pub(crate) async fn diff(context: &Context<'_>, params: GitDiffParams) -> Result<GitDiffResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let side = params.staged.map(|staged| if staged { Side::Staged } else { Side::Unstaged });
+    let path = params.path.as_deref().filter(|path| !path.is_empty()).map(RelPath::parse).transpose();
+    let Some(path) = path.map_err(fault::workspace)? else {
+        let sides = side.map_or_else(|| vec![Side::Unstaged, Side::Staged], |side| vec![side]);
+        return all(|limits| repository.git.diff_all(&sides, limits)).await;
+    };
+    let mut limits = DiffLimits::default();
+    loop {
+        let found = repository.git.diff_file(&path, side.clone(), limits).await.map_err(fault::workspace)?;
+        let FileDiff { path, diff, is_staged, is_new, is_binary, is_truncated, .. } = found;
+        let result = GitDiffResult { path, diff, is_staged, is_new, is_binary, is_truncated, diffs: None };
+        if fits(&result) {
+            return Ok(result);
+        }
+        limits.file /= 2;
+    }
+}
+
+/// Diffs of many files, as much of them as fits into an answer.
+async fn all<F: Future<Output = Result<Vec<FileDiff>, Error>>>(
+    diffs: impl Fn(DiffLimits) -> F,
+) -> Result<GitDiffResult, Fault> {
+    let mut limits = DiffLimits::default();
+    loop {
+        let found: Vec<_> = diffs(limits).await.map_err(fault::workspace)?.into_iter().map(file_diff).collect();
+        let result = GitDiffResult {
+            path: String::new(),
+            diff: String::new(),
+            is_staged: false,
+            is_new: false,
+            is_binary: false,
+            is_truncated: found.iter().any(|diff| diff.is_truncated),
+            diffs: Some(found),
+        };
+        if fits(&result) {
+            return Ok(result);
+        }
+        if limits.total == 0 {
+            // Even the names alone are too many.
+            let some = result.diffs.map(|diffs| super::history::fitting(diffs.into_iter()));
+            return Ok(GitDiffResult { diffs: some, is_truncated: true, ..result });
+        }
+        // Control characters take six times their size in JSON, and many files much for themselves.
+        limits.total = if limits.total < 32 << 10 { 0 } else { limits.total / 2 };
+    }
+}
+
+fn fits(result: &GitDiffResult) -> bool {
+    serde_json::to_string(result).map_or(0, |text| text.len()) <= PAGE_BYTES
+}
+
+fn file_diff(diff: FileDiff) -> GitFileDiff {
+    GitFileDiff {
+        path: diff.path,
+        diff: diff.diff,
+        is_staged: diff.is_staged,
+        is_new: diff.is_new,
+        is_binary: diff.is_binary,
+        is_truncated: diff.is_truncated,
+        additions: diff.additions,
+        deletions: diff.deletions,
+    }
+}
+
+fn parsed(paths: &[String]) -> Result<Vec<RelPath>, Fault> {
+    paths.iter().map(|path| RelPath::parse(path)).collect::<Result<_, _>>().map_err(fault::workspace)
+}
+
+pub(crate) async fn stage(context: &Context<'_>, params: GitPathsParams) -> Result<GitStageResult, Fault> {
+    let paths = parsed(&params.paths)?;
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let told =
+        |(): &(), completed: &mut GitOperationCompletedPayload| completed.files_affected = Some(paths.len() as u64);
+    repository.change("stage", repository.git.stage(&paths), told).await?;
+    Ok(GitStageResult { success: true, staged: params.paths })
+}
+
+pub(crate) async fn unstage(context: &Context<'_>, params: GitPathsParams) -> Result<GitUnstageResult, Fault> {
+    let paths = parsed(&params.paths)?;
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let told =
+        |(): &(), completed: &mut GitOperationCompletedPayload| completed.files_affected = Some(paths.len() as u64);
+    repository.change("unstage", repository.git.unstage(&paths), told).await?;
+    Ok(GitUnstageResult { success: true, unstaged: params.paths })
+}
+
+pub(crate) async fn discard(context: &Context<'_>, params: GitPathsParams) -> Result<GitDiscardResult, Fault> {
+    let paths = parsed(&params.paths)?;
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let work = repository.git.discard(&paths);
+    let discarded = repository
+        .change("discard", work, |files, completed| completed.files_affected = Some(files.len() as u64))
+        .await?;
+    Ok(GitDiscardResult { success: true, discarded })
+}
+
+pub(crate) async fn commit(context: &Context<'_>, params: GitCommitParams) -> Result<GitCommitResult, Fault> {
+    let session = match &params.session_id {
+        Some(id) => Some(context.host.session(id).await?.session_id.to_string()),
+        None => None,
+    };
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let new = NewCommit { message: params.message, session };
+    let committed = repository
+        .change("commit", repository.git.commit(&new), |committed, completed| {
+            completed.sha = Some(committed.sha.clone());
+            completed.files_affected = Some(committed.files as u64);
+            completed.message = Some(format!("Committed {} file(s): {}", committed.files, committed.subject));
+        })
+        .await?;
+    // What is committed stays committed, whatever becomes of the push.
+    let push_error = match params.push {
+        Some(true) => sync::push_as(&repository, Push::default()).await.err().map(|fault| fault.message),
+        _ => None,
+    };
+    Ok(GitCommitResult {
+        success: true,
+        sha: committed.short_sha,
+        message: committed.subject,
+        files_committed: committed.files as u64,
+        pushed: params.push == Some(true) && push_error.is_none(),
+        push_error,
+    })
+}

@@ -1,0 +1,152 @@
+//! Branches, remotes, and a repository where there was none.
+
+use roost_proto::payload::GitBranchChangedPayload;
+use roost_proto::rpc::{
+    Done, Fault, GitBranch, GitBranchDeleteParams, GitBranchDeleteResult, GitBranchesResult, GitCheckoutParams,
+    GitCheckoutResult, GitInitParams, GitInitResult, GitParams, GitRemote, GitRemoteAddParams, GitRemoteAddResult,
+    GitRemoteListResult, GitRemoteParams, GitUpstreamParams,
+};
+use roost_workspace::git::{Branch, BranchInfo, Remote, RemoteInfo};
+
+use super::Repository;
+use crate::dispatch::Context;
+use crate::fault;
+
+pub(crate) async fn branches(context: &Context<'_>, params: GitParams) -> Result<GitBranchesResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let found = repository.git.branches().await.map_err(fault::workspace)?;
+    let current = found.all.iter().find(|branch| branch.is_current);
+    Ok(GitBranchesResult {
+        upstream: current.and_then(|branch| branch.upstream.clone()),
+        ahead: current.map_or(0, |branch| branch.ahead),
+        behind: current.map_or(0, |branch| branch.behind),
+        current: found.current.unwrap_or_default(),
+        branches: super::super::history::fitting(found.all.into_iter().map(branch)),
+    })
+}
+
+fn branch(branch: BranchInfo) -> GitBranch {
+    GitBranch {
+        name: branch.name,
+        is_current: branch.is_current,
+        is_remote: branch.is_remote,
+        upstream: branch.upstream,
+        ahead: branch.ahead,
+        behind: branch.behind,
+    }
+}
+
+pub(crate) async fn checkout(context: &Context<'_>, params: GitCheckoutParams) -> Result<GitCheckoutResult, Fault> {
+    let branch = Branch::parse(&params.branch).map_err(fault::workspace)?;
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let work = repository.git.checkout(&branch, params.create.unwrap_or_default());
+    let switched = repository
+        .change("checkout", work, |switched, completed| {
+            completed.branch = Some(switched.to.clone());
+            completed.message = Some(format!("Switched to {}", switched.to));
+        })
+        .await?;
+    if switched.from != switched.to {
+        repository
+            .record(GitBranchChangedPayload {
+                workspace_id: repository.entry.id.clone(),
+                from_branch: switched.from.clone(),
+                to_branch: switched.to.clone(),
+                session_id: None,
+            })
+            .await;
+    }
+    let message = format!("Switched to {}", switched.to);
+    Ok(GitCheckoutResult { success: true, branch: switched.to, from_branch: switched.from, message })
+}
+
+pub(crate) async fn delete(
+    context: &Context<'_>,
+    params: GitBranchDeleteParams,
+) -> Result<GitBranchDeleteResult, Fault> {
+    let branch = Branch::parse(&params.branch).map_err(fault::workspace)?;
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let (git, force, there) =
+        (&repository.git, params.force.unwrap_or_default(), params.delete_remote.unwrap_or_default());
+    let work = async {
+        // Where it is followed is known only as long as the branch is there.
+        let remote = if there { Some(git.delete_remote_branch(&branch).await?) } else { None };
+        git.delete_branch(&branch, force).await?;
+        Ok(remote)
+    };
+    let remote = repository.change("branch/delete", work, |_, done| done.branch = Some(branch.to_string())).await?;
+    let message = match &remote {
+        Some(remote) => format!("Deleted {branch} here and on {remote}"),
+        None => format!("Deleted {branch}"),
+    };
+    Ok(GitBranchDeleteResult { success: true, branch: branch.to_string(), message, deleted_remote: remote.is_some() })
+}
+
+pub(crate) async fn set_upstream(context: &Context<'_>, params: GitUpstreamParams) -> Result<Done, Fault> {
+    let branch = Branch::parse(&params.branch).map_err(fault::workspace)?;
+    let upstream = Branch::parse(&params.upstream).map_err(fault::workspace)?;
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let work = repository.git.set_upstream(&branch, &upstream);
+    repository.change("upstream/set", work, |(), completed| completed.branch = Some(branch.to_string())).await?;
+    Ok(Done { success: true, message: format!("{branch} follows {upstream}") })
+}
+
+pub(crate) async fn remotes(context: &Context<'_>, params: GitParams) -> Result<GitRemoteListResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let remotes = repository.git.remotes().await.map_err(fault::workspace)?;
+    Ok(GitRemoteListResult { remotes: remotes.into_iter().map(remote).collect() })
+}
+
+pub(super) fn remote(remote: RemoteInfo) -> GitRemote {
+    GitRemote {
+        name: remote.name,
+        fetch_url: remote.fetch_url,
+        push_url: remote.push_url,
+        provider: remote.provider.word().into(),
+        tracking_branches: remote.branches,
+    }
+}
+
+pub(crate) async fn add_remote(context: &Context<'_>, params: GitRemoteAddParams) -> Result<GitRemoteAddResult, Fault> {
+    let name = Remote::parse(&params.name).map_err(fault::workspace)?;
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let work = repository.git.add_remote(&name, &params.url);
+    let message = format!("{name} is added");
+    let added = repository.change("remote/add", work, |_, completed| completed.message = Some(message.clone())).await?;
+    let fetched_branches = match params.fetch {
+        Some(true) => Some(repository.git.fetch(&name, false).await.map_err(fault::workspace)?.new),
+        _ => None,
+    };
+    Ok(GitRemoteAddResult { success: true, message, remote: remote(added), fetched_branches })
+}
+
+pub(crate) async fn remove_remote(context: &Context<'_>, params: GitRemoteParams) -> Result<Done, Fault> {
+    let name = Remote::parse(&params.name).map_err(fault::workspace)?;
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let message = format!("{name} is removed");
+    let told = |(): &(), completed: &mut roost_proto::payload::GitOperationCompletedPayload| {
+        completed.message = Some(message.clone());
+    };
+    repository.change("remote/remove", repository.git.remove_remote(&name), told).await?;
+    Ok(Done { success: true, message })
+}
+
+pub(crate) async fn init(context: &Context<'_>, params: GitInitParams) -> Result<GitInitResult, Fault> {
+    let branch = Branch::parse(params.initial_branch.as_deref().unwrap_or("main")).map_err(fault::workspace)?;
+    let message = params.commit_message.as_deref().unwrap_or("Initial commit");
+    let first = params.initial_commit.unwrap_or_default().then_some(message);
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let made = repository
+        .change("init", repository.git.init(&branch, first), |made, completed| {
+            completed.branch = Some(made.branch.clone());
+            completed.sha = made.commit.as_ref().map(|commit| commit.sha.clone());
+        })
+        .await?;
+    Ok(GitInitResult {
+        success: true,
+        message: "The folder is a repository".into(),
+        branch: made.branch,
+        commit_sha: made.commit.as_ref().map(|commit| commit.short_sha.clone()),
+        files_committed: made.commit.map(|commit| commit.files as u64),
+    })
+}

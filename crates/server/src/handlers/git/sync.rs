@@ -1,0 +1,202 @@
+//! What brings branches together, and what is put aside meanwhile.
+
+use std::time::{Duration, Instant};
+
+use roost_proto::payload::GitOperationCompletedPayload;
+use roost_proto::rpc::{
+    Done, Fault, GitFetchParams, GitFetchResult, GitMergeParams, GitMergeResult, GitParams, GitPullParams,
+    GitPullResult, GitPushParams, GitPushResult, GitStash, GitStashIndexParams, GitStashListResult, GitStashParams,
+    GitStashResult,
+};
+use roost_workspace::Error;
+use roost_workspace::git::{Branch, Git, Merged, Progress, Push, Pushed, Remote, Rev, Stash, StashDo};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::Repository;
+use crate::dispatch::Context;
+use crate::fault;
+
+/// Lines of progress that wait to be told.
+const WAITING: usize = 16;
+/// How often the same part of an operation is told.
+const OFTEN: Duration = Duration::from_millis(250);
+
+impl Repository<'_> {
+    /// Does something that takes long, and tells those who follow the workspace how far it is.
+    async fn followed<T, F: Future<Output = Result<T, Error>>>(
+        &self,
+        operation: &str,
+        work: impl FnOnce(Git) -> F,
+    ) -> Result<T, Error> {
+        let (progress, mut told) = mpsc::channel(WAITING);
+        let work = work(self.git.clone().with_progress(progress));
+        let tell = async {
+            let mut last: Option<(String, Instant)> = None;
+            while let Some(Progress { phase, percent, .. }) = told.recv().await {
+                if last.as_ref().is_some_and(|(before, when)| *before == phase && when.elapsed() < OFTEN) {
+                    continue;
+                }
+                let mut params = json!({ "workspace_id": self.entry.id, "operation": operation, "phase": phase });
+                if let Some(percent) = percent {
+                    params["percent"] = percent.into();
+                }
+                let presence = &self.context.host.presence;
+                presence.tell_followers(self.entry.id.as_str(), "git_operation_progress", &params);
+                last = Some((phase, Instant::now()));
+            }
+        };
+        tokio::join!(work, tell).0
+    }
+}
+
+pub(crate) async fn push(context: &Context<'_>, params: GitPushParams) -> Result<GitPushResult, Fault> {
+    let push = Push {
+        force: params.force.unwrap_or_default(),
+        set_upstream: params.set_upstream.unwrap_or_default(),
+        remote: params.remote.as_deref().map(Remote::parse).transpose().map_err(fault::workspace)?,
+        branch: params.branch.as_deref().map(Branch::parse).transpose().map_err(fault::workspace)?,
+    };
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let pushed = push_as(&repository, push).await?;
+    Ok(GitPushResult {
+        success: true,
+        message: pushed.message,
+        commits_pushed: pushed.commits,
+        pushed: true,
+        upstream_set: pushed.upstream.is_some(),
+        upstream: pushed.upstream,
+    })
+}
+
+/// Pushes, out of turn: it takes long and touches no file here.
+pub(super) async fn push_as(repository: &Repository<'_>, push: Push) -> Result<Pushed, Fault> {
+    let pushed = repository.followed("push", async |git| git.push(&push).await).await;
+    repository
+        .tell("push", pushed, |pushed, completed| {
+            completed.commits_pushed = Some(pushed.commits);
+            completed.message = Some(pushed.message.clone());
+        })
+        .await
+}
+
+pub(crate) async fn pull(context: &Context<'_>, params: GitPullParams) -> Result<GitPullResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let rebase = params.rebase.unwrap_or_default();
+    let work = repository.followed("pull", async |git| git.pull(rebase).await);
+    let pulled = repository
+        .change("pull", work, |pulled, completed| {
+            completed.success = pulled.conflicted.is_empty();
+            completed.commits_pulled = Some(pulled.commits);
+            completed.files_affected = Some(pulled.files);
+            completed.message = Some(pulled.message.clone());
+            completed.conflicted_files = Some(pulled.conflicted.clone()).filter(|files| !files.is_empty());
+        })
+        .await?;
+    Ok(GitPullResult {
+        success: pulled.conflicted.is_empty(),
+        message: pulled.message,
+        commits_pulled: pulled.commits,
+        files_changed: pulled.files,
+        conflicted_files: pulled.conflicted,
+    })
+}
+
+pub(crate) async fn fetch(context: &Context<'_>, params: GitFetchParams) -> Result<GitFetchResult, Fault> {
+    let remote = Remote::parse(params.remote.as_deref().unwrap_or("origin")).map_err(fault::workspace)?;
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let prune = params.prune.unwrap_or_default();
+    let fetched = repository.followed("fetch", async |git| git.fetch(&remote, prune).await).await;
+    let told = |fetched: &roost_workspace::git::Fetched, completed: &mut GitOperationCompletedPayload| {
+        completed.commits_pulled = Some(fetched.commits);
+    };
+    let fetched = repository.tell("fetch", fetched, told).await?;
+    Ok(GitFetchResult {
+        success: true,
+        message: fetched.message,
+        updated_refs: fetched.updated,
+        new_branches: fetched.new,
+        pruned_branches: fetched.pruned,
+        new_commits: fetched.commits,
+    })
+}
+
+pub(crate) async fn merge(context: &Context<'_>, params: GitMergeParams) -> Result<GitMergeResult, Fault> {
+    let rev = Rev::parse(&params.branch).map_err(fault::workspace)?;
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let work = repository.git.merge(&rev, params.no_ff.unwrap_or_default(), params.message.as_deref());
+    let told = |merged: &Merged, completed: &mut GitOperationCompletedPayload| {
+        completed.branch = Some(rev.to_string());
+        tell_merged(merged, completed);
+    };
+    Ok(merged(repository.change("merge", work, told).await?))
+}
+
+pub(super) fn tell_merged(merged: &Merged, completed: &mut GitOperationCompletedPayload) {
+    completed.success = merged.conflicted.is_empty();
+    completed.sha = Some(merged.sha.clone()).filter(|_| merged.conflicted.is_empty());
+    completed.message = Some(merged.message.clone());
+    completed.conflicted_files = Some(merged.conflicted.clone()).filter(|files| !files.is_empty());
+}
+
+pub(super) fn merged(merged: Merged) -> GitMergeResult {
+    GitMergeResult {
+        success: merged.conflicted.is_empty(),
+        message: merged.message,
+        commit_sha: merged.sha,
+        has_conflicts: !merged.conflicted.is_empty(),
+        conflicted_files: merged.conflicted,
+    }
+}
+
+pub(crate) async fn abort(context: &Context<'_>, params: GitParams) -> Result<Done, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    repository.change("merge/abort", repository.git.abort_merge(), |(), _| {}).await?;
+    Ok(Done { success: true, message: "The merge is aborted".into() })
+}
+
+pub(crate) async fn stash(context: &Context<'_>, params: GitStashParams) -> Result<GitStashResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let work = repository.git.stash(params.message.as_deref(), params.include_untracked.unwrap_or_default());
+    let told = |stash: &Stash, completed: &mut GitOperationCompletedPayload| {
+        completed.message = Some(stash.message.clone());
+    };
+    let stash = repository.change("stash", work, told).await?;
+    Ok(GitStashResult { success: true, message: stash.message, name: stash.name })
+}
+
+pub(crate) async fn stashes(context: &Context<'_>, params: GitParams) -> Result<GitStashListResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let stashes = repository.git.stashes().await.map_err(fault::workspace)?;
+    let count = stashes.len() as u64;
+    let stashes = stashes.into_iter().map(|stash| GitStash {
+        index: stash.index as u32,
+        name: stash.name,
+        branch: stash.branch,
+        message: stash.message,
+    });
+    Ok(GitStashListResult { stashes: super::super::history::fitting(stashes), count })
+}
+
+pub(crate) async fn apply(context: &Context<'_>, params: GitStashIndexParams) -> Result<GitMergeResult, Fault> {
+    of_stash(context, params, StashDo::Apply, "stash/apply").await
+}
+
+pub(crate) async fn pop(context: &Context<'_>, params: GitStashIndexParams) -> Result<GitMergeResult, Fault> {
+    of_stash(context, params, StashDo::Pop, "stash/pop").await
+}
+
+pub(crate) async fn drop_stash(context: &Context<'_>, params: GitStashIndexParams) -> Result<GitMergeResult, Fault> {
+    of_stash(context, params, StashDo::Drop, "stash/drop").await
+}
+
+async fn of_stash(
+    context: &Context<'_>,
+    params: GitStashIndexParams,
+    what: StashDo,
+    operation: &str,
+) -> Result<GitMergeResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let work = repository.git.stash_do(what, params.index.unwrap_or(0) as usize);
+    Ok(merged(repository.change(operation, work, tell_merged).await?))
+}

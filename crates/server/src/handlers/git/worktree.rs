@@ -1,0 +1,117 @@
+//! Working copies beside a workspace's own.
+
+use std::path::{Path, PathBuf};
+
+use roost_proto::payload::GitOperationCompletedPayload;
+use roost_proto::rpc::{
+    Done, Fault, GitDiffResult, GitMergeResult, GitParams, WorktreeAddParams, WorktreeAddResult, WorktreeInfo,
+    WorktreeListResult, WorktreeMergeParams, WorktreeParams,
+};
+use roost_workspace::git::{Branch, Merged, Rev, SessionWorktree, Worktree};
+
+use super::Repository;
+use crate::dispatch::Context;
+use crate::fault;
+use crate::handlers::history::of_entry;
+
+pub(crate) async fn list(context: &Context<'_>, params: GitParams) -> Result<WorktreeListResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let (all, sessions) =
+        tokio::try_join!(repository.git.worktrees(), repository.git.session_worktrees()).map_err(fault::workspace)?;
+    let records = of_entry(context.host, &repository.entry).await?;
+    let mut worktrees = Vec::with_capacity(all.len());
+    for worktree in all {
+        let session = sessions.iter().find(|session| session.path == worktree.path);
+        let record = records.iter().find(|record| Path::new(&record.cwd) == worktree.path);
+        let session_id = record.filter(|_| session.is_some()).map(|record| record.session_id.to_string());
+        worktrees.push(WorktreeInfo { session_id, ..info(&repository, worktree, session) });
+    }
+    Ok(WorktreeListResult { count: worktrees.len() as u64, worktrees })
+}
+
+fn info(repository: &Repository<'_>, worktree: Worktree, session: Option<&SessionWorktree>) -> WorktreeInfo {
+    let is_main = worktree.path == Path::new(&repository.entry.path);
+    let is_ours = worktree.path.starts_with(&repository.entry.path) && !is_main;
+    let name = worktree.path.file_name().filter(|_| is_ours).map(|name| name.to_string_lossy().into_owned());
+    WorktreeInfo {
+        name: name.unwrap_or_default(),
+        path: worktree.path.to_string_lossy().into_owned(),
+        branch: worktree.branch.unwrap_or_default(),
+        head: worktree.head.unwrap_or_default(),
+        base: session.map(|session| session.base.clone()),
+        session_id: None,
+        is_main,
+        is_locked: worktree.locked.is_some(),
+        is_prunable: worktree.is_prunable,
+    }
+}
+
+pub(crate) async fn add(context: &Context<'_>, params: WorktreeAddParams) -> Result<WorktreeAddResult, Fault> {
+    let branch = params.branch.unwrap_or_else(|| format!("roost/{}", params.name));
+    let branch = Branch::parse(&branch).map_err(fault::workspace)?;
+    let base = params.base.as_deref().map(Rev::parse).transpose().map_err(fault::workspace)?;
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let work = repository.git.add_worktree(&params.name, &branch, base.as_ref());
+    let told = |_: &Worktree, completed: &mut GitOperationCompletedPayload| completed.branch = Some(branch.to_string());
+    let worktree = repository.change("worktree/add", work, told).await?;
+    Ok(WorktreeAddResult { success: true, worktree: info(&repository, worktree, None) })
+}
+
+/// Gives a new session its own working copy; its folder and its name.
+pub(in crate::handlers) async fn for_session(
+    context: &Context<'_>,
+    workspace: &str,
+) -> Result<(PathBuf, String), Fault> {
+    let repository = Repository::open(context, Some(workspace)).await?;
+    // The end of an id is the part by which ids of one day differ.
+    let id = uuid::Uuid::now_v7().simple().to_string();
+    let name = &id[id.len() - 8..];
+    let work = repository.git.add_session_worktree(name);
+    let told = |made: &SessionWorktree, completed: &mut GitOperationCompletedPayload| {
+        completed.branch = Some(made.branch.clone());
+    };
+    let made = repository.change("worktree/add", work, told).await?;
+    Ok((made.path, made.name))
+}
+
+/// Takes a session's working copy away again.
+pub(in crate::handlers) async fn forget(context: &Context<'_>, workspace: &str, name: &str) -> Result<(), Fault> {
+    let repository = Repository::open(context, Some(workspace)).await?;
+    repository.change("worktree/discard", repository.git.discard_worktree(name), |(), _| {}).await
+}
+
+pub(crate) async fn remove(context: &Context<'_>, params: WorktreeParams) -> Result<Done, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let work = repository.git.remove_worktree(&params.name, params.force.unwrap_or_default());
+    repository.change("worktree/remove", work, |(), _| {}).await?;
+    Ok(Done { success: true, message: format!("{} is removed", params.name) })
+}
+
+pub(crate) async fn diff(context: &Context<'_>, params: WorktreeParams) -> Result<GitDiffResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    super::all(|limits| repository.git.worktree_diff(&params.name, limits)).await
+}
+
+pub(crate) async fn merge(context: &Context<'_>, params: WorktreeMergeParams) -> Result<GitMergeResult, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let work = repository.git.merge_worktree(&params.name, params.message.as_deref());
+    let told = |merged: &Merged, completed: &mut GitOperationCompletedPayload| {
+        completed.branch = Some(format!("roost/{}", params.name));
+        super::sync::tell_merged(merged, completed);
+    };
+    Ok(super::sync::merged(repository.change("worktree/merge", work, told).await?))
+}
+
+pub(crate) async fn discard(context: &Context<'_>, params: WorktreeParams) -> Result<Done, Fault> {
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let busy = of_entry(context.host, &repository.entry).await?.into_iter().find(|record| {
+        record.open_task.is_some()
+            && Path::new(&record.cwd).file_name().is_some_and(|name| name == params.name.as_str())
+    });
+    if let Some(record) = busy.filter(|_| params.force != Some(true)) {
+        let why = format_args!("session {} works there; stop it first, or use force", record.session_id);
+        return Err(Fault::params(why).with("session_id", &record.session_id));
+    }
+    repository.change("worktree/discard", repository.git.discard_worktree(&params.name), |(), _| {}).await?;
+    Ok(Done { success: true, message: format!("{} and its branch are removed", params.name) })
+}

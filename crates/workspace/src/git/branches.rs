@@ -1,0 +1,183 @@
+//! Branches, here and as last seen elsewhere.
+
+use super::call::Call;
+use super::run::Git;
+use super::{Branch, GitKind, Remote};
+use crate::Error;
+
+/// A branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchInfo {
+    /// Its name; with the remote's before it if it is a remote's.
+    pub name: String,
+    /// It is checked out here.
+    pub is_current: bool,
+    /// It is a remote's, as last seen.
+    pub is_remote: bool,
+    /// The branch that it follows.
+    pub upstream: Option<String>,
+    /// Commits that the followed branch has not.
+    pub ahead: u64,
+    /// Commits that only the followed branch has.
+    pub behind: u64,
+    /// The commit it points to.
+    pub sha: String,
+}
+
+/// All branches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Branches {
+    /// The one that is checked out; absent when detached.
+    pub current: Option<String>,
+    /// Them, those here first.
+    pub all: Vec<BranchInfo>,
+}
+
+/// A branch was left for another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Switched {
+    /// The branch before; `HEAD` if none was checked out.
+    pub from: String,
+    /// The branch now.
+    pub to: String,
+}
+
+impl Git {
+    /// All branches.
+    pub async fn branches(&self) -> Result<Branches, Error> {
+        let format = "--format=%(refname)%00%(HEAD)%00%(upstream:short)%00%(upstream:track,nobracket)%00%(symref)%00%(objectname)";
+        let call = Call::read("branches").args(["for-each-ref", format, "refs/heads", "refs/remotes"]);
+        let (answer, current, ()) =
+            tokio::try_join!(self.text(call), self.current("branches"), self.confined("branches"))?;
+        Ok(Branches { current, all: answer.lines().filter_map(branch).collect() })
+    }
+
+    /// The branch that is checked out, even before its first commit.
+    pub(crate) async fn current(&self, operation: &'static str) -> Result<Option<String>, Error> {
+        let output = self.run(Call::read(operation).args(["symbolic-ref", "--short", "-q", "HEAD"])).await?;
+        let name = String::from_utf8_lossy(&output.answer).trim_end().to_owned();
+        match (output.success, output.words.is_empty()) {
+            (true, _) => Ok(Some(name)),
+            (false, true) => Ok(None),
+            (false, false) => Err(output.failure(operation)),
+        }
+    }
+
+    /// Leaves the branch for another, which is made here if wanted. A remote's branch is followed by one of its name.
+    pub async fn checkout(&self, branch: &Branch, create: bool) -> Result<Switched, Error> {
+        self.confined("checkout").await?;
+        let from = self.current("checkout").await?.unwrap_or_else(|| "HEAD".into());
+        let call = Call::write("checkout").args(["switch", "--no-progress"]);
+        let name = branch.as_str();
+        let to = match name.split_once('/') {
+            _ if create => {
+                self.answer(call.args(["-c", name])).await?;
+                name
+            }
+            Some((_, short)) if !self.has("refs/heads/", name).await? && self.has("refs/remotes/", name).await? => {
+                let call =
+                    if self.has("refs/heads/", short).await? { call.arg(short) } else { call.args(["--track", name]) };
+                self.answer(call).await?;
+                short
+            }
+            _ => {
+                self.answer(call.arg(name)).await?;
+                name
+            }
+        };
+        Ok(Switched { from, to: to.to_owned() })
+    }
+
+    async fn has(&self, prefix: &str, name: &str) -> Result<bool, Error> {
+        let full = format!("{prefix}{name}");
+        let call = Call::read("checkout").args(["show-ref", "--verify", "--quiet", &full]);
+        Ok(self.run(call).await?.success)
+    }
+
+    /// Deletes a branch here; one whose commits are nowhere else only by force.
+    pub async fn delete_branch(&self, branch: &Branch, force: bool) -> Result<(), Error> {
+        self.confined("branch/delete").await?;
+        let how = if force { "-D" } else { "-d" };
+        self.answer(Call::write("branch/delete").args(["branch", how, "--", branch.as_str()])).await.map(drop)
+    }
+
+    /// Deletes a branch on the remote that the branch here follows, or on the only one. Gives the remote's name.
+    pub async fn delete_remote_branch(&self, branch: &Branch) -> Result<String, Error> {
+        self.confined("branch/delete").await?;
+        let remote = self.remote_of(branch).await?;
+        let args = ["push", "--quiet", "--delete", "--", remote.as_str(), branch.as_str()];
+        self.answer(Call::network("branch/delete").args(args)).await?;
+        Ok(remote.as_str().to_owned())
+    }
+
+    /// The remote of a branch: the one it follows, else `origin`, else the only one.
+    pub(crate) async fn remote_of(&self, branch: &Branch) -> Result<Remote, Error> {
+        let key = format!("branch.{branch}.remote");
+        let output = self.run(Call::read("remote").args(["config", "--get", &key])).await?;
+        let followed = String::from_utf8_lossy(&output.answer).trim_end().to_owned();
+        if output.success
+            && let Ok(remote) = Remote::parse(&followed)
+        {
+            return Ok(remote);
+        }
+        let names = self.remote_names("remote").await?;
+        let only = (names.len() == 1).then(|| names.first()).flatten();
+        match names.iter().find(|name| *name == "origin").or(only) {
+            Some(name) => Remote::parse(name),
+            None => Err(Error::Git {
+                operation: "remote",
+                message: format!("{branch} follows no remote's branch; name the remote"),
+                kind: GitKind::NoRemote,
+            }),
+        }
+    }
+
+    /// Makes a branch follow another, such as `origin/main`.
+    pub async fn set_upstream(&self, branch: &Branch, upstream: &Branch) -> Result<(), Error> {
+        self.confined("upstream/set").await?;
+        let to = format!("--set-upstream-to={upstream}");
+        self.answer(Call::write("upstream/set").args(["branch", &to, "--", branch.as_str()])).await.map(drop)
+    }
+}
+
+fn branch(line: &str) -> Option<BranchInfo> {
+    let mut fields = line.split('\0');
+    let mut next = || fields.next();
+    let (name, head, upstream, track, symref, sha) = (next()?, next()?, next()?, next()?, next()?, next()?);
+    // `origin/HEAD` only says which branch a clone begins with.
+    if !symref.is_empty() {
+        return None;
+    }
+    let (name, is_remote) = match name.strip_prefix("refs/heads/") {
+        Some(name) => (name, false),
+        None => (name.strip_prefix("refs/remotes/")?, true),
+    };
+    let count = |word: &str| {
+        let part = track.split(", ").find_map(|part| part.strip_prefix(word));
+        part.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+    };
+    Some(BranchInfo {
+        name: name.to_owned(),
+        is_current: head == "*",
+        is_remote,
+        upstream: (!upstream.is_empty()).then(|| upstream.to_owned()),
+        ahead: count("ahead"),
+        behind: count("behind"),
+        sha: sha.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_tells_how_far_it_is_from_the_one_it_follows() {
+        let found = branch("refs/heads/a/b\0*\0origin/a/b\0ahead 1, behind 22\0\x00abc").unwrap();
+        assert_eq!((found.name.as_str(), found.is_current, found.is_remote), ("a/b", true, false));
+        assert_eq!((found.upstream.as_deref(), found.ahead, found.behind), (Some("origin/a/b"), 1, 22));
+        assert!(branch("refs/remotes/origin/x\0 \0\0\0\x00abc").unwrap().is_remote);
+        assert_eq!(branch("refs/remotes/origin/HEAD\0 \0\0\0refs/remotes/origin/x\0abc"), None);
+        assert_eq!(branch("nonsense"), None);
+    }
+}

@@ -1,0 +1,225 @@
+//! What changed in the files, line by line.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::io::Read;
+
+use super::call::Call;
+use super::run::Git;
+use super::{Change, GitKind, Rev, patch};
+use crate::{Error, RelPath, Root};
+
+/// Bytes at the beginning of a file by which text is told from what is none.
+const SNIFFED: usize = 8 << 10;
+
+/// What is compared with what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The folder with the index.
+    Unstaged,
+    /// The index with the last commit.
+    Staged,
+    /// The folder with a revision.
+    Since(Rev),
+}
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct DiffLimits {
+    /// Bytes of one file's diff at most.
+    pub file: usize,
+    /// Bytes of all diffs together at most.
+    pub total: usize,
+}
+
+impl Default for DiffLimits {
+    fn default() -> Self {
+        Self { file: 500 << 10, total: 700 << 10 }
+    }
+}
+
+/// What changed in one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileDiff {
+    /// The file.
+    pub path: String,
+    /// The lines, as `git diff` writes them; empty where nothing changed or no room was left.
+    pub diff: String,
+    /// It is what the next commit holds.
+    pub is_staged: bool,
+    /// The file is new.
+    pub is_new: bool,
+    /// It is no text; the diff only says so.
+    pub is_binary: bool,
+    /// The diff is longer than what is shown.
+    pub is_truncated: bool,
+    /// Lines added, of what is shown.
+    pub additions: u64,
+    /// Lines deleted, of what is shown.
+    pub deletions: u64,
+}
+
+impl Git {
+    /// What changed in one file: on the side that is named, or on the first that has something (folder, then index).
+    pub async fn diff_file(&self, path: &RelPath, side: Option<Side>, limits: DiffLimits) -> Result<FileDiff, Error> {
+        let status = self.status_of(std::slice::from_ref(path)).await?;
+        let is_untracked = status.untracked.iter().any(|change| change.path == path.as_str());
+        if is_untracked && side != Some(Side::Staged) {
+            return self.new_files(vec![path.clone()], limits).await.map(|mut new| new.pop().unwrap_or_default());
+        }
+        let sides = side.map_or_else(|| vec![Side::Unstaged, Side::Staged], |side| vec![side]);
+        for side in &sides {
+            if let Some(found) = self.patches(side, std::slice::from_ref(path), limits).await?.into_iter().next() {
+                return Ok(found);
+            }
+        }
+        if !self.knows(path).await? {
+            let message = format!("there is no {:?} that git knows", path.as_str());
+            return Err(Error::Git { operation: "diff", message, kind: GitKind::NoSuchPath });
+        }
+        Ok(FileDiff { path: path.to_string(), is_staged: sides == [Side::Staged], ..FileDiff::default() })
+    }
+
+    /// What changed in every file, on the sides that are named; files that git does not know belong to the folder.
+    /// A file for which no room was left is there with its name alone.
+    pub async fn diff_all(&self, sides: &[Side], limits: DiffLimits) -> Result<Vec<FileDiff>, Error> {
+        let status = self.status_of(&[]).await?;
+        let mut found = Vec::new();
+        for side in sides {
+            let mut of_side = self.patches(side, &[], limits).await?;
+            let known: HashSet<_> = of_side.iter().map(|diff| diff.path.clone()).collect();
+            let listed: &[Change] = match side {
+                Side::Staged => &status.staged,
+                Side::Unstaged => &status.unstaged,
+                Side::Since(_) => &[],
+            };
+            let missing = listed.iter().filter(|change| !known.contains(&change.path));
+            of_side.extend(missing.map(|change| FileDiff {
+                path: change.path.clone(),
+                is_staged: *side == Side::Staged,
+                is_truncated: true,
+                ..FileDiff::default()
+            }));
+            found.extend(of_side);
+        }
+        if sides.iter().any(|side| *side != Side::Staged) {
+            // A name that is not UTF-8 names no file any more, and a folder is a repository of its own.
+            let new = status.untracked.iter().filter(|change| !change.path.ends_with('/'));
+            let new = new.filter_map(|change| RelPath::parse(&change.path).ok()).collect();
+            found.extend(self.new_files(new, limits).await?);
+        }
+        let mut left = limits.total;
+        for diff in &mut found {
+            cut(diff, left.min(limits.file));
+            left -= diff.diff.len();
+        }
+        Ok(found)
+    }
+
+    async fn patches(&self, side: &Side, paths: &[RelPath], limits: DiffLimits) -> Result<Vec<FileDiff>, Error> {
+        let args =
+            ["diff", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"];
+        let call = Call::read("diff").args(args).flag(*side == Side::Staged, "--cached");
+        let call = match side {
+            Side::Since(rev) => call.args(["--end-of-options", rev.as_str()]),
+            _ => call,
+        };
+        // One file more than there is room for is enough to see that there is more.
+        let output = self.run(call.paths(paths).cut_at(limits.total + limits.file)).await?;
+        if !output.success {
+            return Err(output.failure("diff"));
+        }
+        let text = String::from_utf8_lossy(&output.answer);
+        let mut found: Vec<_> = patch::split(&text).into_iter().map(|part| shown(&part, side, limits)).collect();
+        if output.cut
+            && let Some(last) = found.last_mut()
+        {
+            last.is_truncated = true;
+        }
+        Ok(found)
+    }
+
+    /// git has it in its index or in the last commit.
+    async fn knows(&self, path: &RelPath) -> Result<bool, Error> {
+        let listed = self.answer(Call::read("diff").args(["ls-files", "-z"]).paths([path])).await?;
+        Ok(!listed.is_empty())
+    }
+
+    /// Diffs of files that git does not know: everything in them is new.
+    async fn new_files(&self, paths: Vec<RelPath>, limits: DiffLimits) -> Result<Vec<FileDiff>, Error> {
+        let root = self.root().clone();
+        let read = move || {
+            let mut left = limits.total;
+            let mut found = Vec::with_capacity(paths.len());
+            for path in paths {
+                let diff = match new_file(&root, &path, limits.file.min(left)) {
+                    Ok(diff) => diff,
+                    // It went away, or is a link or a pipe: it has a name, and no lines that could be shown.
+                    Err(_) => FileDiff { path: path.to_string(), is_new: true, ..FileDiff::default() },
+                };
+                left = left.saturating_sub(diff.diff.len());
+                found.push(diff);
+            }
+            found
+        };
+        tokio::task::spawn_blocking(read).await.map_err(|error| Error::Git {
+            operation: "diff",
+            message: error.to_string(),
+            kind: GitKind::Other,
+        })
+    }
+}
+
+fn shown(part: &patch::Patch<'_>, side: &Side, limits: DiffLimits) -> FileDiff {
+    let mut diff = FileDiff {
+        path: part.path.clone(),
+        diff: part.text.to_owned(),
+        is_staged: *side == Side::Staged,
+        is_new: part.is_new,
+        is_binary: part.is_binary,
+        ..FileDiff::default()
+    };
+    cut(&mut diff, limits.file);
+    let lines = || diff.diff.lines().skip_while(|line| !line.starts_with("@@"));
+    diff.additions = lines().filter(|line| line.starts_with('+')).count() as u64;
+    diff.deletions = lines().filter(|line| line.starts_with('-')).count() as u64;
+    diff
+}
+
+/// Shortens a diff to so many bytes, at the end of a character.
+fn cut(diff: &mut FileDiff, most: usize) {
+    if diff.diff.len() > most {
+        diff.diff.truncate(diff.diff.floor_char_boundary(most));
+        diff.is_truncated = true;
+    }
+}
+
+/// The diff of a file that git does not know; waits for the disk.
+fn new_file(root: &Root, path: &RelPath, most: usize) -> Result<FileDiff, Error> {
+    let named = |source| Error::of(path.as_str(), source);
+    let (file, metadata) = root.open_file(path)?;
+    let mut content = Vec::new();
+    file.take(most as u64).read_to_end(&mut content).map_err(named)?;
+    let is_truncated = metadata.len() > content.len() as u64;
+    let is_binary = content[..content.len().min(SNIFFED)].contains(&0);
+    let text = String::from_utf8_lossy(&content);
+    let mut diff = format!("diff --git a/{path} b/{path}\nnew file mode 100644\n");
+    let additions = if is_binary { 0 } else { text.lines().count() as u64 };
+    if is_binary {
+        _ = writeln!(diff, "Binary files /dev/null and b/{path} differ");
+    } else if additions > 0 {
+        _ = writeln!(diff, "--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{additions} @@");
+        for line in text.split_inclusive('\n') {
+            diff.push('+');
+            diff.push_str(line);
+        }
+        if !text.ends_with('\n') && !is_truncated {
+            diff.push_str("\n\\ No newline at end of file\n");
+        }
+    }
+    let path = path.to_string();
+    let is_truncated = is_truncated && !is_binary;
+    let mut new = FileDiff { path, diff, is_new: true, is_binary, is_truncated, additions, ..FileDiff::default() };
+    cut(&mut new, most);
+    Ok(new)
+}

@@ -1,0 +1,207 @@
+//! The repositories elsewhere that this one knows.
+
+use std::collections::BTreeMap;
+
+use super::call::Call;
+use super::run::Git;
+use super::{GitKind, Remote};
+use crate::Error;
+
+/// Who hosts a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Provider {
+    /// github.com.
+    Github,
+    /// gitlab.com, or a GitLab by its name.
+    Gitlab,
+    /// bitbucket.org.
+    Bitbucket,
+    /// Anybody else.
+    Custom,
+}
+
+impl Provider {
+    /// The word on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Github => "github",
+            Self::Gitlab => "gitlab",
+            Self::Bitbucket => "bitbucket",
+            Self::Custom => "custom",
+        }
+    }
+
+    fn of(url: &str) -> Self {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let host = rest.split('/').next().unwrap_or_default();
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host).to_lowercase();
+        match host.split(':').next().unwrap_or_default() {
+            "github.com" | "ssh.github.com" => Self::Github,
+            "bitbucket.org" => Self::Bitbucket,
+            host if host == "gitlab.com" || host.starts_with("gitlab.") => Self::Gitlab,
+            _ => Self::Custom,
+        }
+    }
+}
+
+/// A repository elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteInfo {
+    /// Its name here.
+    pub name: String,
+    /// Where it is fetched from; a password in it is not told.
+    pub fetch_url: String,
+    /// Where it is pushed to; a password in it is not told.
+    pub push_url: String,
+    /// Who hosts it.
+    pub provider: Provider,
+    /// Its branches, as last seen.
+    pub branches: Vec<String>,
+}
+
+impl Git {
+    /// All remotes.
+    pub async fn remotes(&self) -> Result<Vec<RemoteInfo>, Error> {
+        let refs = ["for-each-ref", "--format=%(refname:lstrip=2)%00%(symref)", "refs/remotes"];
+        let (urls, refs, ()) = tokio::try_join!(
+            self.urls("remote/list"),
+            self.text(Call::read("remote/list").args(refs)),
+            self.confined("remote/list")
+        )?;
+        let branches: Vec<_> = refs.lines().filter_map(|line| line.strip_suffix('\0')).collect();
+        let remote = |(name, (fetch, push)): (String, (String, String))| RemoteInfo {
+            provider: Provider::of(&fetch),
+            push_url: shown(if push.is_empty() { &fetch } else { &push }),
+            fetch_url: shown(&fetch),
+            branches: branches
+                .iter()
+                .filter_map(|branch| branch.strip_prefix(&name)?.strip_prefix('/'))
+                .map(str::to_owned)
+                .collect(),
+            name,
+        };
+        Ok(urls.into_iter().map(remote).collect())
+    }
+
+    /// The remotes' names.
+    pub(crate) async fn remote_names(&self, operation: &'static str) -> Result<Vec<String>, Error> {
+        Ok(self.urls(operation).await?.into_keys().collect())
+    }
+
+    /// The addresses to fetch from and to push to, by name.
+    async fn urls(&self, operation: &'static str) -> Result<BTreeMap<String, (String, String)>, Error> {
+        let args = ["config", "-z", "--get-regexp", r"^remote\..*\.(url|pushurl)$"];
+        let output = self.run(Call::read(operation).args(args)).await?;
+        // It ends with an error, and without a word, where there is none.
+        if !output.success && !output.words.is_empty() {
+            return Err(output.failure(operation));
+        }
+        Ok(addresses(&String::from_utf8_lossy(&output.answer)))
+    }
+
+    /// Adds a remote; gives it as it is then.
+    pub async fn add_remote(&self, name: &Remote, url: &str) -> Result<RemoteInfo, Error> {
+        if !is_address(url) {
+            let message = format!("{url:?} is no address of a repository; use https, ssh, git, file or a path");
+            return Err(Error::Git { operation: "remote/add", message, kind: GitKind::BadName });
+        }
+        self.confined("remote/add").await?;
+        self.answer(Call::write("remote/add").args(["remote", "add", "--", name.as_str(), url])).await?;
+        let all = self.remotes().await?;
+        all.into_iter().find(|remote| remote.name == name.as_str()).ok_or_else(|| Error::Git {
+            operation: "remote/add",
+            message: format!("{name} is gone again"),
+            kind: GitKind::NoRemote,
+        })
+    }
+
+    /// Forgets a remote and its branches as last seen.
+    pub async fn remove_remote(&self, name: &Remote) -> Result<(), Error> {
+        self.confined("remote/remove").await?;
+        self.answer(Call::write("remote/remove").args(["remote", "remove", "--", name.as_str()])).await.map(drop)
+    }
+}
+
+/// The remotes that a configuration names: `remote.NAME.url LF value NUL`.
+fn addresses(config: &str) -> BTreeMap<String, (String, String)> {
+    let mut found: BTreeMap<String, (String, String)> = BTreeMap::new();
+    for (key, value) in config.split('\0').filter_map(|entry| entry.split_once('\n')) {
+        let Some(key) = key.strip_prefix("remote.") else { continue };
+        if let Some(name) = key.strip_suffix(".url") {
+            let urls = found.entry(name.to_owned()).or_default();
+            // Of several addresses the first is fetched from.
+            if urls.0.is_empty() {
+                urls.0 = value.to_owned();
+            }
+        } else if let Some(name) = key.strip_suffix(".pushurl") {
+            found.entry(name.to_owned()).or_default().1 = value.to_owned();
+        }
+    }
+    found
+}
+
+/// An address that reaches a repository and starts no program of its own (`ext::sh -c …`) and is no option.
+fn is_address(url: &str) -> bool {
+    let helper =
+        url.split_once("::").is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'));
+    let allowed = match url.split_once("://") {
+        Some((scheme, _)) => ["https", "http", "ssh", "git", "file", "git+ssh", "ssh+git"].contains(&scheme),
+        None => true,
+    };
+    !url.is_empty() && !url.starts_with('-') && !url.contains(char::is_control) && !helper && allowed
+}
+
+/// An address without the password in it.
+fn shown(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match authority.rsplit_once('@').map(|(user, host)| (user.split_once(':'), host)) {
+        Some((Some((user, _)), host)) => format!("{scheme}://{user}:***@{host}{path}"),
+        _ => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_known_by_its_name() {
+        let cases = [
+            ("git@github.com:a/b.git", Provider::Github),
+            ("https://user:x@github.com/a/b", Provider::Github),
+            ("ssh://git@gitlab.example.org:22/a", Provider::Gitlab),
+            ("https://bitbucket.org/a", Provider::Bitbucket),
+            ("../github.com", Provider::Custom),
+            ("https://example.org/github.com", Provider::Custom),
+        ];
+        for (url, expected) in cases {
+            assert_eq!(Provider::of(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_not_told() {
+        assert_eq!(shown("https://u:secret@h/p@q"), "https://u:***@h/p@q");
+        assert_eq!(shown("https://u@h/p"), "https://u@h/p");
+        assert_eq!(shown("git@h:p"), "git@h:p");
+    }
+
+    #[test]
+    fn what_is_an_option_or_starts_a_program_is_no_address() {
+        for url in ["", "-x", "--upload-pack=x", "ext::sh -c id", "fd::3", "a\nb", "javascript://x", "transport-x::y"] {
+            assert!(!is_address(url), "{url:?}");
+        }
+        for url in ["https://h/p", "git@h:p", "/srv/x.git", "../x", "ssh://[::1]/p", "file:///x"] {
+            assert!(is_address(url), "{url:?}");
+        }
+    }
+
+    #[test]
+    fn a_remote_may_be_pushed_elsewhere() {
+        let found =
+            addresses("remote.a.b.url\nhttps://x\0remote.a.b.url\nhttps://y\0remote.a.b.pushurl\nz\0remote.c.url\nw\0");
+        assert_eq!(found["a.b"], ("https://x".to_owned(), "z".to_owned()));
+        assert_eq!(found["c"], ("w".to_owned(), String::new()));
+    }
+}

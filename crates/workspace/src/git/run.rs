@@ -1,0 +1,329 @@
+//! The one place that starts `git`.
+
+use std::ffi::OsString;
+use std::io;
+use std::pin::pin;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{sleep, timeout};
+
+use super::call::{Call, Class};
+use super::{GitKind, Progress};
+use crate::{Error, Root};
+
+/// Bytes of what git says beside its answer that are kept, the last ones.
+const WORDS: usize = 8 << 10;
+/// How long git may clean up (its locks, above all) before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long git may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    /// To look.
+    pub read: Duration,
+    /// To change something here, hooks included.
+    pub write: Duration,
+    /// To talk to another machine.
+    pub network: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Self { read: seconds(30), write: seconds(120), network: seconds(300) }
+    }
+}
+
+/// A workspace's repository. Dropping what one of its methods returned ends the git that it started.
+#[derive(Clone, Debug)]
+pub struct Git {
+    root: Root,
+    timeouts: Timeouts,
+    environment: Arc<Vec<(OsString, OsString)>>,
+    progress: Option<mpsc::Sender<Progress>>,
+}
+
+impl Git {
+    /// The repository in this folder, if there is one; nothing is looked at yet.
+    pub fn new(root: Root) -> Self {
+        Self { root, timeouts: Timeouts::default(), environment: Arc::default(), progress: None }
+    }
+
+    /// With other limits of time.
+    pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
+        Self { timeouts, ..self }
+    }
+
+    /// With variables that git shall see besides those of the daemon (of which it sees no `GIT_*`).
+    pub fn with_environment(self, environment: Vec<(OsString, OsString)>) -> Self {
+        Self { environment: Arc::new(environment), ..self }
+    }
+
+    /// With somebody who is told how far a long operation is; what finds no room is not told.
+    pub fn with_progress(self, progress: mpsc::Sender<Progress>) -> Self {
+        Self { progress: Some(progress), ..self }
+    }
+
+    /// The same git in another folder.
+    pub(crate) fn at(&self, root: Root) -> Self {
+        Self { root, ..self.clone() }
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Root {
+        &self.root
+    }
+
+    /// Refuses a folder that is not itself the top of a working copy. A repository's own configuration can move its
+    /// files anywhere (`core.worktree`), so it is asked where they are before anything is done to them.
+    pub(crate) async fn confined(&self, operation: &'static str) -> Result<(), Error> {
+        let top = self.answer(Call::read(operation).args(["rev-parse", "--show-toplevel"])).await?;
+        let top = top.strip_suffix(b"\n").unwrap_or(&top);
+        let real = tokio::fs::canonicalize(self.root.path()).await;
+        if real.is_ok_and(|real| real.as_os_str().as_encoded_bytes() == top) {
+            return Ok(());
+        }
+        let kind = GitKind::NotARepository;
+        let message = format!("the files of this repository are in {:?}, not here", String::from_utf8_lossy(top));
+        Err(Error::Git { operation, message, kind })
+    }
+
+    /// Runs git and gives its answer; an error where it ends with one.
+    pub(crate) async fn answer(&self, call: Call) -> Result<Vec<u8>, Error> {
+        let operation = call.operation;
+        let output = self.run(call).await?;
+        if output.success {
+            return Ok(output.answer);
+        }
+        Err(output.failure(operation))
+    }
+
+    /// Like [`Self::answer`], as text; what is not UTF-8 is replaced.
+    pub(crate) async fn text(&self, call: Call) -> Result<String, Error> {
+        Ok(String::from_utf8_lossy(&self.answer(call).await?).trim_end().to_owned())
+    }
+
+    /// Runs git to its end, whichever that is.
+    pub(crate) async fn run(&self, call: Call) -> Result<Output, Error> {
+        let operation = call.operation;
+        let failed = |kind: GitKind, message: String| Error::Git { operation, message: advised(message, kind), kind };
+        let child = self.command(&call).spawn().map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound if self.root.path().is_dir() => failed(GitKind::NoGit, "there is no git".into()),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                Error::NoRoot { folder: self.root.path().display().to_string(), source }
+            }
+            _ => failed(GitKind::Other, format!("git cannot be started: {source}")),
+        })?;
+        let limit = match call.class {
+            Class::Read => self.timeouts.read,
+            Class::Write => self.timeouts.write,
+            Class::Network => self.timeouts.network,
+        };
+        let most = call.most;
+        // Lives as long as the caller waits; its end is how the keeper learns that nobody does.
+        let (waiting, abandoned) = oneshot::channel();
+        let kept = tokio::spawn(keep(child, call, limit, self.progress.clone(), abandoned)).await;
+        drop(waiting);
+        match kept {
+            Ok(Ok(Ended::Done(output))) if output.cut && !output.may_be_cut => {
+                Err(failed(GitKind::TooMuch, format!("it said more than {most} bytes")))
+            }
+            Ok(Ok(Ended::Done(output))) => Ok(output),
+            Ok(Ok(Ended::Late)) => {
+                Err(failed(GitKind::Timeout, format!("it took longer than {} s and was ended", limit.as_secs_f32())))
+            }
+            Ok(Err(error)) => Err(failed(GitKind::Other, error.to_string())),
+            Err(error) => Err(failed(GitKind::Other, error.to_string())),
+        }
+    }
+
+    fn command(&self, call: &Call) -> Command {
+        let mut command = Command::new("git");
+        for (name, _) in std::env::vars_os() {
+            if name.as_encoded_bytes().starts_with(b"GIT_") {
+                command.env_remove(name);
+            }
+        }
+        let parent = self.root.path().parent().unwrap_or_else(|| self.root.path());
+        command
+            .current_dir(self.root.path())
+            .process_group(0)
+            .kill_on_drop(true)
+            .stdin(if call.input.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .env("LC_ALL", "C")
+            .env_remove("LANGUAGE")
+            .env("GIT_CEILING_DIRECTORIES", parent)
+            // Nobody sits at a terminal: whoever would ask there is refused at once instead of waiting for ever.
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("SSH_ASKPASS", "false")
+            .env("SSH_ASKPASS_REQUIRE", "force")
+            .env("GIT_EDITOR", ":")
+            .env("GIT_SEQUENCE_EDITOR", ":")
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .args([
+                "--no-pager",
+                "-c",
+                "core.quotePath=false",
+                "-c",
+                "color.ui=false",
+                "-c",
+                "protocol.ext.allow=never",
+            ]);
+        if call.class == Class::Read {
+            // A look never writes, and never starts a program that the repository names.
+            command.env("GIT_OPTIONAL_LOCKS", "0").args(["-c", "core.fsmonitor=false"]);
+        }
+        if call.literal {
+            command.arg("--literal-pathspecs");
+        }
+        command.args(&call.args);
+        command
+    }
+}
+
+/// What git said.
+pub(crate) struct Output {
+    pub(crate) success: bool,
+    pub(crate) answer: Vec<u8>,
+    /// What it said beside its answer, without progress.
+    pub(crate) words: String,
+    /// The answer was longer.
+    pub(crate) cut: bool,
+    may_be_cut: bool,
+}
+
+impl Output {
+    /// Everything that it said, for people.
+    pub(crate) fn said(&self) -> String {
+        let answer = String::from_utf8_lossy(&self.answer[self.answer.len().saturating_sub(WORDS)..]).into_owned();
+        let parts = [self.words.trim(), answer.trim()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// It as an error.
+    pub(crate) fn failure(&self, operation: &'static str) -> Error {
+        let said = self.said();
+        let kind = GitKind::of(&said);
+        let message = if said.is_empty() { "it gave no reason".to_owned() } else { said };
+        Error::Git { operation, message: advised(message, kind), kind }
+    }
+}
+
+fn advised(message: String, kind: GitKind) -> String {
+    kind.advice().map_or_else(|| message.clone(), |advice| format!("{message}; {advice}"))
+}
+
+enum Ended {
+    Done(Output),
+    Late,
+}
+
+/// Sees a git to its end: its own, that of its time, or that of the caller's patience.
+async fn keep(
+    mut child: Child,
+    mut call: Call,
+    limit: Duration,
+    progress: Option<mpsc::Sender<Progress>>,
+    abandoned: oneshot::Receiver<()>,
+) -> io::Result<Ended> {
+    let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let input = call.input.take().unwrap_or_default();
+    let (mut answer, mut words, mut cut) = (Vec::new(), Vec::new(), false);
+    let ended: Option<io::Result<ExitStatus>> = {
+        let mut reading = pin!(async {
+            tokio::join!(
+                feed(stdin, &input),
+                take(stdout, call.most, &mut answer, &mut cut),
+                listen(stderr, &mut words, progress)
+            )
+        });
+        let finish = async {
+            tokio::select! {
+                _ = &mut reading => child.wait().await,
+                // Whoever git leaves behind may hold its pipes for ever: after its end they are read for a moment only.
+                status = child.wait() => {
+                    _ = timeout(GRACE, &mut reading).await;
+                    status
+                }
+            }
+        };
+        tokio::select! {
+            status = finish => Some(status),
+            () = sleep(limit) => None,
+            _ = abandoned => None,
+        }
+    };
+    let Some(status) = ended else {
+        end(&mut child, group).await;
+        return Ok(Ended::Late);
+    };
+    let words = String::from_utf8_lossy(&words).into_owned();
+    // Who was cut off in the middle of a word does not end well.
+    let success = status?.success() || (cut && call.may_be_cut);
+    Ok(Ended::Done(Output { success, answer, words, cut, may_be_cut: call.may_be_cut }))
+}
+
+/// Asks git and its children to end, so that they remove their locks; then there is no asking.
+async fn end(child: &mut Child, group: Option<Pid>) {
+    if let Some(group) = group {
+        _ = kill_process_group(group, Signal::TERM);
+        _ = timeout(GRACE, child.wait()).await;
+        _ = kill_process_group(group, Signal::KILL);
+    }
+    _ = child.wait().await;
+}
+
+async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
+    if let Some(mut stdin) = stdin {
+        // Who does not read to the end knows why; its exit status tells.
+        _ = stdin.write_all(input).await;
+    }
+}
+
+async fn take(pipe: Option<impl AsyncRead + Unpin>, most: usize, answer: &mut Vec<u8>, cut: &mut bool) {
+    let Some(pipe) = pipe else { return };
+    _ = pipe.take(most as u64 + 1).read_to_end(answer).await;
+    *cut = answer.len() > most;
+    answer.truncate(most);
+}
+
+async fn listen(pipe: Option<impl AsyncRead + Unpin>, words: &mut Vec<u8>, progress: Option<mpsc::Sender<Progress>>) {
+    let Some(mut pipe) = pipe else { return };
+    let (mut piece, mut line) = ([0; 4096], Vec::new());
+    loop {
+        let count = pipe.read(&mut piece).await.unwrap_or(0);
+        for &byte in &piece[..count] {
+            line.push(byte);
+            if byte == b'\n' || byte == b'\r' || line.len() > WORDS {
+                heard(&line, words, progress.as_ref());
+                line.clear();
+            }
+        }
+        if count == 0 {
+            return heard(&line, words, progress.as_ref());
+        }
+    }
+}
+
+fn heard(line: &[u8], words: &mut Vec<u8>, progress: Option<&mpsc::Sender<Progress>>) {
+    match Progress::of(&String::from_utf8_lossy(line)) {
+        Some(told) => {
+            if let Some(progress) = progress {
+                _ = progress.try_send(told);
+            }
+        }
+        None => {
+            words.extend_from_slice(line);
+            words.drain(..words.len().saturating_sub(WORDS));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What changed: `git status --porcelain=v2 -z` and the lines of each file.
+
+use std::collections::HashMap;
+
+use super::call::Call;
+use super::run::Git;
+use crate::{Error, RelPath};
+
+/// A file that changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Where it is, from the root; what is not UTF-8 in a name is replaced.
+    pub path: String,
+    /// Where it was, if it was renamed or copied.
+    pub from: Option<String>,
+    /// `M A D R C T`, `?` for untracked, `!` for conflicted.
+    pub status: char,
+    /// Lines added, if that is known and it is text.
+    pub additions: Option<u64>,
+    /// Lines deleted, if that is known and it is text.
+    pub deletions: Option<u64>,
+}
+
+/// How a working copy is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// The branch; absent when detached.
+    pub branch: Option<String>,
+    /// The commit that is checked out; absent before the first.
+    pub head: Option<String>,
+    /// The branch that the branch follows.
+    pub upstream: Option<String>,
+    /// The followed branch is there, so `ahead` and `behind` mean something.
+    pub is_tracking: bool,
+    /// Commits that the followed branch has not.
+    pub ahead: u64,
+    /// Commits that only the followed branch has.
+    pub behind: u64,
+    /// What the next commit holds.
+    pub staged: Vec<Change>,
+    /// What it does not hold yet.
+    pub unstaged: Vec<Change>,
+    /// Files that git does not know.
+    pub untracked: Vec<Change>,
+    /// Files whose conflict waits.
+    pub conflicted: Vec<Change>,
+}
+
+impl Status {
+    /// Nothing changed.
+    pub fn is_clean(&self) -> bool {
+        [&self.staged, &self.unstaged, &self.untracked, &self.conflicted].iter().all(|changes| changes.is_empty())
+    }
+}
+
+impl Git {
+    /// How the working copy is, with the lines of each file.
+    pub async fn status(&self) -> Result<Status, Error> {
+        let mut status = self.status_of(&[]).await?;
+        if !status.staged.is_empty() {
+            count(&mut status.staged, &self.numstat(&["--cached"]).await?);
+        }
+        if !status.unstaged.is_empty() {
+            count(&mut status.unstaged, &self.numstat(&[]).await?);
+        }
+        Ok(status)
+    }
+
+    /// How the working copy is at some paths (everywhere if there are none), without lines.
+    pub async fn status_of(&self, paths: &[RelPath]) -> Result<Status, Error> {
+        let args = ["status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all"];
+        let call = Call::read("status").args(args).paths(paths);
+        let (answer, ()) = tokio::try_join!(self.answer(call), self.confined("status"))?;
+        Ok(parse(&answer))
+    }
+
+    /// Lines added and deleted by path, of what a diff compares.
+    pub(crate) async fn numstat(&self, what: &[&str]) -> Result<Lines, Error> {
+        let args = ["diff", "--numstat", "-z", "-M", "--no-ext-diff", "--no-textconv"];
+        Ok(lines(&self.answer(Call::read("diff").args(args).args(what).arg("--")).await?))
+    }
+}
+
+/// Lines added and deleted by path; none for what is not text.
+pub(crate) type Lines = HashMap<String, Option<(u64, u64)>>;
+
+fn count(changes: &mut [Change], lines: &Lines) {
+    for change in changes {
+        if let Some(Some((additions, deletions))) = lines.get(&change.path) {
+            (change.additions, change.deletions) = (Some(*additions), Some(*deletions));
+        }
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The status that git's answer tells.
+fn parse(answer: &[u8]) -> Status {
+    let mut status = Status::default();
+    let mut records = answer.split(|&byte| byte == 0);
+    while let Some(record) = records.next() {
+        let (kind, rest) = record.split_at(record.len().min(2));
+        match kind {
+            b"# " => header(&mut status, &text(rest)),
+            b"? " => status.untracked.push(change(rest, None, '?')),
+            b"u " => status.conflicted.extend(field(rest, 9).map(|path| change(path, None, '!'))),
+            b"1 " => {
+                if let Some(path) = field(rest, 7) {
+                    sides(&mut status, rest, path, None);
+                }
+            }
+            b"2 " => {
+                let from = records.next();
+                if let Some(path) = field(rest, 8) {
+                    sides(&mut status, rest, path, from);
+                }
+            }
+            _ => {}
+        }
+    }
+    status
+}
+
+fn header(status: &mut Status, line: &str) {
+    match line.split_once(' ') {
+        Some(("branch.oid", id)) if id != "(initial)" => status.head = Some(id.to_owned()),
+        Some(("branch.head", name)) if name != "(detached)" => status.branch = Some(name.to_owned()),
+        Some(("branch.upstream", name)) => status.upstream = Some(name.to_owned()),
+        Some(("branch.ab", counts)) => {
+            let mut counts = counts.split(' ').map(|count| count.trim_start_matches(['+', '-']).parse().unwrap_or(0));
+            (status.ahead, status.behind) = (counts.next().unwrap_or(0), counts.next().unwrap_or(0));
+            status.is_tracking = true;
+        }
+        _ => {}
+    }
+}
+
+/// What comes after so many fields; it may hold spaces.
+fn field(record: &[u8], skip: usize) -> Option<&[u8]> {
+    record.splitn(skip + 1, |&byte| byte == b' ').nth(skip)
+}
+
+fn change(path: &[u8], from: Option<&[u8]>, status: char) -> Change {
+    Change { path: text(path), from: from.map(text), status, additions: None, deletions: None }
+}
+
+/// A file may have changed on both sides: in the index against the commit, and in the folder against the index.
+fn sides(status: &mut Status, record: &[u8], path: &[u8], from: Option<&[u8]>) {
+    for (at, side) in [(0, &mut status.staged), (1, &mut status.unstaged)] {
+        match record.get(at) {
+            None | Some(b'.') => {}
+            Some(&letter) => {
+                let from = from.filter(|_| matches!(letter, b'R' | b'C'));
+                side.push(change(path, from, char::from(letter)));
+            }
+        }
+    }
+}
+
+/// What `--numstat -z` tells: `added TAB deleted TAB path NUL`, or for a rename `… TAB NUL from NUL to NUL`.
+fn lines(answer: &[u8]) -> Lines {
+    let mut lines = Lines::new();
+    let mut records = answer.split(|&byte| byte == 0);
+    while let Some(record) = records.next() {
+        let mut fields = record.splitn(3, |&byte| byte == b'\t');
+        let (Some(added), Some(deleted), Some(path)) = (fields.next(), fields.next(), fields.next()) else { continue };
+        let path = if path.is_empty() { records.nth(1).unwrap_or_default() } else { path };
+        let number = |field: &[u8]| text(field).parse().ok();
+        lines.insert(text(path), number(added).zip(number(deleted)));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_record_is_read() {
+        let answer = b"# branch.oid 1234\0# branch.head main\0# branch.upstream origin/main\0# branch.ab +2 -3\0\
+            1 M. N... 100644 100644 100644 a b staged file\0\
+            1 .M N... 100644 100644 100644 a b un\nstaged\0\
+            1 MM N... 100644 100644 100644 a b -both\0\
+            2 R. N... 100644 100644 100644 a b R100 new name\0old name\0\
+            u UU N... 100644 100644 100644 100644 a b c torn apart\0\
+            ? un\xfftracked\0! ignored\0";
+        let status = parse(answer);
+        assert_eq!((status.branch.as_deref(), status.head.as_deref()), (Some("main"), Some("1234")));
+        assert_eq!((status.upstream.as_deref(), status.ahead, status.behind), (Some("origin/main"), 2, 3));
+        let of = |changes: &[Change]| changes.iter().map(|c| format!("{}{}", c.status, c.path)).collect::<Vec<_>>();
+        assert_eq!(of(&status.staged), ["Mstaged file", "M-both", "Rnew name"]);
+        assert_eq!(status.staged[2].from.as_deref(), Some("old name"));
+        assert_eq!(of(&status.unstaged), ["Mun\nstaged", "M-both"]);
+        assert_eq!(of(&status.untracked), ["?un\u{fffd}tracked"]);
+        assert_eq!(of(&status.conflicted), ["!torn apart"]);
+    }
+
+    #[test]
+    fn a_repository_without_commits_and_a_detached_head_have_no_name_for_it() {
+        let status = parse(b"# branch.oid (initial)\0# branch.head main\0");
+        assert_eq!((status.head, status.branch.as_deref(), status.is_tracking), (None, Some("main"), false));
+        assert_eq!(parse(b"# branch.oid 12\0# branch.head (detached)\0").branch, None);
+    }
+
+    #[test]
+    fn lines_are_counted_by_the_new_name_and_not_for_what_is_no_text() {
+        let lines = lines(b"1\t2\ta b\0-\t-\tpicture\x000\t5\t\0old\0new\0");
+        assert_eq!(lines["a b"], Some((1, 2)));
+        assert_eq!(lines["picture"], None);
+        assert_eq!(lines["new"], Some((0, 5)));
+        assert_eq!(lines.len(), 3);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_that_git_could_say_breaks_it(answer: Vec<u8>) {
+            parse(&answer);
+            lines(&answer);
+        }
+    }
+}
