@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 use crate::auth::Auth;
 use crate::fault;
 use crate::limits::RateLimits;
+use crate::live::Live;
 use crate::metrics::Tally;
 use crate::presence::Presence;
 use crate::projected::Projections;
@@ -50,6 +51,8 @@ pub(crate) struct Host {
     pub(crate) repositories: Turns,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
+    /// The workspaces that somebody follows or searches.
+    pub(crate) live: Live,
     /// The past sessions that are watched.
     pub(crate) tails: Tails,
     /// Sends what watchers get.
@@ -80,6 +83,7 @@ impl Host {
             workspaces,
             repositories: Turns::default(),
             presence: Presence::default(),
+            live: Live::new(parts.state),
             tails: Tails::default(),
             projections: Projections::default(),
             quiet,

@@ -26,6 +26,9 @@ const PIECE: usize = 32;
 const LINE: usize = 1000;
 const BEFORE: usize = 200;
 
+/// Bytes of the lines of one file that are shown at most.
+const FILE: usize = 128 << 10;
+
 /// Bytes of one line that are held at most; a file with a longer one is left out.
 const HEAP: usize = 32 << 20;
 
@@ -62,6 +65,13 @@ impl Default for GrepQuery {
             context: (0, 0),
             limit: (1000, 100),
         }
+    }
+}
+
+impl GrepQuery {
+    /// Whether it can be searched for.
+    pub fn check(&self) -> Result<(), Error> {
+        matcher(self).map(|_| ())
     }
 }
 
@@ -205,7 +215,7 @@ fn in_file(
     query: &GrepQuery,
 ) -> Option<FileMatches> {
     let (file, _) = root.open_file(&RelPath::parse(path).ok()?).ok()?;
-    let mut lines = Lines { matcher, most: query.limit.1, lines: Vec::new(), matched: 0, is_binary: false };
+    let mut lines = Lines { matcher, most: query.limit.1, lines: Vec::new(), matched: 0, bytes: 0, is_binary: false };
     searcher.search_file(matcher, &file.into_std(), &mut lines).ok()?;
     let Lines { lines, matched, is_binary, .. } = lines;
     (matched > 0 && !is_binary).then(|| FileMatches { path: path.to_owned(), lines, matched })
@@ -217,6 +227,7 @@ struct Lines<'a> {
     most: usize,
     lines: Vec<Line>,
     matched: usize,
+    bytes: usize,
     is_binary: bool,
 }
 
@@ -242,6 +253,7 @@ impl Lines<'_> {
         for range in &mut matches {
             *range = range.start - start..range.end.min(end) - start;
         }
+        self.bytes += end - start;
         self.lines.push(Line {
             number: number.unwrap_or_default(),
             text: text[start..end].to_owned(),
@@ -255,7 +267,7 @@ impl Sink for Lines<'_> {
     type Error = std::io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
-        if self.matched >= self.most {
+        if self.matched >= self.most || self.bytes > FILE {
             return Ok(false);
         }
         self.matched += 1;
