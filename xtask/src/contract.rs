@@ -21,12 +21,43 @@ pub(crate) fn folder(target: &Path) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Prints what the tests left; a folder that cannot be read has nothing to show.
-pub(crate) fn print(folder: &Path) {
-    let cells = read(folder).unwrap_or_default();
-    if !cells.is_empty() {
-        println!("{}", table(&cells));
+/// Where the adapters are named that are subjects of the contract.
+const SUBJECTS: &str = "crates/roost/tests/all/contract.rs";
+/// Where the tests of the contract are named.
+const TESTS: &str = "crates/testkit/src/contract/mod.rs";
+
+/// Prints what the tests left; fails if a test did not run for an adapter that is a subject.
+pub(crate) fn print(root: &Path, folder: &Path) -> Result<(), String> {
+    let text = |file: &str| fs::read_to_string(root.join(file)).map_err(|error| format!("cannot read {file}: {error}"));
+    let cells = expected(&text(SUBJECTS)?, &text(TESTS)?, read(folder).unwrap_or_default());
+    println!("{}", table(&cells));
+    let missing = |(test, found): (&String, &BTreeMap<String, String>)| {
+        let adapters = found.iter().filter(|(_, found)| *found == NOT_RUN).map(|(adapter, _)| adapter.as_str());
+        let adapters = adapters.collect::<Vec<_>>().join(", ");
+        (!adapters.is_empty()).then(|| format!("{test}: {adapters}"))
+    };
+    let missing: Vec<_> = cells.iter().filter_map(missing).collect();
+    if missing.is_empty() { Ok(()) } else { Err(format!("the contract was not run for:\n{}", missing.join("\n"))) }
+}
+
+const NOT_RUN: &str = "not run";
+
+/// A cell for every test and every subject; those that the tests did not leave say so.
+fn expected(subjects: &str, tests: &str, mut cells: Cells) -> Cells {
+    let subject = |line: &str| Some(line.strip_prefix("testkit::contract!(")?.split(',').next()?.to_owned());
+    let subjects: Vec<_> = subjects.lines().filter_map(subject).collect();
+    let test = |line: &str| {
+        let (number, name) = line.trim().strip_suffix(',')?.split_once(' ')?;
+        let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        Some(format!("{:02} {}", number.parse::<u8>().ok().filter(|_| is_name)?, name.replace('_', " ")))
+    };
+    for test in tests.lines().filter_map(test) {
+        let row = cells.entry(test).or_default();
+        for subject in &subjects {
+            row.entry(subject.clone()).or_insert_with(|| NOT_RUN.to_owned());
+        }
     }
+    cells
 }
 
 fn read(folder: &Path) -> io::Result<Cells> {
@@ -48,7 +79,7 @@ fn table(cells: &Cells) -> String {
     let head = ["the adapters' contract".to_owned()].into_iter().chain(adapters.iter().map(|&name| name.clone()));
     let mut rows = vec![head.collect::<Vec<_>>()];
     for (test, found) in cells {
-        let cell = |adapter: &&String| found.get(*adapter).map_or("not run", String::as_str).to_owned();
+        let cell = |adapter: &&String| found.get(*adapter).map_or(NOT_RUN, String::as_str).to_owned();
         rows.push([test.clone()].into_iter().chain(adapters.iter().map(cell)).collect());
     }
     let widths: Vec<_> =
@@ -76,6 +107,31 @@ mod tests {
         let cells = read(&target.join("contract")).unwrap();
         fs::remove_dir_all(&target).unwrap();
         assert_eq!(table(&cells), "the adapters' contract  demo\n01 it begins            pass");
+    }
+
+    #[test]
+    fn a_subject_that_left_nothing_is_missed() {
+        let subjects = "testkit::contract!(demo, make_demo);\ntestkit::contract!(acp, make_acp);\n";
+        let tests = "macro_rules! contract {\n    1 it_begins,\n    2 it_stops,\n    x 3,\n";
+        let demo = |found: &str| BTreeMap::from([("demo".to_owned(), found.to_owned())]);
+        let left = Cells::from([("01 it begins".to_owned(), demo("pass")), ("02 it stops".to_owned(), demo("pass"))]);
+        let expected = "\
+the adapters' contract  acp      demo
+01 it begins            not run  pass
+02 it stops             not run  pass";
+        assert_eq!(table(&super::expected(subjects, tests, left)), expected);
+    }
+
+    #[test]
+    fn every_subject_and_every_test_of_this_tree_is_found() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let text = |file: &str| fs::read_to_string(root.join(file)).unwrap();
+        let cells = expected(&text(SUBJECTS), &text(TESTS), Cells::new());
+        assert_eq!(cells.len(), 20);
+        assert!(
+            cells.values().all(|row| ["acp", "claude", "codex", "demo"].iter().all(|name| row.contains_key(*name)))
+        );
+        assert!(print(root, Path::new("/nonexistent")).unwrap_err().contains("not run for:\n01 the capabilities"));
     }
 
     #[test]

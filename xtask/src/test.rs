@@ -44,8 +44,9 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     let found = contract::folder(cache.target())?;
     nextest.env(contract::FOLDER_VARIABLE, &found);
     let tested = step::run("tests", &mut nextest);
-    contract::print(&found);
+    let complete = contract::print(root, &found);
     tested?;
+    complete?;
 
     if extent == Extent::Usual {
         println!(

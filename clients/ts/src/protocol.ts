@@ -146,6 +146,10 @@ export interface Methods {
   "workspace/update": { params: WorkspaceUpdateParams; result: Workspace };
   /** How a workspace is. */
   "workspace/status": { params: WorkspaceParams; result: WorkspaceStatusResult };
+  /** Finds repositories on the machine that could become workspaces. */
+  "workspace/discover": { params: WorkspaceDiscoverParams; result: WorkspaceDiscoverResult };
+  /** Forgets which repositories were found. */
+  "workspace/cache/invalidate": { params: WorkspaceCacheParams; result: Done };
   /** Follows a workspace's events; the first one makes others silent. */
   "workspace/subscribe": { params: WorkspaceParams; result: SubscribeResult };
   /** Follows a workspace's events no more. */
@@ -1017,6 +1021,20 @@ export interface DirInfo {
   last_modified: Timestamp;
   /** The same for people. */
   modified_display: string;
+}
+
+/** A repository that was found on the machine. */
+export interface DiscoveredRepository {
+  /** Its folder. */
+  path: string;
+  /** The folder's name. */
+  name: string;
+  /** Where it comes from, without a password. */
+  remote_url?: string;
+  /** When git last changed something in it. */
+  last_modified: Timestamp;
+  /** It is a workspace already. */
+  is_configured: boolean;
 }
 
 /** It is done, in words. */
@@ -4376,6 +4394,40 @@ export interface WorkspaceAddedPayload {
   name: string;
   /** Its directory; absolute. */
   path: string;
+}
+
+/** What to forget. */
+export interface WorkspaceCacheParams {
+  /** Whose; all if absent. */
+  workspace_id?: string;
+}
+
+/** Where repositories are looked for. */
+export interface WorkspaceDiscoverParams {
+  /** Below these folders; the usual ones if absent. */
+  paths?: string[];
+  /** Look now, whatever is known. */
+  fresh?: boolean;
+}
+
+/** The repositories that were found. */
+export interface WorkspaceDiscoverResult {
+  /** Them, by their folders. */
+  repositories: DiscoveredRepository[];
+  /** How many. */
+  count: number;
+  /** They were known before. */
+  cached: boolean;
+  /** For how long. */
+  cache_age_seconds: number;
+  /** A newer search is under way. */
+  refresh_in_progress: boolean;
+  /** How long this took. */
+  elapsed_ms: number;
+  /** Folders that were looked into. */
+  scanned_paths: number;
+  /** Folders that were not. */
+  skipped_paths: number;
 }
 
 /** How a workspace's repository is, at a glance. */

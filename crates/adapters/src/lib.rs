@@ -4,4 +4,6 @@ pub mod acp;
 pub mod claude;
 pub mod codex;
 pub mod demo;
+pub mod gemini;
 mod heads;
+pub mod opencode;

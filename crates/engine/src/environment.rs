@@ -9,6 +9,9 @@ use roost_proto::runtime::{RuntimeEnv, RuntimeIsolation, RuntimeIsolationMode};
 
 use crate::error::Error;
 
+/// Whose state of a runtime a session uses unless another is named.
+pub const NAMESPACE: &str = "default";
+
 /// How environments are made; the composition root fills it in, the engine reads nothing by itself.
 #[derive(Clone, Debug)]
 pub struct Environments {

@@ -1,6 +1,6 @@
 //! Conversations that runtimes keep by themselves, begun in a terminal or here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use roost_proto::session::{SessionRecord, SessionStatus};
 use roost_proto::time::Timestamp;
 
 use crate::adapter::RuntimeAdapter;
-use crate::environment::Environments;
+use crate::environment::{Environments, NAMESPACE};
 use crate::error::Error;
 use crate::registry::{Registered, Runtimes};
 
@@ -104,6 +104,22 @@ pub struct Listing {
     pub notices: Vec<String>,
 }
 
+impl Listing {
+    /// Leaves out what these sessions are: one that was ever hosted is listed as that, or was taken off the lists.
+    pub fn leave_out(&mut self, hosted: &[SessionRecord]) {
+        let native = |record: &SessionRecord| record.runtime_session_id.as_ref().map(ToString::to_string);
+        let natives = hosted.iter().filter_map(native);
+        let known: HashSet<_> = hosted.iter().map(|record| record.session_id.to_string()).chain(natives).collect();
+        self.sessions
+            .retain(|kept| !known.contains(kept.session_id().as_str()) && !known.contains(kept.session.id.as_str()));
+    }
+}
+
+/// The namespaces that may hold conversations: the usual one, and those that these sessions use.
+pub fn namespaces(hosted: &[SessionRecord]) -> BTreeSet<String> {
+    hosted.iter().map(|record| record.credential_namespace.clone()).chain([NAMESPACE.to_owned()]).collect()
+}
+
 /// What the registered runtimes keep, in the environments that their sessions would have.
 pub struct Shelves {
     runtimes: Runtimes,
@@ -119,13 +135,14 @@ impl Shelves {
         Self { runtimes, environments, isolation, places: Mutex::default() }
     }
 
-    /// What is kept for a working directory, by this runtime or by any. One that fails does not hide the others.
-    pub async fn list(&self, cwd: &str, namespace: &str, runtime: Option<&str>) -> Listing {
+    /// What is kept for a working directory in these namespaces, by this runtime or by any. One that fails does not hide
+    /// the others.
+    pub async fn list(&self, cwd: &str, namespaces: &BTreeSet<String>, runtime: Option<&str>) -> Listing {
         let wanted = |one: &&Registered| {
             let is_named = runtime.is_none_or(|id| one.adapter.name().id() == id);
             is_named && one.status != RuntimeStatus::Disabled
         };
-        let looks = self.runtimes.iter().filter(wanted).map(|one| self.look(&*one.adapter, cwd, namespace));
+        let looks = self.runtimes.iter().filter(wanted).map(|one| self.look(&*one.adapter, cwd, namespaces));
         let mut listing = Listing::default();
         for found in join_all(looks).await {
             match found {
@@ -138,36 +155,47 @@ impl Shelves {
         listing
     }
 
-    async fn look(&self, adapter: &dyn RuntimeAdapter, cwd: &str, namespace: &str) -> Result<Vec<Kept>, String> {
-        let failed = |error: String| format!("{} does not tell what it keeps: {error}", adapter.display_name());
-        let environment = self.environment(adapter, cwd, namespace).await;
-        let Some(env) = environment.map_err(|error| failed(error.to_string()))? else { return Ok(Vec::new()) };
-        let look = tokio::time::timeout(PATIENCE, adapter.past_sessions(&env)).await;
-        let mut sessions = look.unwrap_or_else(|late| Err(late.into())).map_err(|error| failed(error.to_string()))?;
-        sessions.sort_by(latest_first);
-        sessions.truncate(MOST);
-        let kept = |session| Kept {
-            runtime: adapter.name(),
-            cwd: cwd.into(),
-            credential_namespace: namespace.into(),
-            session,
-        };
-        Ok(sessions.into_iter().map(kept).collect())
-    }
-
-    /// The environment that a runtime keeps things in; none where each session has its own, which goes with it.
-    async fn environment(
+    async fn look(
         &self,
         adapter: &dyn RuntimeAdapter,
         cwd: &str,
-        namespace: &str,
-    ) -> Result<Option<RuntimeEnv>, Error> {
-        let isolation = self.isolation.get(adapter.name().id()).copied().unwrap_or(self.environments.isolation);
-        if isolation == Isolation::Ephemeral {
-            return Ok(None);
+        namespaces: &BTreeSet<String>,
+    ) -> Result<Vec<Kept>, String> {
+        let failed = |error: String| format!("{} does not tell what it keeps: {error}", adapter.display_name());
+        let own = BTreeSet::from([NAMESPACE.to_owned()]);
+        let namespaces = match self.isolation(adapter) {
+            Isolation::Namespaced => namespaces,
+            // Those who share a home keep everything in it, whoever they are.
+            Isolation::Shared => &own,
+            // What each session has for itself goes with it.
+            Isolation::Ephemeral => return Ok(Vec::new()),
+        };
+        let mut all = Vec::new();
+        for namespace in namespaces {
+            let env = self.environment(adapter, cwd, namespace).await.map_err(|error| failed(error.to_string()))?;
+            let look = tokio::time::timeout(PATIENCE, adapter.past_sessions(&env)).await;
+            let mut sessions =
+                look.unwrap_or_else(|late| Err(late.into())).map_err(|error| failed(error.to_string()))?;
+            sessions.sort_by(latest_first);
+            sessions.truncate(MOST);
+            all.extend(sessions.into_iter().map(|session| Kept {
+                runtime: adapter.name(),
+                cwd: cwd.into(),
+                credential_namespace: namespace.clone(),
+                session,
+            }));
         }
+        Ok(all)
+    }
+
+    fn isolation(&self, adapter: &dyn RuntimeAdapter) -> Isolation {
+        self.isolation.get(adapter.name().id()).copied().unwrap_or(self.environments.isolation)
+    }
+
+    /// The environment that a runtime keeps things in.
+    async fn environment(&self, adapter: &dyn RuntimeAdapter, cwd: &str, namespace: &str) -> Result<RuntimeEnv, Error> {
         let nobody = SessionId::host();
-        Ok(Some(self.environments.of(isolation, &nobody, namespace, cwd).await?.0))
+        Ok(self.environments.of(self.isolation(adapter), &nobody, namespace, cwd).await?.0)
     }
 
     /// A conversation that was listed, by its id here or its runtime's.
@@ -180,9 +208,7 @@ impl Shelves {
     /// What was said in a conversation, as messages; `None` if its runtime keeps it no more.
     pub async fn messages(&self, kept: &Kept) -> Result<Option<Vec<Message>>, Error> {
         let adapter = self.runtimes.usable_by_name(&kept.runtime)?;
-        let Some(env) = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await? else {
-            return Ok(None);
-        };
+        let env = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await?;
         let unreadable = |source: io::Error| Error::Unreadable { id: kept.session.id.clone(), source };
         let read = tokio::time::timeout(PATIENCE, adapter.past_messages(&env, &kept.session.id)).await;
         let Some(said) = read.unwrap_or_else(|late| Err(late.into())).map_err(unreadable)? else { return Ok(None) };
@@ -195,7 +221,7 @@ impl Shelves {
     /// Changes when the conversation does; `None` if its runtime cannot tell that without reading it.
     pub async fn stamp(&self, kept: &Kept) -> Option<u64> {
         let adapter = self.runtimes.usable_by_name(&kept.runtime).ok()?;
-        let env = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await.ok()??;
+        let env = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await.ok()?;
         adapter.past_stamp(&env, &kept.session.id).await
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roost_adapters::acp::{AcpAdapter, AgentCommand, PRESETS, preset};
-use roost_engine::{Engine, Environments, Runtimes, WhenFull};
+use roost_engine::{Engine, Environments, Runtimes, Shelves, WhenFull};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
 use roost_policy::RuleSet;
 use roost_process::{Environment, Holder, Isolation, Ladder};
@@ -71,7 +71,7 @@ pub(crate) async fn lock(state: &State, command: &str) -> Result<StateLock, Erro
 }
 
 /// The runtimes that are there without being configured.
-const BUILT_IN: [&str; 3] = ["demo", "claude", "codex"];
+const BUILT_IN: [&str; 5] = ["demo", "claude", "codex", "gemini", "opencode"];
 
 /// The runtimes that are built in, and those that are configured.
 pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error> {
@@ -82,10 +82,15 @@ pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error
     runtimes.register(Arc::new(roost_adapters::demo::adapter(&roost, holder.clone())), demo);
     let settings = |id: &str| config.runtimes.get(id).cloned().unwrap_or_default();
     let (claude, codex) = (settings("claude"), settings("codex"));
+    let (gemini, opencode) = (settings("gemini"), settings("opencode"));
     let adapter = roost_adapters::claude::adapter(command("claude", &claude), claude.config, holder.clone());
     runtimes.register(Arc::new(adapter), claude.status);
     let adapter = roost_adapters::codex::adapter(command("codex", &codex), codex.config, holder.clone());
     runtimes.register(Arc::new(adapter), codex.status);
+    let adapter = roost_adapters::gemini::adapter(command("gemini", &gemini), gemini.config, holder.clone());
+    runtimes.register(Arc::new(adapter), gemini.status);
+    let adapter = roost_adapters::opencode::adapter(command("opencode", &opencode), opencode.config, holder.clone());
+    runtimes.register(Arc::new(adapter.at(opencode.url)), opencode.status);
     let configured = config.runtimes.keys().map(String::as_str).filter(|id| !BUILT_IN.contains(id));
     let unconfigured = PRESETS.iter().map(|preset| preset.id).filter(|id| !config.runtimes.contains_key(*id));
     for id in configured.chain(unconfigured) {
@@ -148,6 +153,12 @@ fn engine_config(state: &State, config: &Config) -> Result<roost_engine::Config,
         approval_timeout: config.policy.approval_timeout(),
         ..roost_engine::Config::new(environments, state.run(), state.artifacts())
     })
+}
+
+/// What the runtimes keep by themselves.
+pub(crate) fn shelves(state: &State, config: &Config) -> Result<Shelves, Error> {
+    let engine = engine_config(state, config)?;
+    Ok(Shelves::new(runtimes(state, config)?, engine.environments, engine.isolation))
 }
 
 /// How long events are kept.

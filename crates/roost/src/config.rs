@@ -68,16 +68,34 @@ impl Config {
             if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
                 return Err(format!("\"{id}\" cannot name a runtime; use letters, digits, '-', '_' and '.'"));
             }
+            if runtime.url.is_some() {
+                runtime.check_url(id)?;
+            }
             match (id.as_str(), &runtime.command) {
                 ("demo", Some(_)) => {
                     return Err("the demo is part of Roost and takes no `command`; give the agent another id".into());
                 }
-                ("demo" | "claude" | "codex", None) | (_, Some(_)) => {}
+                ("demo" | "claude" | "codex" | "gemini" | "opencode", None) | (_, Some(_)) => {}
                 (known, None) if roost_adapters::acp::preset(known).is_some() => {}
                 (_, None) => return Err(format!("[runtimes.{id}] needs a `command`, such as command = \"{id}\"")),
             }
         }
         Ok(())
+    }
+}
+
+impl Runtime {
+    /// What does not go with a server that runs already.
+    fn check_url(&self, id: &str) -> Result<(), String> {
+        let unfit =
+            [("command", self.command.is_some()), ("args", !self.args.is_empty()), ("config", !self.config.is_empty())];
+        match unfit.iter().find(|(_, is_set)| *is_set) {
+            _ if id != "opencode" => Err(format!("[runtimes.{id}] takes no `url`; only `opencode` does")),
+            Some((key, _)) => {
+                Err(format!("[runtimes.{id}] has a `url`, where its server runs already: remove `{key}`"))
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -27,6 +27,7 @@ fn nothing_configured_means_the_defaults() {
 fn everything() -> Config {
     let goose = Runtime {
         command: Some("goose".into()),
+        url: None,
         args: vec!["acp".into()],
         env: [("GOOSE_MODE".into(), "auto".into())].into(),
         status: RuntimeStatus::Preview,
@@ -36,12 +37,14 @@ fn everything() -> Config {
         config: serde_json::Map::from_iter([("theme".to_owned(), "dark".into())]),
     };
     let demo = Runtime { status: RuntimeStatus::Disabled, ..Runtime::default() };
+    let opencode = Runtime { url: Some("http://127.0.0.1:4096".parse().unwrap()), ..Runtime::default() };
     Config {
         default_runtime: Some("goose".into()),
         server: Server {
             host: [0, 0, 0, 0].into(),
             port: 0,
             repo: Some("/src/app".into()),
+            discover_in: Some(vec!["/src".into()]),
             external_url: Some("https://roost.example".into()),
             tls: Some(Tls::Files { cert: "a.pem".into(), key: "b.pem".into() }),
             allow_insecure: true,
@@ -70,7 +73,7 @@ fn everything() -> Config {
             approval_timeout_minutes: 7,
         },
         log: Log { synchronous: Synchronous::Full, retention_days: 7, retention_gb: 1 },
-        runtimes: [("demo".into(), demo), ("goose".into(), goose)].into(),
+        runtimes: [("demo".into(), demo), ("goose".into(), goose), ("opencode".into(), opencode)].into(),
     }
 }
 
@@ -138,6 +141,9 @@ fn an_error_names_what_is_wrong_and_what_was_meant() {
         ("defualt_runtime = \"demo\"", &["defualt_runtime", "did you mean `default_runtime`?"][..]),
         ("[sesions]\nmax = 1", &["sesions", "did you mean `sessions`?"]),
         ("[server]\nprot = 1", &["line 2", "prot", "did you mean `port`?"]),
+        ("[runtimes.codex]\nurl = 'http://127.0.0.1:1'", &["codex", "only `opencode`"]),
+        ("[runtimes.opencode]\nurl = 'http://127.0.0.1:1'\nargs = ['x']", &["`url`", "remove `args`"]),
+        ("[runtimes.opencode]\nurl = 'localhost'", &["line 2", "http://HOST:PORT"]),
         ("[runtimes.x]\ncomand = \"x\"", &["line 2", "comand", "did you mean `command`?"]),
         ("[sessions]\nwhen_full = \"queu\"", &["queu", "did you mean `queue`?"]),
         ("[sessions]\nmax = 0", &["line 2", "nonzero"]),

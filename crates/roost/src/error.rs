@@ -34,6 +34,8 @@ pub(crate) enum Error {
     UnknownSession(String),
     #[error("\"{id}\" is the beginning of several sessions; use more of one of these:\n  {}", found.join("\n  "))]
     AmbiguousSession { id: String, found: Vec<String> },
+    #[error("{} is no workspace and in none; name one with --workspace: {}", named.display(), known.join(", "))]
+    NoWorkspace { named: PathBuf, known: Vec<String> },
     #[error("{} could not be written: {source}; name another file with --output", path.display())]
     Export { path: PathBuf, source: io::Error },
     #[error("{} cannot be used: {source}; make it writable, or name another directory with --state", path.display())]
@@ -106,6 +108,7 @@ impl Error {
             | Self::NothingToContinue(_)
             | Self::UnknownSession(_)
             | Self::AmbiguousSession { .. }
+            | Self::NoWorkspace { .. }
             | Self::Insecure(_)
             | Self::LongState(_)
             | Self::UnknownRuntime { .. }

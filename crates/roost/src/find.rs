@@ -1,12 +1,15 @@
 //! Finds the session that somebody means.
 
+use std::path::Path;
+
 use roost_client::Client;
 use roost_log::Log;
 use roost_proto::ids::SessionId;
-use roost_proto::rpc::{FaultCode, SessionInfo, SessionListParams, SessionParams, method};
+use roost_proto::rpc::{FaultCode, KeptBy, SessionInfo, SessionListParams, SessionParams, method};
 use roost_proto::session::SessionRecord;
 
 use crate::error::Error;
+use crate::past;
 
 /// Shown at least of an id.
 const SHORTEST: usize = 8;
@@ -23,17 +26,46 @@ pub(crate) async fn session(log: &dyn Log, id: &str) -> Result<SessionRecord, Er
 
 /// The same, asked of the daemon.
 pub(crate) async fn hosted(client: &Client, id: &str) -> Result<SessionInfo, Error> {
-    match client.call::<method::SessionGet>(SessionParams { session_id: id.into(), agent_type: None }).await {
-        Err(roost_client::Error::Fault(fault)) if fault.kind() == Some(FaultCode::SessionNotFound) => {}
-        answer => return Ok(answer?),
+    match named(client, id).await? {
+        Some(found) if found.source == KeptBy::Managed => Ok(found),
+        _ => only(id, listed(client).await?, |info| &info.session_id),
     }
+}
+
+/// The same, or a session that an agent keeps of this directory.
+pub(crate) async fn hosted_or_past(client: &Client, id: &str, cwd: &Path) -> Result<SessionInfo, Error> {
+    if let Some(found) = named(client, id).await? {
+        return Ok(found);
+    }
+    let (past, _) = past::asked(client, cwd).await?;
+    let is_it = |info: &&SessionInfo| info.record.runtime_session_id.as_ref().is_some_and(|own| own.as_str() == id);
+    if let Some(found) = past.iter().find(is_it) {
+        return Ok(found.clone());
+    }
+    let all = listed(client).await?.into_iter().chain(past).collect();
+    only(id, all, |info| &info.session_id)
+}
+
+/// The session of exactly this id.
+async fn named(client: &Client, id: &str) -> Result<Option<SessionInfo>, Error> {
+    match client.call::<method::SessionGet>(SessionParams { session_id: id.into(), agent_type: None }).await {
+        Err(roost_client::Error::Fault(fault)) if fault.kind() == Some(FaultCode::SessionNotFound) => Ok(None),
+        answer => Ok(Some(answer?)),
+    }
+}
+
+async fn listed(client: &Client) -> Result<Vec<SessionInfo>, Error> {
     let mut sessions = Vec::new();
     loop {
-        let offset = Some(u32::try_from(sessions.len()).unwrap_or(u32::MAX));
-        let params = SessionListParams { limit: Some(PAGE), offset, ..SessionListParams::default() };
+        let params = SessionListParams {
+            limit: Some(PAGE),
+            offset: Some(u32::try_from(sessions.len()).unwrap_or(u32::MAX)),
+            source: Some(KeptBy::Managed),
+            ..SessionListParams::default()
+        };
         let page = client.call::<method::SessionList>(params).await?.sessions;
         if page.is_empty() {
-            return only(id, sessions, |info| &info.session_id);
+            return Ok(sessions);
         }
         sessions.extend(page);
     }

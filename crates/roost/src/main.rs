@@ -19,6 +19,7 @@ mod interrupt;
 mod keyboard;
 mod line;
 mod pairing;
+mod past;
 mod place;
 mod printer;
 mod reading;
@@ -34,8 +35,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     match args.next().as_deref().and_then(|word| word.to_str()) {
-        // Both run as children many times a day: they start before anything else is set up.
+        // These run as children many times a day: they start before anything else is set up.
         Some("hold") => roost_process::hold::main(args),
+        Some("notify") => roost_adapters::codex::forward(args),
         Some("demo-agent") => roost_adapters::demo::agent::main(),
         _ => cli::main(),
     }

@@ -10,6 +10,18 @@ use crate::error::Error;
 /// The longest path that a socket can have everywhere.
 const MAX_SOCKET: usize = 100;
 
+/// Folders of a home in which people keep their repositories.
+const PROJECTS: [&str; 9] = ["Projects", "Code", "Developer", "dev", "Repos", "src", "go/src", "workspace", "Desktop"];
+
+/// The folders in which repositories are looked for: the named ones, else the usual ones of the home that are there.
+pub(crate) fn projects(named: Option<&[PathBuf]>) -> Vec<PathBuf> {
+    if let Some(named) = named {
+        return named.to_vec();
+    }
+    let Ok(xdg) = xdg() else { return Vec::new() };
+    PROJECTS.iter().map(|name| xdg.home_dir().join(name)).filter(|folder| folder.is_dir()).collect()
+}
+
 /// The state directory, and what is where in it.
 #[derive(Clone, Debug)]
 pub(crate) struct State(PathBuf);

@@ -6,7 +6,7 @@ use roost_client::{Client, Subscription};
 use roost_log::{Filter, Follower, Log, Seq, Start, StreamId};
 use roost_proto::approval::Pending;
 use roost_proto::ids::SessionId;
-use roost_proto::rpc::{LogReadParams, PendingParams, SessionListParams, SubscribeParams, method};
+use roost_proto::rpc::{KeptBy, LogReadParams, PendingParams, SessionListParams, SubscribeParams, method};
 use roost_proto::session::SessionRecord;
 
 use crate::cli::Context;
@@ -82,8 +82,12 @@ impl Reading {
         let mut sessions = Vec::new();
         loop {
             let offset = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
-            let params =
-                SessionListParams { offset: Some(offset), limit: Some(SESSIONS), ..SessionListParams::default() };
+            let params = SessionListParams {
+                offset: Some(offset),
+                limit: Some(SESSIONS),
+                source: Some(KeptBy::Managed),
+                ..SessionListParams::default()
+            };
             let page = client.call::<method::SessionList>(params).await?;
             let is_last = page.sessions.is_empty();
             sessions.extend(page.sessions.into_iter().map(|session| session.record));

@@ -9,8 +9,8 @@ use crate::caller::Caller;
 use crate::connection::Connection;
 use crate::handlers::known;
 use crate::handlers::{
-    agent, events, file, git, history, host as daemon, lifecycle, permission, repository, session, watching,
-    workspace,
+    agent, discovering, events, file, git, history, host as daemon, lifecycle, permission, repository, session,
+    watching, workspace,
 };
 use crate::host::Host;
 
@@ -114,6 +114,8 @@ async fn handle(context: &Context<'_>, method: Method, params: Option<&RawValue>
         WorkspaceRemove => workspace::remove,
         WorkspaceUpdate => workspace::update,
         WorkspaceStatus => workspace::status,
+        WorkspaceDiscover => discovering::discover,
+        WorkspaceCacheInvalidate => discovering::forget,
         WorkspaceSubscribe => workspace::subscribe,
         WorkspaceUnsubscribe => workspace::unsubscribe,
         WorkspaceSubscriptions => workspace::subscriptions,

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::Auth;
+use crate::discoveries::Discoveries;
 use crate::fault;
 use crate::limits::RateLimits;
 use crate::live::Live;
@@ -47,6 +48,7 @@ pub(crate) struct Host {
     pub(crate) instance: String,
     pub(crate) started: Instant,
     pub(crate) workspaces: Workspaces,
+    pub(crate) discoveries: Arc<Discoveries>,
     /// Whose turn it is to change each workspace's repository.
     pub(crate) repositories: Turns,
     pub(crate) presence: Presence,
@@ -81,6 +83,7 @@ impl Host {
             instance: auth.place.session.clone(),
             started: Instant::now(),
             workspaces,
+            discoveries: Arc::default(),
             repositories: Turns::default(),
             presence: Presence::default(),
             live: Live::new(parts.state),

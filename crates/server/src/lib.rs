@@ -15,6 +15,7 @@
 pub mod auth;
 mod caller;
 mod connection;
+mod discoveries;
 mod dispatch;
 mod error;
 mod fault;

@@ -13,6 +13,8 @@ pub struct Settings {
     pub socket: PathBuf,
     /// The folder that clients see as the default workspace.
     pub repo: Option<PathBuf>,
+    /// Folders in which people keep their repositories.
+    pub discover_in: Vec<PathBuf>,
     /// Whether TCP clients need a token.
     pub require_auth: bool,
     /// Whether somebody at the machine must agree to a new device.
@@ -97,6 +99,7 @@ impl Default for Settings {
             tcp: None,
             socket: PathBuf::new(),
             repo: None,
+            discover_in: Vec::new(),
             require_auth: true,
             require_pairing_approval: false,
             pairing_token_secs: 3600,

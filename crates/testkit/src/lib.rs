@@ -26,7 +26,7 @@ pub use harness::{Harness, Home};
 use std::time::Duration;
 
 /// Long enough for the slowest machine, short enough to notice a hang.
-pub const DEADLINE: Duration = Duration::from_secs(30);
+pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Waits for something that must happen; panics with its name if it does not.
 pub async fn soon<T>(what: &str, happens: impl Future<Output = T>) -> T {

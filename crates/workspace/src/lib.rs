@@ -7,6 +7,7 @@
 //! - git is the user's own for everything that writes, so that hooks, credentials and signing work.
 
 mod binary;
+pub mod discover;
 mod error;
 pub mod files;
 pub mod git;

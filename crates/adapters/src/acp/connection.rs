@@ -73,7 +73,7 @@ pub(super) struct Pump {
 }
 
 /// The parts of a started agent that the pump takes over.
-pub(super) struct Parts {
+pub(crate) struct Parts {
     pub(super) stdin: Stdin,
     pub(super) lines: Lines,
     pub(super) stderr: mpsc::Receiver<String>,
@@ -217,7 +217,9 @@ impl Pump {
         let request = RequestId::new();
         let (request_id, method) = (request.clone(), "session/prompt".to_owned());
         self.outbox = vec![Fact::RequestStarted(RuntimeRequestStartedPayload { request_id, method }).into()];
-        self.turn = Some(Turn::new(prompt, request, Instant::now(), drafts, self.observed));
+        let begins = params.pointer("/prompt/0/text").and_then(Value::as_str).unwrap_or_default();
+        let is_command = begins.trim_start().starts_with(['/', '$']);
+        self.turn = Some(Turn { is_command, ..Turn::new(prompt, request, Instant::now(), drafts, self.observed) });
         Ok(())
     }
 

@@ -2,18 +2,20 @@
 //! known of the reason is what agents put beside it.
 
 use roost_engine::adapter::AdapterError;
-use roost_proto::failure::TaskError;
+use roost_proto::failure::{FailureCode, TaskError};
 use serde_json::Value;
 
 use super::wire::RpcError;
 
 /// The protocol's code for a login that is missing.
 const AUTH_REQUIRED: i64 = -32000;
+/// The provider's status for the same: some agents, such as Gemini, pass its status on as their code.
+const UNAUTHORIZED: i64 = 401;
 
 /// An agent's error as ours.
 pub(super) fn rejected(error: RpcError) -> AdapterError {
-    let said = if error.message.is_empty() { "an error without a message" } else { &error.message };
-    if error.code == AUTH_REQUIRED {
+    let said = if error.message.is_empty() { "an error without a message" } else { &sentence(&error.message) };
+    if matches!(error.code, AUTH_REQUIRED | UNAUTHORIZED) {
         return AdapterError::NotLoggedIn(format!("the agent wants you to log in first: {said}"));
     }
     let more = error.data.as_ref().and_then(|data| data.get("message")?.as_str()).filter(|more| !said.contains(*more));
@@ -24,9 +26,15 @@ pub(super) fn rejected(error: RpcError) -> AdapterError {
 
 /// A task that ended in this error.
 pub(super) fn failed(error: RpcError) -> TaskError {
-    let may_pass = error.data.as_ref().is_some_and(may_pass);
+    let may_pass = matches!(error.code, 408 | 429 | 500..=599) || error.data.as_ref().is_some_and(may_pass);
     let error = TaskError::from(rejected(error));
     TaskError { retryable: error.retryable || may_pass, ..error }
+}
+
+/// A task whose agent ended well although its provider broke off the answer.
+pub(super) fn broken_off(result: Value) -> TaskError {
+    let message = "the model's answer broke off before its end, and the agent ended its turn";
+    TaskError { retryable: true, raw: Some(result), ..TaskError::new(FailureCode::RuntimeError, message) }
 }
 
 /// The same prompt may succeed later: the provider was busy, or the line was cut.
@@ -82,6 +90,17 @@ mod tests {
         for (data, retryable) in cases {
             assert_eq!(failed(internal(data.clone())).retryable, retryable, "{data}");
         }
+    }
+
+    #[test]
+    fn the_status_of_a_provider_can_be_the_code() {
+        for (code, retryable) in [(400, false), (403, false), (408, true), (429, true), (500, true), (503, true)] {
+            assert_eq!(failed(RpcError { code, message: "no".into(), data: None }).retryable, retryable, "{code}");
+        }
+        let message = r#"{"error":{"message":"who are you?"}}"#.into();
+        let failed = failed(RpcError { code: 401, message, data: None });
+        assert_eq!(failed.code, FailureCode::AuthError);
+        assert_eq!(failed.message, "the agent wants you to log in first: who are you?");
     }
 
     #[test]

@@ -24,8 +24,9 @@ pub struct AgentCommand {
 }
 
 /// Starts the agent under a holder.
-pub(super) async fn launch(
+pub(crate) async fn launch(
     holder: &Arc<Holder>,
+    run: RunId,
     command: &AgentCommand,
     open: &OpenSession,
 ) -> Result<Parts, AdapterError> {
@@ -35,7 +36,7 @@ pub(super) async fn launch(
     }
     let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
     let launch = Launch {
-        run: RunId::fresh(),
+        run,
         label: open.session_id.to_string(),
         program: command.program.clone(),
         args: command.args.clone(),

@@ -159,6 +159,13 @@ pub(super) fn prompt_usage(result: &Value) -> Option<UsageReportedPayload> {
     })
 }
 
+/// Whether an agent that counts tokens ended its turn as usual and counted none: no answer of its model came to an end.
+pub(super) fn counts_no_answer(result: &Value) -> bool {
+    let count = result.pointer("/_meta/quota/token_count");
+    let none = |count: &Value| count["input_tokens"] == 0 && count["output_tokens"] == 0;
+    result["stopReason"] == "end_turn" && count.is_some_and(none)
+}
+
 /// A line that is not protocol.
 pub(super) fn noise(source: NoticeSource, message: impl Into<String>) -> Draft {
     Fact::Notice(RuntimeNoticePayload { level: NoticeLevel::Info, source, message: message.into() }).into()

@@ -31,14 +31,16 @@ use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
-use roost_process::Holder;
+use roost_process::{Holder, RunId};
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 
-pub(crate) use connection::REASON_META;
+pub(crate) use connection::{Parts, REASON_META};
 pub use launch::AgentCommand;
+pub(crate) use launch::launch;
 pub use presets::{Observed, PRESETS, Preset, preset};
-use session::{About, Agent};
+use session::About;
+pub(crate) use session::{AcpSession, Agent};
 
 /// The adapter of one ACP agent.
 pub struct AcpAdapter {
@@ -79,7 +81,7 @@ impl AcpAdapter {
         if !self.mcp {
             open.mcp_servers.clear();
         }
-        let parts = launch::launch(&self.holder, &self.command, open).await?;
+        let parts = launch(&self.holder, RunId::fresh(), &self.command, open).await?;
         let agent = Agent::initialize(parts, self.observed).await?;
         *self.about.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.about.clone());
         Ok(agent)

@@ -176,6 +176,9 @@ impl Reader<'_> {
 
 fn end(result: CallResult, turn: &Turn) -> TaskEnd {
     let error = match result {
+        Ok(value) if !turn.is_command && map::counts_no_answer(&value) => {
+            return TaskEnd::Failed(Box::new(failure::broken_off(value)));
+        }
         Ok(value) => {
             return match value.get("stopReason").and_then(Value::as_str) {
                 Some("cancelled") if turn.refused && !turn.cancelled => {

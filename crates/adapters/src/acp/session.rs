@@ -28,7 +28,7 @@ use super::prompt;
 const HANDSHAKE: Duration = Duration::from_secs(120);
 
 /// A started agent before it has a session.
-pub(super) struct Agent {
+pub(crate) struct Agent {
     commands: mpsc::Sender<Command>,
     control: Control,
     pub(super) about: acp::InitializeResponse,
@@ -36,7 +36,7 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Introduces us to the agent.
-    pub(super) async fn initialize(parts: Parts, observed: Observed) -> Result<Self, AdapterError> {
+    pub(crate) async fn initialize(parts: Parts, observed: Observed) -> Result<Self, AdapterError> {
         let control = parts.control.clone();
         let commands = start(parts, observed);
         let elicitation = acp::ElicitationCapabilities::new().form(acp::ElicitationFormCapabilities::new());
@@ -56,8 +56,13 @@ impl Agent {
         Ok(Self { commands, control, about })
     }
 
+    /// The version that the agent tells.
+    pub(crate) fn version(&self) -> Option<&str> {
+        self.about.agent_info.as_ref().map(|info| info.version.as_str())
+    }
+
     /// Makes a new session.
-    pub(super) async fn new_session(self, open: &OpenSession) -> Result<AcpSession, AdapterError> {
+    pub(crate) async fn new_session(self, open: &OpenSession) -> Result<AcpSession, AdapterError> {
         let request = acp::NewSessionRequest::new(&open.env.cwd).mcp_servers(mcp_servers(open));
         let answered = call(&self.commands, "session/new", &request).await?.map_err(rejected)?;
         let Some(native) = answered.get("sessionId").and_then(Value::as_str) else {
@@ -68,22 +73,23 @@ impl Agent {
     }
 
     /// Opens a session that the agent knows, if it can.
-    pub(super) async fn resume(
+    pub(crate) async fn resume(
         self,
         open: &OpenSession,
         native: &RuntimeSessionId,
     ) -> Result<AcpSession, AdapterError> {
         let capabilities = &self.about.agent_capabilities;
-        let method = if capabilities.session_capabilities.resume.is_some() {
-            "session/resume"
+        let (id, cwd, servers) = (native.as_str().to_owned(), &open.env.cwd, mcp_servers(open));
+        let answered = if capabilities.session_capabilities.resume.is_some() {
+            let request = acp::ResumeSessionRequest::new(id, cwd).mcp_servers(servers);
+            call(&self.commands, "session/resume", &request).await?
         } else if capabilities.load_session {
-            "session/load"
+            let request = acp::LoadSessionRequest::new(id, cwd).mcp_servers(servers);
+            call(&self.commands, "session/load", &request).await?
         } else {
             return Err(AdapterError::UnknownSession(native.clone()));
         };
-        let request =
-            acp::ResumeSessionRequest::new(native.as_str().to_owned(), &open.env.cwd).mcp_servers(mcp_servers(open));
-        match call(&self.commands, method, &request).await? {
+        match answered {
             Ok(_) => self.bind(open, native.as_str().to_owned()).await,
             // Agents disagree about the code for a session that they do not know.
             Err(error) if matches!(error.code, -32602 | -32002 | -32603) => {
@@ -102,12 +108,21 @@ impl Agent {
 }
 
 /// A session with an agent that waits for tasks.
-pub(super) struct AcpSession {
+pub(crate) struct AcpSession {
     native: String,
     cwd: PathBuf,
     takes_images: bool,
     commands: mpsc::Sender<Command>,
     control: Control,
+}
+
+impl AcpSession {
+    /// Chooses one of the agent's own modes. Whatever the agent had to say before is said when this returns.
+    pub(crate) async fn set_mode(&self, mode: &str) -> Result<(), AdapterError> {
+        let request = acp::SetSessionModeRequest::new(self.native.clone(), mode.to_owned());
+        call(&self.commands, "session/set_mode", &request).await?.map_err(rejected)?;
+        Ok(())
+    }
 }
 
 #[async_trait]

@@ -1,11 +1,12 @@
 //! Recorded runs of real agents, read by the same code that reads live ones. The summaries are golden files: a change
 //! in how a real agent is understood shows up as a diff.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_engine::ledger::{Asked, Ledger, Next, Terms};
 use roost_process::Line;
@@ -19,7 +20,7 @@ use tokio::sync::mpsc;
 use super::presets::{Observed, preset};
 use super::reader::Reader;
 use super::turn::Turn;
-use super::wire;
+use super::wire::{self, Incoming};
 
 struct Recorded {
     sent: bool,
@@ -126,10 +127,13 @@ impl Pieces {
 }
 
 fn traces() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
-    let agents = ["claude-agent-acp", "codex-acp", "gemini", "opencode-acp"].map(|agent| root.join(agent)).into_iter();
-    let mut files: Vec<_> =
-        agents.flat_map(|agent| std::fs::read_dir(agent).unwrap().map(|file| file.unwrap().path())).collect();
+    let agents = ["claude-agent-acp", "codex-acp", "gemini", "opencode-acp"];
+    agents.into_iter().flat_map(traces_of).collect()
+}
+
+fn traces_of(agent: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(agent);
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     files
 }
@@ -143,6 +147,40 @@ fn recorded_agents_are_understood_as_before() {
         let scenario = path.file_stem().unwrap().to_string_lossy();
         insta::assert_snapshot!(format!("{agent}__{scenario}"), summary(&path));
     }
+}
+
+/// What a line is taken for; what means nothing to us is kept as it is, as a notice.
+fn kind(line: &str) -> String {
+    match wire::parse(line) {
+        Incoming::Chunk(chunk) => if chunk.thought { "thought" } else { "text" }.to_owned(),
+        Incoming::Notification { method, params } if method == "session/update" => {
+            let known = serde_json::from_str::<acp::SessionNotification>(params.get()).is_ok();
+            let update: Value = serde_json::from_str(params.get()).unwrap();
+            let name = update["update"]["sessionUpdate"].as_str().unwrap_or_default().to_owned();
+            if known { name } else { format!("{name} (kept raw)") }
+        }
+        Incoming::Notification { method, .. } => format!("{method} (kept raw)"),
+        Incoming::Request { method, .. } => format!("asks {method}"),
+        Incoming::Response { result, .. } => if result.is_ok() { "answer" } else { "error" }.to_owned(),
+        Incoming::Noise if line.trim().is_empty() => "blank".to_owned(),
+        Incoming::Noise => "noise (kept raw)".to_owned(),
+    }
+}
+
+#[test]
+fn every_line_of_a_recorded_gemini_is_read_or_kept_as_it_is() {
+    let mut table = String::new();
+    // What it prints without the protocol means nothing to us.
+    for path in traces_of("gemini").into_iter().chain(traces_of("gemini-print")) {
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        for Recorded { line, .. } in recorded(&path).iter().filter(|record| !record.sent) {
+            let text = line.as_str().map_or_else(|| line.to_string(), Into::into);
+            *kinds.entry(kind(&text)).or_default() += 1;
+        }
+        writeln!(table, "{}", path.file_stem().unwrap().to_string_lossy()).unwrap();
+        kinds.iter().for_each(|(kind, count)| writeln!(table, "  {count} {kind}").unwrap());
+    }
+    insta::assert_snapshot!("gemini_lines", table);
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(super) struct Turn {
     pub(super) questions: HashMap<QuestionId, (RpcId, Form)>,
     pub(super) observed: Observed,
     pub(super) refused: bool,
+    /// The prompt is a command of the agent's own, which it may follow without its model.
+    pub(super) is_command: bool,
     pub(super) cancelled: bool,
     pub(super) ended: bool,
 }
@@ -53,6 +55,7 @@ impl Turn {
             questions: HashMap::new(),
             observed,
             refused: false,
+            is_command: false,
             cancelled: false,
             ended: false,
         }

@@ -98,6 +98,9 @@ impl ClaudeAdapter {
     }
 
     async fn open(&self, open: OpenSession, conversation: Conversation) -> Result<ClaudeSession, AdapterError> {
+        if let Availability::Missing { reason } = self.availability(&open.env).await {
+            return Err(AdapterError::Spawn(reason));
+        }
         let lock = self.locks.take(conversation.id()).await?;
         if let Conversation::Known(id) = &conversation {
             lock::refuse_if_open_elsewhere(self.config_dir(&open.env), id).await?;
@@ -135,7 +138,13 @@ impl RuntimeAdapter for ClaudeAdapter {
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
         let env = self.environment(env);
         match roost_process::find_program(&self.command.program, env.get("PATH").map(String::as_str)).await {
-            Ok(program) => Availability::Installed { version: self.versions.of(program, &env).await },
+            Ok(program) => {
+                let version = self.versions.of(program, &env).await;
+                match version.as_deref().and_then(version::too_old) {
+                    Some(reason) => Availability::Missing { reason },
+                    None => Availability::Installed { version },
+                }
+            }
             Err(error) => {
                 let reason = format!("{error}; install it with `npm install -g @anthropic-ai/claude-code`");
                 Availability::Missing { reason }

@@ -11,6 +11,17 @@ use tokio::process::Command;
 /// How long the CLI may take to tell; the first start of a new install is slow.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The first version whose control protocol is the one that Roost speaks.
+const OLDEST: u32 = 2;
+
+/// What to do about a version that is too old; `None` if it is not.
+pub(super) fn too_old(version: &str) -> Option<String> {
+    let major: u32 = version.split('.').next()?.parse().ok()?;
+    (major < OLDEST).then(|| {
+        format!("Claude Code {version} is too old, Roost needs {OLDEST}.0 or later; update it with `claude update`")
+    })
+}
+
 /// The versions that are known, by program and the time of its last change.
 #[derive(Default)]
 pub(super) struct Versions(Mutex<HashMap<(PathBuf, Option<SystemTime>), String>>);
@@ -41,6 +52,13 @@ fn read(said: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_before_the_second_is_too_old() {
+        for (version, expected) in [("1.0.128", true), ("2.0.0", false), ("2.1.197", false), ("10.0.0", false)] {
+            assert_eq!(too_old(version).is_some(), expected, "{version}");
+        }
+    }
 
     #[test]
     fn a_version_begins_with_a_digit() {

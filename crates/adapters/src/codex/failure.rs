@@ -35,6 +35,14 @@ fn failure(error: &TurnError) -> TaskError {
     TaskError { retryable, raw: serde_json::to_value(error).ok(), ..TaskError::new(code, message) }
 }
 
+/// A failure of which only the words are known: `codex exec` has no others.
+pub(super) fn in_words(message: &str) -> TaskError {
+    let may_pass = ["429", "status: 5", "high demand", "overloaded"].iter().any(|sign| message.contains(sign));
+    let retryable = may_pass || message.starts_with("stream disconnected");
+    let said = format!("Codex could not go on: {}", readable(message));
+    TaskError { retryable, ..TaskError::new(FailureCode::RuntimeError, said) }
+}
+
 /// The word that Codex has for an error, and the HTTP status where it tells one.
 fn reason(info: &Value) -> (&str, Option<u64>) {
     match info {

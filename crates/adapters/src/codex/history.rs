@@ -152,7 +152,8 @@ pub(super) fn stamp(home: &Path, id: &str) -> Option<u64> {
     Stamp::of(&file(home, id).ok()??).ok().map(Stamp::number)
 }
 
-fn file(home: &Path, id: &str) -> io::Result<Option<PathBuf>> {
+/// The file of a conversation. Looks at the disk.
+pub(super) fn file(home: &Path, id: &str) -> io::Result<Option<PathBuf>> {
     let end = format!("-{id}.jsonl");
     let named = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&end));
     Ok(files(home)?.into_iter().find(named))

@@ -45,7 +45,7 @@ fn pair((name, value): (&String, &Value)) -> (String, Value) {
 }
 
 /// The settings as `-c` arguments. They are on the command line, where secrets must not be: those belong in `env`.
-fn arguments(settings: &Map<String, Value>) -> Result<Vec<OsString>, AdapterError> {
+pub(super) fn arguments(settings: &Map<String, Value>) -> Result<Vec<OsString>, AdapterError> {
     let mut words = Vec::new();
     for (name, value) in settings {
         let value = toml::Value::try_from(value).map_err(|error| {

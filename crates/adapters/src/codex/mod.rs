@@ -11,11 +11,13 @@
 //! * An interrupt leaves commands running; they are ended before the task is.
 //! * A server outlives a daemon that is killed, for a minute: the turn goes on, and the next daemon listens again. What
 //!   Codex waits for it asks once more, so the ids of calls and questions follow from Codex's own.
+//! * A Codex that is too old for all this runs by `codex exec`, with less (see [`exec`]).
 
 mod asks;
 mod calls;
 mod capabilities;
 mod connection;
+mod exec;
 mod failure;
 mod history;
 mod home;
@@ -25,6 +27,7 @@ mod map;
 #[cfg(test)]
 mod map_tests;
 mod note;
+mod notify;
 mod past;
 mod prompt;
 mod questions;
@@ -54,8 +57,10 @@ use serde_json::{Map, Value};
 
 use crate::acp::AgentCommand;
 use crate::heads::Heads;
+use exec::ExecSession;
 use home::CodexHome;
 use note::{Note, TurnNote};
+pub use notify::forward;
 use session::{CodexSession, Server};
 use socket::Socket;
 use version::Version;
@@ -83,6 +88,15 @@ impl CodexAdapter {
         let home = CodexHome::of(&self.command, &open.env);
         Ok(CodexSession::new(server, open, home, &settings))
     }
+
+    /// A session by `codex exec`, if this Codex is too old for more.
+    async fn fallback(&self, open: &OpenSession) -> Result<Option<ExecSession>, AdapterError> {
+        self.version.look(&self.holder, &self.command, &open.env).await;
+        let Some(version) = self.version.too_old() else { return Ok(None) };
+        let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
+        let (command, holder) = (self.command.clone(), self.holder.clone());
+        ExecSession::new(command, holder, open.clone(), settings, version).map(Some)
+    }
 }
 
 #[async_trait]
@@ -96,15 +110,15 @@ impl RuntimeAdapter for CodexAdapter {
     }
 
     fn capabilities(&self) -> RuntimeCapabilities {
-        capabilities::capabilities()
+        if self.version.too_old().is_some() { exec::capabilities() } else { capabilities::capabilities() }
     }
 
     fn asks_questions(&self) -> bool {
-        true
+        self.version.too_old().is_none()
     }
 
     fn takes_images(&self) -> bool {
-        true
+        self.version.too_old().is_none()
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
@@ -120,7 +134,10 @@ impl RuntimeAdapter for CodexAdapter {
     }
 
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
-        Ok(Box::new(self.start(open).await?))
+        match self.fallback(&open).await? {
+            Some(session) => Ok(Box::new(session)),
+            None => Ok(Box::new(self.start(open).await?)),
+        }
     }
 
     async fn resume_session(
@@ -128,7 +145,10 @@ impl RuntimeAdapter for CodexAdapter {
         open: OpenSession,
         native: RuntimeSessionId,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
-        Ok(Box::new(self.start(open).await?.resume(&native).await?))
+        match self.fallback(&open).await? {
+            Some(session) => Ok(Box::new(session.resume(&native).await?)),
+            None => Ok(Box::new(self.start(open).await?.resume(&native).await?)),
+        }
     }
 
     async fn reattach(&self, record: &Record) -> Option<Reattached> {

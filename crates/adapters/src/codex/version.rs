@@ -14,6 +14,9 @@ use crate::acp::AgentCommand;
 /// How long `--version` may take; wrappers start slowly.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The first version whose app server speaks WebSocket on a unix socket (2026-04-30), which all else is built on.
+const APP_SERVER: [u64; 3] = [0, 128, 0];
+
 /// The version, once it is known; one that did not answer is asked again.
 #[derive(Debug, Default)]
 pub(super) struct Version(OnceCell<String>);
@@ -28,6 +31,11 @@ impl Version {
         }
         let asked = self.0.get_or_try_init(|| async { ask(holder, command, env).await.ok_or(()) });
         Availability::Installed { version: asked.await.ok().cloned() }
+    }
+
+    /// The version, if it is known and too old for the app server. One that does not tell is taken for a new one.
+    pub(super) fn too_old(&self) -> Option<String> {
+        self.0.get().filter(|version| numbers(version).is_some_and(|numbers| numbers < APP_SERVER)).cloned()
     }
 }
 
@@ -56,4 +64,34 @@ async fn ask(holder: &Holder, command: &AgentCommand, env: &RuntimeEnv) -> Optio
     running.control.stop().await;
     // "codex-cli 0.166.0"
     said?.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit())).map(Into::into)
+}
+
+/// The three numbers of a version; what comes before a release counts as the release.
+fn numbers(version: &str) -> Option<[u64; 3]> {
+    let mut numbers = version.split(['-', '+']).next()?.split('.').map(|number| number.parse().ok());
+    Some([numbers.next()??, numbers.next()??, numbers.next()??])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_version_that_is_known_to_be_old_is_too_old() {
+        let table = [
+            ("0.127.9", true),
+            ("0.44.0", true),
+            ("0.127.0-alpha.3", true),
+            ("0.128.0-alpha.1", false),
+            ("0.128.0", false),
+            ("0.166.0", false),
+            ("1.0.0", false),
+            ("2026", false),
+            ("0.x.1", false),
+        ];
+        for (version, is_old) in table {
+            assert_eq!(Version(OnceCell::new_with(Some(version.into()))).too_old().is_some(), is_old, "{version}");
+        }
+        assert_eq!(Version::default().too_old(), None);
+    }
 }

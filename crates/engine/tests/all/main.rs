@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "clippy knows test functions, but not their helpers")]
 
+mod adopting;
 mod approving;
 mod approving_faults;
 mod conversation;

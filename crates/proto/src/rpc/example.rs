@@ -45,7 +45,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "session_id": DAEMON, "agent_session_id": SESSION, "claude_state": "waiting", "agent_state": "waiting",
                 "agent_type": "demo", "version": "0.1.0", "agent_version": "0.1.0", "connected_clients": 2,
                 "repo_path": FOLDER, "repo_name": "engine", "uptime_seconds": 3600, "watcher_enabled": false,
-                "git_enabled": false, "is_git_repo": true, "running_tasks": 1, "pending": 1,
+                "git_enabled": true, "is_git_repo": true, "running_tasks": 1, "pending": 1,
             }),
         ),
         Method::StatusHealth => (json!({}), json!({ "status": "ok", "healthy": true, "uptime_seconds": 3600 })),
@@ -167,6 +167,20 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "is_git_repo": true, "git_last_error": "", "is_being_watched": true, "watched_session_id": SESSION,
             }),
         ),
+        Method::WorkspaceDiscover => (
+            json!({ "fresh": true }),
+            json!({
+                "repositories": [{
+                    "path": FOLDER, "name": "engine", "remote_url": "https://example.org/ada/engine.git",
+                    "last_modified": CHANGED, "is_configured": true,
+                }],
+                "count": 1, "cached": false, "cache_age_seconds": 0, "refresh_in_progress": false, "elapsed_ms": 42,
+                "scanned_paths": 310, "skipped_paths": 2,
+            }),
+        ),
+        Method::WorkspaceCacheInvalidate => {
+            (json!({}), json!({ "success": true, "message": "What was known of the repositories is forgotten." }))
+        }
         Method::WorkspaceSubscribe => (
             json!({ "workspace_id": WORKSPACE }),
             json!({ "success": true, "workspace_id": WORKSPACE, "subscribed": [WORKSPACE] }),

@@ -216,6 +216,10 @@ method_table! {
     WorkspaceUpdate = "workspace/update" (WorkspaceUpdateParams) -> Workspace, Operate, Change;
     /// How a workspace is.
     WorkspaceStatus = "workspace/status" (WorkspaceParams) -> WorkspaceStatusResult, Observe, Read;
+    /// Finds repositories on the machine that could become workspaces.
+    WorkspaceDiscover = "workspace/discover" (WorkspaceDiscoverParams) -> WorkspaceDiscoverResult, Observe, Read;
+    /// Forgets which repositories were found.
+    WorkspaceCacheInvalidate = "workspace/cache/invalidate" (WorkspaceCacheParams) -> Done, Operate, Change;
     /// Follows a workspace's events; the first one makes others silent.
     WorkspaceSubscribe = "workspace/subscribe" (WorkspaceParams) -> SubscribeResult, Observe, Read;
     /// Follows a workspace's events no more.

@@ -113,6 +113,67 @@ params! {
 }
 
 params! {
+    /// Where repositories are looked for.
+    #[derive(Default)]
+    WorkspaceDiscoverParams {
+        ;
+        /// Below these folders; the usual ones if absent.
+        paths: Vec<String>,
+        /// Look now, whatever is known.
+        fresh: bool,
+    }
+}
+
+wire! {
+    /// A repository that was found on the machine.
+    DiscoveredRepository {
+        /// Its folder.
+        path: String,
+        /// The folder's name.
+        name: String,
+        /// Where it comes from, without a password.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remote_url: Option<String>,
+        /// When git last changed something in it.
+        last_modified: Timestamp,
+        /// It is a workspace already.
+        is_configured: bool,
+    }
+}
+
+wire! {
+    /// The repositories that were found.
+    WorkspaceDiscoverResult {
+        /// Them, by their folders.
+        repositories: Vec<DiscoveredRepository>,
+        /// How many.
+        count: u64,
+        /// They were known before.
+        cached: bool,
+        /// For how long.
+        cache_age_seconds: u64,
+        /// A newer search is under way.
+        refresh_in_progress: bool,
+        /// How long this took.
+        elapsed_ms: u64,
+        /// Folders that were looked into.
+        scanned_paths: u64,
+        /// Folders that were not.
+        skipped_paths: u64,
+    }
+}
+
+params! {
+    /// What to forget.
+    #[derive(Default)]
+    WorkspaceCacheParams {
+        ;
+        /// Whose; all if absent.
+        workspace_id: String,
+    }
+}
+
+params! {
     /// What to change of a workspace.
     WorkspaceUpdateParams {
         /// Which.

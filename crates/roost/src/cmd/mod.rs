@@ -7,6 +7,7 @@ pub(crate) mod devices;
 pub(crate) mod doctor;
 pub(crate) mod down;
 pub(crate) mod export;
+pub(crate) mod git;
 pub(crate) mod log;
 pub(crate) mod pair;
 pub(crate) mod run;

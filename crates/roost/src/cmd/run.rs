@@ -9,7 +9,7 @@ use std::time::Duration;
 use roost_client::{Client, Subscription};
 use roost_proto::mode::{AnyMode, Mode};
 use roost_proto::rpc::{
-    NoParams, Presence, PromptImage, SessionListParams, SessionParams, SessionSendParams, SessionStartParams,
+    KeptBy, NoParams, Presence, PromptImage, SessionListParams, SessionParams, SessionSendParams, SessionStartParams,
     StartMode, StopWhat, SubscribeParams, method,
 };
 use roost_proto::runtime::RuntimeName;
@@ -46,6 +46,7 @@ Examples:
   roost run                                a tour by the demo agent, then a conversation
   roost run hello                          a new session in this directory
   roost run --continue \"go on\"             the latest session of this directory
+  roost run --resume 0199 \"go on\"          a session, also one that began in a terminal
   roost run --permission-mode yolo edit    let the agent do everything unasked
   roost run --json hello | jq .type        every event as one line of JSON
   roost run --approvals deny edit          ask nobody, deny what needs an approval
@@ -65,8 +66,8 @@ pub(crate) struct Args {
     /// Where it works [default: here]
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
     cwd: Option<PathBuf>,
-    /// Go on with this session: its id, the beginning of it, or the agent's own id
-    #[arg(long, value_name = "ID")]
+    /// Go on with this session, also one from a terminal: its id, the beginning of it, or the agent's own id
+    #[arg(long, visible_alias = "resume", value_name = "ID")]
     session: Option<String>,
     /// Go on with the latest session of the directory
     #[arg(long, conflicts_with = "session")]
@@ -308,11 +309,12 @@ impl Run<'_> {
         };
         let (args, client) = (&self.args, self.client);
         let existing = match &args.session {
-            Some(id) => Some(find::hosted(client, id).await?),
+            Some(id) => Some(find::hosted_or_past(client, id, &compose::working_directory(None)?).await?),
             None if args.r#continue => {
                 let cwd = compose::working_directory(args.cwd.as_deref())?;
                 let here = Some(cwd.display().to_string());
-                let params = SessionListParams { cwd: here, limit: Some(1), ..SessionListParams::default() };
+                let (limit, source) = (Some(1), Some(KeptBy::Managed));
+                let params = SessionListParams { cwd: here, limit, source, ..SessionListParams::default() };
                 let latest = client.call::<method::SessionList>(params).await?.sessions.pop();
                 Some(latest.ok_or(Error::NothingToContinue(cwd))?)
             }
@@ -320,6 +322,15 @@ impl Run<'_> {
         };
         if let Some(info) = existing {
             needs_prompt(&info.agent_type)?;
+            if info.source == KeptBy::History {
+                let params = SessionStartParams {
+                    session_id: Some(info.session_id.clone()),
+                    cwd: Some(info.project_path.clone()),
+                    permission_mode: args.permission_mode.map(AnyMode),
+                    ..SessionStartParams::default()
+                };
+                client.call::<method::SessionStart>(params).await?;
+            }
             return Ok(Opened {
                 events: self.events(&info.session_id, None).await?,
                 cwd: info.project_path.into(),

@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::pairing;
+use crate::place;
 use crate::style::Style;
 use crate::upkeep;
 
@@ -192,6 +193,7 @@ fn settings(args: &Args, context: &Context) -> Result<Settings, Error> {
         tcp,
         socket: context.state.socket()?,
         repo,
+        discover_in: place::projects(config.server.discover_in.as_deref()),
         require_auth: config.security.require_auth,
         require_pairing_approval: config.security.require_pairing_approval,
         pairing_token_secs: config.security.pairing_token_expiry_secs,

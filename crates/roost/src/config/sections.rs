@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use roost_adapters::opencode::ServerUrl;
 use roost_process::Isolation;
 use roost_proto::registry::RuntimeStatus;
 use schemars::JsonSchema;
@@ -56,6 +57,8 @@ section! {
         port: u16 = 8766,
         /// The folder that clients find without asking for it; else the one where the daemon was started.
         repo: Option<PathBuf> = None,
+        /// The folders in which `workspace/discover` looks for repositories; else the usual ones of your home.
+        discover_in: Option<Vec<PathBuf>> = None,
         /// The URL under which clients reach the daemon, where that is not its address (a tunnel, a proxy).
         external_url: Option<String> = None,
         /// Encryption: `self-signed`, or the files of a certificate and its key as `CERT,KEY`.
@@ -191,11 +194,14 @@ pub(crate) enum Synchronous {
 }
 
 section! {
-    /// `[runtimes.<id>]`: `claude`, `codex`, the `demo`, or any agent that speaks ACP on its stdin and stdout; of those,
+    /// `[runtimes.<id>]`: `claude`, `codex`, `gemini`, `opencode`, the `demo`, or any agent that speaks ACP; of those,
     /// `claude-agent-acp`, `codex-acp`, `qwen`, `copilot`, `goose` and `cline` are known without a `command`.
     Runtime {
         /// Its program: a path, or a name to be found in `PATH`; agents that are known have their own names.
         command: Option<String> = None,
+        /// For `opencode`: the `http://HOST:PORT` of a server that runs already; Roost neither starts nor ends it.
+        #[schemars(with = "Option<String>")]
+        url: Option<ServerUrl> = None,
         /// Its arguments; of a known agent without a `command`, those that come after its own.
         args: Vec<String> = Vec::new(),
         /// Variables on top of the allow-listed environment.
@@ -209,7 +215,8 @@ section! {
         isolation: Option<Isolation> = None,
         /// The model that its sessions use unless they name another.
         model: Option<String> = None,
-        /// Its own settings, passed on and never interpreted: Claude's settings document, Codex's `-c` keys.
+        /// Its own settings, passed on and never interpreted: Claude's and OpenCode's document, Codex's `-c` keys,
+        /// Gemini's `settings.json`.
         config: Map<String, Value> = Map::new(),
     }
 }

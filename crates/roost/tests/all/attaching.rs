@@ -53,17 +53,32 @@ fn codex_sees_an_image_and_is_shown_a_file() {
 }
 
 #[test]
-fn an_acp_agent_sees_an_image_and_reads_a_file_that_is_linked() {
-    // One at a time: the Gemini CLI forgets images where a file is linked.
-    let place = place(Agent::Gemini, "acp-gemini", &["-m", "gemini-2.5-pro", "--acp"]);
+fn opencode_sees_an_image_and_reads_a_file() {
+    let place = place(Agent::OpenCode, "opencode", &[]);
+    assert_eq!(look(&place, "opencode"), BOTH);
+}
+
+/// One at a time: the Gemini CLI forgets images where a file is linked.
+fn look_twice(table: &str, args: &[&str]) {
+    let place = place(Agent::Gemini, table, args);
     let cases = [
         (["--image", "pixel.png"], "LOOK saw 1 image(s): image/png; 0 file(s): "),
         (["--file", "notes.txt"], "LOOK saw 0 image(s): ; 1 file(s): blue"),
     ];
     for (attached, expected) in cases {
-        let args = [&["run", "--json", "--runtime", "acp-gemini"], &attached[..], &["SCRIPT:look"]].concat();
+        let args = [&["run", "--json", "--runtime", table], &attached[..], &["SCRIPT:look"]].concat();
         assert_eq!(answer(&place.run(&args).ended(0).events(1)), expected);
     }
+}
+
+#[test]
+fn an_acp_agent_sees_an_image_and_reads_a_file_that_is_linked() {
+    look_twice("acp-gemini", &["-m", "gemini-2.5-pro", "--acp"]);
+}
+
+#[test]
+fn gemini_sees_an_image_and_reads_a_file_that_is_linked() {
+    look_twice("gemini", &["-m", "gemini-2.5-pro"]);
 }
 
 #[test]

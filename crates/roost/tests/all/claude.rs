@@ -4,5 +4,6 @@ mod faults;
 mod place;
 mod remembering;
 mod stopping;
+mod surviving;
 mod talking;
 mod tools;

@@ -1,7 +1,8 @@
 //! The real Codex through its adapter, against the scripted model.
 
+mod exec;
 mod faults;
-mod live;
+pub(crate) mod live;
 mod surviving;
 mod telling;
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::kit::Place;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "run",
     "log",
     "sessions",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 16] = [
     "status",
     "pair",
     "devices",
+    "git",
     "export",
     "runtimes",
     "check",
@@ -99,4 +100,17 @@ fn a_list_that_nobody_reads_is_no_error() {
     let place = Place::new();
     let done = place.start(&["completions", "bash"]).finish_unread();
     assert!(done.code == Some(0) && done.stderr.is_empty(), "{done:#?}");
+}
+
+#[test]
+fn the_forwarder_passes_on_what_codex_says_and_is_nobodys_command() {
+    let place = Place::new();
+    let path = place.work().join("notify.jsonl");
+    let forward = |args: &[&str]| place.command(args).env("ACPLB_NOTIFY_PATH", &path).output().unwrap();
+    assert!(forward(&["notify", "{\"type\":\"agent-turn-complete\"}"]).status.success());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"type\":\"agent-turn-complete\"}\n");
+    let refused = forward(&["notify"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("exactly one argument"), "{refused:?}");
+    assert!(!place.run(&["--help"]).ended(0).stdout.contains("notify"));
 }

@@ -22,8 +22,10 @@ testkit::contract!(demo, make_demo);
 testkit::contract!(acp, make_acp);
 testkit::contract!(claude, make_claude);
 testkit::contract!(codex, make_codex);
+testkit::contract!(gemini, make_gemini);
 testkit::contract!(claude_agent_acp, make_claude_agent_acp);
 testkit::contract!(codex_acp, make_codex_acp);
+testkit::contract!(opencode, make_opencode);
 
 fn holder(records: PathBuf) -> Arc<Holder> {
     Arc::new(Holder { program: ROOST.into(), args: vec!["hold".into()], records, ladder: Ladder::default() })
@@ -37,12 +39,20 @@ fn make_codex(records: PathBuf) -> Subject {
     agents::codex(records)
 }
 
+fn make_gemini(records: PathBuf) -> Subject {
+    agents::gemini(records)
+}
+
 fn make_claude_agent_acp(records: PathBuf) -> Subject {
     agents::claude_agent_acp(records)
 }
 
 fn make_codex_acp(records: PathBuf) -> Subject {
     agents::codex_acp(records)
+}
+
+fn make_opencode(records: PathBuf) -> Subject {
+    agents::opencode(records)
 }
 
 fn make_demo(records: PathBuf) -> Subject {

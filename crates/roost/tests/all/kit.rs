@@ -47,13 +47,17 @@ impl Place {
         self.0.path().join("work")
     }
 
+    pub(crate) fn home(&self) -> PathBuf {
+        self.0.path().join("home")
+    }
+
     pub(crate) fn database(&self) -> PathBuf {
         self.state().join("roost.db")
     }
 
     /// Writes the configuration that every later command uses.
     pub(crate) fn configure(&self, text: &str) {
-        let directory = self.0.path().join("home/.config/roost");
+        let directory = self.home().join(".config/roost");
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("roost.toml"), text).unwrap();
     }
@@ -69,7 +73,7 @@ impl Place {
         command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.0.path().join("home"))
+            .env("HOME", self.home())
             // Passed on to agents, so it marks every process that belongs to this place.
             .env("XDG_RUNTIME_DIR", self.0.path())
             .env("ROOST_STATE", self.state())

@@ -1,65 +1,14 @@
 //! The ACP agents that are known by their ids, as a person uses them: the real ones, found in `PATH`.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::Value;
-use testkit::agents::{Agent, bin, furnish, variables};
-use testkit::model::ModelServer;
+use testkit::agents::Agent;
 
-use crate::kit::{Place, Started, answer, of_type, session_id, wait_for};
+use crate::kit::{Place, answer, of_type, session_id, wait_for};
+use crate::sandbox::Sandbox;
 
 const PRESETS: [&str; 6] = ["claude-agent-acp", "codex-acp", "qwen", "copilot", "goose", "cline"];
-
-/// A place in which one agent asks a scripted model and nobody else. Roost is told nothing of it.
-struct Sandbox {
-    place: Place,
-    agent: Agent,
-    model: ModelServer,
-}
-
-impl Sandbox {
-    fn new(agent: Agent) -> Self {
-        let sandbox = Self { place: Place::new(), agent, model: ModelServer::start() };
-        furnish(&sandbox.home(), &sandbox.model.url());
-        sandbox
-    }
-
-    fn home(&self) -> PathBuf {
-        self.place.state().with_file_name("home")
-    }
-
-    /// A command that finds the agent in `PATH`.
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.place.command(args);
-        command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin().display()));
-        command.env("TMPDIR", self.home().join("tmp"));
-        command
-    }
-
-    fn start(&self, args: &[&str]) -> Started {
-        Started::new(&mut self.command(args))
-    }
-
-    /// What a person would say about the agent in `roost.toml`: its variables, and these lines.
-    fn configure(&self, more: &str) {
-        let id = self.agent.command();
-        let variables = variables(self.agent, &self.home(), &self.model.url());
-        let variables: String = variables.iter().map(|(name, value)| format!("{name} = {value:?}\n")).collect();
-        self.place.configure(&format!("[runtimes.{id}]\n{more}\n[runtimes.{id}.env]\n{variables}"));
-    }
-
-    /// Runs one prompt to its end.
-    fn run(&self, mode: &str, prompt: &str, code: i32) -> Vec<Value> {
-        let args = ["run", "--json", "--runtime", self.agent.command(), "--permission-mode", mode, prompt];
-        self.start(&args).finish().ended(code).events(1)
-    }
-
-    fn sleepers(&self) -> usize {
-        self.place.processes().iter().filter(|command| command.starts_with("sleep ")).count()
-    }
-}
 
 #[test]
 fn known_agents_are_listed_with_what_to_install_and_none_is_the_default() {
@@ -126,8 +75,7 @@ fn a_stop_ends_the_tool_that_codex_acp_leaves_running_and_the_session_goes_on() 
     let events = run.finish().ended(130).events(1);
     wait_for("the tool to be gone", || (sandbox.sleepers() == 0).then_some(()));
     let id = session_id(&events);
-    let next = sandbox.start(&["run", "--json", "--session", &id, "SCRIPT:recall"]).finish().ended(0).stdout;
-    let next: Vec<Value> = next.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let next = sandbox.go_on(&id, "SCRIPT:recall", 0);
     assert!(answer(&next).contains("SCRIPT:sleep"), "{next:#?}");
 }
 

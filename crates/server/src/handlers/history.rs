@@ -48,20 +48,9 @@ pub(super) async fn listed(host: &Host) -> Result<Vec<SessionRecord>, Fault> {
 pub(crate) async fn list(context: &Context<'_>, params: SessionListParams) -> Result<SessionListResult, Fault> {
     routing::known(context, params.agent_type.as_deref())?;
     let entry = params.workspace_id.as_deref().map(|id| context.host.workspaces.get(id)).transpose()?;
-    let mut sessions = match &entry {
-        Some(entry) => of_entry(context.host, entry).await?,
-        None => listed(context.host).await?,
-    };
-    sessions.retain(|record| {
-        routing::runs_on(record, params.agent_type.as_deref())
-            && params.cwd.as_deref().is_none_or(|cwd| record.cwd == cwd)
-    });
-    let within = match (&entry, params.cwd.as_deref()) {
-        (_, Some(cwd)) => Within::Folder(cwd),
-        (Some(entry), None) => Within::Workspace(entry),
-        (None, None) => Within::Everywhere,
-    };
-    let (rows, notices) = past::beside(context, sessions, within, params.agent_type.as_deref(), params.source).await?;
+    let (cwd, agent_type) = (params.cwd.as_deref(), params.agent_type.as_deref());
+    let within = Within { entry: entry.as_ref(), cwd, agent_type };
+    let (rows, notices) = past::list(context, within, params.source).await?;
     let total = rows.len() as u64;
     let page = page(&rows, params.offset, params.limit);
     let sessions = fitting(page.map(|row| shape::info(context.host, &row.record, row.source)));
@@ -86,10 +75,8 @@ pub(crate) async fn get(context: &Context<'_>, params: SessionParams) -> Result<
 pub(crate) async fn of_workspace(context: &Context<'_>, params: HistoryParams) -> Result<HistoryResult, Fault> {
     routing::known(context, params.agent_type.as_deref())?;
     let entry = context.host.workspaces.get(&params.workspace_id)?;
-    let mut sessions = of_entry(context.host, &entry).await?;
-    sessions.retain(|record| routing::runs_on(record, params.agent_type.as_deref()));
-    let within = Within::Workspace(&entry);
-    let (rows, notices) = past::beside(context, sessions, within, params.agent_type.as_deref(), None).await?;
+    let within = Within { entry: Some(&entry), cwd: None, agent_type: params.agent_type.as_deref() };
+    let (rows, notices) = past::list(context, within, None).await?;
     let total = rows.len() as u64;
     let page = page(&rows, params.offset, params.limit);
     let item = |row: &Row| shape::item(context.host, &row.record, row.source, &params.workspace_id);

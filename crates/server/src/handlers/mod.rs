@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 mod answering;
 mod attaching;
+pub(crate) mod discovering;
 pub(crate) mod events;
 pub(crate) mod file;
 pub(crate) mod git;

@@ -1,14 +1,15 @@
 //! Sessions that only their runtimes keep: found, listed beside the hosted ones, and taken over.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
+use std::path::Path;
 
-use roost_engine::{Adoption, Kept, PastSession};
+use roost_engine::{Adoption, Kept, PastSession, namespaces};
 use roost_proto::cdev::message::Message;
 use roost_proto::mode::Mode;
 use roost_proto::rpc::{Fault, KeptBy, Scope};
 use roost_proto::session::SessionRecord;
 
-use super::{routing, session::NAMESPACE};
+use super::routing;
 use crate::dispatch::Context;
 use crate::fault;
 use crate::workspaces::Entry;
@@ -37,31 +38,39 @@ pub(super) struct Row {
     pub(super) source: KeptBy,
 }
 
-/// Where past sessions are looked for.
-pub(super) enum Within<'a> {
+/// The sessions of a list, or where one is looked for: all that no part excludes.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Within<'a> {
     /// In a workspace and whatever folders of it sessions work in.
-    Workspace(&'a Entry),
+    pub(super) entry: Option<&'a Entry>,
     /// In one folder.
-    Folder(&'a str),
-    /// In every workspace.
-    Everywhere,
+    pub(super) cwd: Option<&'a str>,
+    /// Of one runtime.
+    pub(super) agent_type: Option<&'a str>,
 }
 
 impl Within<'_> {
-    /// The folders that runtimes are asked about; from afar only those of workspaces.
+    fn holds(&self, record: &SessionRecord) -> bool {
+        routing::runs_on(record, self.agent_type)
+            && self.entry.is_none_or(|entry| routing::belongs(record, entry))
+            && self.cwd.is_none_or(|cwd| record.cwd == cwd)
+    }
+
+    /// The folders that runtimes are asked about: the one, else those of the workspace, else those of all workspaces.
     async fn folders(&self, context: &Context<'_>, hosted: &[SessionRecord]) -> BTreeSet<String> {
         let of_entry = |entry: &Entry| {
             let used = hosted.iter().filter(|record| routing::belongs(record, entry)).map(|record| record.cwd.clone());
             used.chain([entry.path.clone()]).collect::<BTreeSet<_>>()
         };
-        match self {
-            Self::Workspace(entry) => of_entry(entry),
-            Self::Everywhere => context.host.workspaces.all().iter().flat_map(of_entry).collect(),
-            Self::Folder(cwd) => {
+        match (self.cwd, self.entry) {
+            (None, Some(entry)) => of_entry(entry),
+            (None, None) => context.host.workspaces.all().iter().flat_map(of_entry).collect(),
+            (Some(cwd), entry) => {
                 // Runtimes know a folder by where its path leads.
                 let real = tokio::fs::canonicalize(cwd).await;
-                let real = real.map_or_else(|_| (*cwd).to_owned(), |real| real.to_string_lossy().into_owned());
-                BTreeSet::from([real]).into_iter().filter(|cwd| is_open(context, cwd)).collect()
+                let real = real.map_or_else(|_| cwd.to_owned(), |real| real.to_string_lossy().into_owned());
+                let is_right = entry.is_none_or(|entry| Path::new(&real).starts_with(&entry.path));
+                Some(real).filter(|real| is_right && is_open(context, real)).into_iter().collect()
             }
         }
     }
@@ -72,37 +81,29 @@ fn is_open(context: &Context<'_>, cwd: &str) -> bool {
     context.caller.scope >= Scope::Admin || context.host.workspaces.containing(cwd.as_ref()).is_some()
 }
 
-/// These hosted sessions and the past ones beside them, the latest first, and what could not be looked at. A session is
-/// in it once: what was ever hosted is listed as that, or was taken off the lists.
-pub(super) async fn beside(
+/// Hosted sessions and past ones beside them, the latest first, and what could not be looked at.
+pub(super) async fn list(
     context: &Context<'_>,
-    hosted: Vec<SessionRecord>,
     within: Within<'_>,
-    agent_type: Option<&str>,
     source: Option<KeptBy>,
 ) -> Result<(Vec<Row>, Vec<String>), Fault> {
     let all = context.host.log.sessions(usize::MAX).await.map_err(fault::log)?;
     let (mut rows, mut notices) = (Vec::new(), BTreeSet::new());
     if source != Some(KeptBy::Managed) {
-        let ids = |record: &SessionRecord| {
-            [Some(record.session_id.to_string()), record.runtime_session_id.as_ref().map(ToString::to_string)]
-        };
-        let known: HashSet<String> = all.iter().flat_map(ids).flatten().collect();
-        let is_new =
-            |kept: &Kept| !known.contains(kept.session_id().as_str()) && !known.contains(kept.session.id.as_str());
+        let (namespaces, runtime) = (namespaces(&all), within.agent_type.map(routing::normal));
         for folder in within.folders(context, &all).await {
-            let runtime = agent_type.map(routing::normal);
-            let listing = context.host.engine.shelves().list(&folder, NAMESPACE, runtime.as_deref()).await;
+            let mut listing = context.host.engine.shelves().list(&folder, &namespaces, runtime.as_deref()).await;
+            listing.leave_out(&all);
             notices.extend(listing.notices);
-            let past = listing.sessions.into_iter().filter(is_new);
-            rows.extend(past.map(|kept| Row { record: kept.record(), source: KeptBy::History }));
+            let row = |kept: Kept| Row { record: kept.record(), source: KeptBy::History };
+            rows.extend(listing.sessions.into_iter().map(row));
         }
     }
     if source != Some(KeptBy::History) {
-        rows.extend(hosted.into_iter().map(|record| Row { record, source: KeptBy::Managed }));
+        let listed = all.into_iter().filter(|record| !record.hidden && within.holds(record));
+        rows.extend(listed.map(|record| Row { record, source: KeptBy::Managed }));
     }
-    let place = |row: &Row| (row.record.updated_at, row.record.session_id.clone());
-    rows.sort_by_cached_key(|row| std::cmp::Reverse(place(row)));
+    rows.sort_by_cached_key(|row| std::cmp::Reverse((row.record.updated_at, row.record.session_id.clone())));
     Ok((rows, notices.into_iter().collect()))
 }
 
@@ -111,16 +112,19 @@ pub(super) async fn find(context: &Context<'_>, within: Within<'_>, id: &str) ->
     let shelves = context.host.engine.shelves();
     let is_it = |kept: &Kept| kept.session_id().as_str() == id || kept.session.id.as_str() == id;
     let known = shelves.listed(id).filter(|kept| is_open(context, &kept.cwd));
-    let (folders, runtime) = match &known {
-        Some(kept) => (BTreeSet::from([kept.cwd.clone()]), Some(kept.runtime.id())),
+    let (folders, namespaces, runtime) = match &known {
+        Some(kept) => {
+            let only = |one: &String| BTreeSet::from([one.clone()]);
+            (only(&kept.cwd), only(&kept.credential_namespace), Some(kept.runtime.id()))
+        }
         None => {
             let hosted = context.host.log.sessions(usize::MAX).await.map_err(fault::log)?;
-            (within.folders(context, &hosted).await, None)
+            (within.folders(context, &hosted).await, namespaces(&hosted), None)
         }
     };
     for folder in folders {
         // It may have changed since it was listed, or be gone.
-        let listing = shelves.list(&folder, NAMESPACE, runtime).await;
+        let listing = shelves.list(&folder, &namespaces, runtime).await;
         if let Some(kept) = listing.sessions.into_iter().find(is_it) {
             return Ok(kept);
         }

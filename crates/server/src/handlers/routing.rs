@@ -112,11 +112,7 @@ pub(super) async fn found(context: &Context<'_>, named: Named<'_>) -> Result<Fou
         Ok(record) => Found::Hosted(Box::new(record)),
         Err(fault) if fault.kind() != Some(FaultCode::SessionNotFound) => return Err(fault),
         Err(_) => {
-            let within = match (&entry, cwd) {
-                (Some(entry), _) => Within::Workspace(entry),
-                (None, Some(cwd)) => Within::Folder(cwd),
-                (None, None) => Within::Everywhere,
-            };
+            let within = Within { entry: entry.as_ref(), cwd, agent_type: None };
             Found::Past(Box::new(past::find(context, within, id).await?))
         }
     };

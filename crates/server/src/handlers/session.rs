@@ -1,6 +1,6 @@
 //! Steering sessions.
 
-use roost_engine::{Accepted, Approver, NewSession, Prompt};
+use roost_engine::{Accepted, Approver, NAMESPACE, NewSession, Prompt};
 use roost_proto::approval::{ApprovalScope, PendingAsk};
 use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::SessionId;
@@ -28,8 +28,6 @@ use crate::workspaces::Entry;
 const NAME: usize = 1 << 10;
 /// Bytes of the runtime's own configuration.
 const RUNTIME_CONFIG: usize = 64 << 10;
-/// Whose logins a session uses unless told otherwise.
-pub(super) const NAMESPACE: &str = "default";
 
 pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> Result<SessionStartResult, Fault> {
     let agent_type = params.agent_type.as_deref();

@@ -291,7 +291,7 @@ async fn every_route_of_the_seed_answers_over_http() {
     assert_eq!((&body["path"], &body["is_truncated"]), (&json!("file"), &json!(false)));
     assert_eq!(post("/api/git/stage", json!({ "paths": ["file"] })).await.1["staged"], json!(["file"]));
     let (_, body) = get("/api/git/diff").await;
-    let mut paths: Vec<_> = body["diffs"].as_object().unwrap().keys().collect();
+    let mut paths: Vec<_> = body["diffs"].as_object().unwrap().keys().map(String::as_str).collect();
     paths.sort();
     assert_eq!((paths, &body["truncated_paths"]), (vec!["file (staged)", "new"], &json!([])));
     assert_eq!(post("/api/git/unstage", json!({ "paths": ["file"] })).await.1["unstaged"], json!(["file"]));

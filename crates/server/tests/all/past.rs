@@ -237,8 +237,11 @@ async fn nothing_is_read_of_a_session_that_nobody_watches_or_that_does_not_chang
     let (mut client, mut other) = (door.client().await, door.client().await);
     client.call("session/watch", json!({ "session_id": OLD })).await.unwrap();
     client.call("session/unwatch", json!({ "session_id": OLD })).await.unwrap();
+    let focus = json!({ "session_id": OLD, "workspace_id": door.workspace().await });
+    client.call("client/session/focus", focus).await.unwrap();
     other.call("session/watch", json!({ "session_id": OLD })).await.unwrap();
     drop(other);
+    client.event("session_left").await;
     client.call("session/watch", json!({ "session_id": NEW })).await.unwrap();
     past(&door).add(OLD, "said to nobody");
     let reads = past(&door).reads();

@@ -21,7 +21,7 @@ async fn the_status_is_the_methods_own() {
     for field in ["session_id", "version", "repo_path", "repo_name", "claude_state"] {
         assert!(body[field].is_string(), "{field}: {body}");
     }
-    assert_eq!((&body["connected_clients"], &body["git_enabled"]), (&json!(0), &json!(false)));
+    assert_eq!((&body["connected_clients"], &body["git_enabled"]), (&json!(0), &json!(true)));
 }
 
 #[tokio::test]

@@ -213,3 +213,40 @@ async fn a_daemon_starts_wherever_it_is_started_and_serves_the_workspaces_that_t
         harness = door.close().await;
     }
 }
+
+#[tokio::test]
+async fn repositories_of_the_machine_are_found_remembered_and_looked_up_again() {
+    let places = tempfile::TempDir::new().unwrap();
+    let usual = places.path().join("usual");
+    std::fs::create_dir_all(usual.join("one/.git")).unwrap();
+    std::fs::create_dir_all(places.path().join("elsewhere/two/.git")).unwrap();
+    let found_in = usual.clone();
+    let door = Door::open_with(|settings| settings.discover_in = vec![found_in]).await;
+    let mut client = door.client().await;
+    let first = client.call("workspace/discover", json!({})).await.unwrap();
+    assert_eq!(
+        (&first["count"], &first["cached"], &first["repositories"][0]["name"]),
+        (&json!(1), &json!(false), &json!("one"))
+    );
+    std::fs::create_dir_all(usual.join("three/.git")).unwrap();
+    let second = client.call("workspace/discover", json!({})).await.unwrap();
+    assert_eq!(
+        (&second["count"], &second["cached"], &second["refresh_in_progress"]),
+        (&json!(1), &json!(true), &json!(false))
+    );
+    let fresh = client.call("workspace/discover", json!({ "fresh": true })).await.unwrap();
+    assert_eq!((&fresh["count"], &fresh["cached"]), (&json!(2), &json!(false)));
+    add(&mut client, json!({ "path": usual.join("one") })).await.unwrap();
+    client.call("workspace/cache/invalidate", json!({})).await.unwrap();
+    let again = client.call("workspace/discover", json!({})).await.unwrap();
+    let configured: Vec<_> =
+        again["repositories"].as_array().unwrap().iter().map(|one| &one["is_configured"]).collect();
+    assert_eq!((&again["cached"], configured), (&json!(false), vec![&json!(true), &json!(false)]));
+    for path in [places.path().join("elsewhere"), usual.join("../elsewhere"), "relative".into()] {
+        let fault = client.call("workspace/discover", json!({ "paths": [path] })).await.unwrap_err();
+        assert_eq!(fault["code"], -32602, "{fault}");
+    }
+    let mut local = door.local().await;
+    let elsewhere = json!({ "paths": [places.path().join("elsewhere")] });
+    assert_eq!(local.call("workspace/discover", elsewhere).await.unwrap()["count"], 1);
+}

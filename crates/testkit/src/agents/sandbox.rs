@@ -115,7 +115,13 @@ pub fn opencode_config(model: &str, permission: &str) -> Value {
         "name": "Scripted",
         "options": { "baseURL": format!("{model}/v1"), "apiKey": "dummy" },
         "models": {
-            "scripted-1": { "name": "Scripted 1", "tool_call": true, "limit": { "context": 100_000, "output": 8000 } },
+            "scripted-1": {
+                "name": "Scripted 1",
+                "tool_call": true,
+                "attachment": true,
+                "modalities": { "input": ["text", "image"], "output": ["text"] },
+                "limit": { "context": 100_000, "output": 8000 },
+            },
         },
     });
     json!({

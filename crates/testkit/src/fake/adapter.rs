@@ -257,7 +257,7 @@ impl RuntimeAdapter for FakeAdapter {
     }
 
     async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
-        self.past.sessions(&env.cwd)
+        self.past.sessions(env)
     }
 
     async fn past_messages(&self, _: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {

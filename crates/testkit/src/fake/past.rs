@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use roost_engine::{PastMessage, PastSession};
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
+use roost_proto::runtime::RuntimeEnv;
 use roost_proto::time::Timestamp;
 
 /// What the runtime keeps.
@@ -20,6 +21,8 @@ struct State {
     broken: Option<String>,
     /// How often a conversation was read.
     reads: usize,
+    /// Where it was asked what it keeps.
+    asked: Vec<RuntimeEnv>,
 }
 
 struct Conversation {
@@ -62,6 +65,11 @@ impl FakePast {
         self.state().reads
     }
 
+    /// The environments in which it was asked what it keeps.
+    pub fn asked(&self) -> Vec<RuntimeEnv> {
+        self.state().asked.clone()
+    }
+
     fn change(&self, id: &str, change: impl FnOnce(&mut Vec<TranscriptMessage>)) {
         let mut state = self.state();
         let conversation = state.conversations.get_mut(id).expect("it is kept");
@@ -69,12 +77,13 @@ impl FakePast {
         conversation.stamp += 1;
     }
 
-    pub(super) fn sessions(&self, cwd: &str) -> io::Result<Vec<PastSession>> {
-        let state = self.state();
+    pub(super) fn sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+        let mut state = self.state();
+        state.asked.push(env.clone());
         if let Some(why) = &state.broken {
             return Err(io::Error::other(why.clone()));
         }
-        let here = state.conversations.iter().filter(|(_, one)| one.cwd == cwd);
+        let here = state.conversations.iter().filter(|(_, one)| one.cwd == env.cwd);
         let session = |(id, one): (&String, &Conversation)| PastSession {
             id: id.as_str().into(),
             title: one.said.first().map(TranscriptMessage::text),
@@ -100,6 +109,6 @@ impl FakePast {
 }
 
 fn message(at: usize, text: &str) -> TranscriptMessage {
-    let role = if at % 2 == 0 { TranscriptRole::User } else { TranscriptRole::Assistant };
+    let role = if at.is_multiple_of(2) { TranscriptRole::User } else { TranscriptRole::Assistant };
     TranscriptMessage { role, content: vec![TranscriptContentBlock::Text { text: text.into() }] }
 }

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod confined;
+mod discovering;
+mod files;
+mod git;
 mod grep;
 mod index;
 mod place;
 mod watch;
-mod files;
-mod git;

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use roost_engine::adapter::{AdapterError, Fact, RuntimeAdapter, TaskEnd};
+use roost_engine::adapter::{AdapterError, Availability, Fact, RuntimeAdapter, TaskEnd};
 use roost_proto::failure::FailureCode;
 use rustix::process::{Pid, Signal, kill_process};
 use testkit::agents::Agent;
@@ -78,6 +78,30 @@ async fn a_missing_program_is_named() {
     let place = Place::with("/nonexistent/claude".into());
     let Err(AdapterError::Spawn(message)) = place.adapter.create_session(place.open()).await else { panic!() };
     assert!(message.contains("/nonexistent/claude"), "{message}");
+}
+
+#[tokio::test]
+async fn a_version_that_is_too_old_is_not_used_and_says_what_to_do() {
+    let (claude, version) = (Agent::Claude.program(), Agent::Claude.version());
+    let (_folder, program) = script(&format!("{} \"$@\" | sed -u 's/{version}/1.0.128/'", claude.display()));
+    let place = Place::with(program);
+    let Availability::Missing { reason } = place.adapter.availability(&place.env()).await else { panic!() };
+    assert!(reason.contains("1.0.128 is too old") && reason.contains("claude update"), "{reason}");
+    let Err(AdapterError::Spawn(message)) = place.adapter.create_session(place.open()).await else { panic!() };
+    assert_eq!(message, reason);
+}
+
+#[tokio::test]
+async fn a_process_that_hangs_is_ended_all_the_same() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    let mut task = start(&mut session, input("SCRIPT:slow")).await.task;
+    wait_for(&mut task, "it streams", |fact| matches!(fact, Fact::Delta(_))).await;
+    let records = roost_process::records::load(place.home().join("records")).await.unwrap();
+    let pid = Pid::from_raw(i32::try_from(records[0].runtime.pid).unwrap()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    soon("it is ended", session.close()).await;
+    place.is_empty().await;
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use roost_engine::adapter::{AdapterError, Availability, Fact, RuntimeAdapter, Ta
 use roost_proto::failure::FailureCode;
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::payload::NoticeSource;
+use rustix::process::Signal;
 use testkit::agents::Agent;
 use testkit::soon;
 
@@ -118,6 +119,61 @@ async fn a_codex_that_is_missing_is_said_to_be_missing() {
     let opened = live.adapter.create_session(live.open()).await.map(|_| ());
     assert!(matches!(opened, Err(AdapterError::Spawn(_))), "{opened:?}");
     assert_eq!(live.left(), [""; 0].map(PathBuf::from));
+}
+
+#[tokio::test]
+async fn a_codex_that_is_killed_fails_its_task_leaves_no_command_and_is_resumed() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    run(&mut session, "SCRIPT:text", Say::Yes).await;
+    let native = session.native_id().unwrap();
+    let mut task = Watched::begin(&mut session, "SCRIPT:sleep").await;
+    let call = task.asks().await;
+    task.say(&call, Say::Yes).await;
+    live.signal(Signal::KILL).await;
+    let TaskEnd::Failed(error) = task.end(Say::Yes).await else { panic!("{:#?}", task.seen) };
+    assert_eq!((error.code, error.retryable), (FailureCode::RuntimeExited, true), "{error:?}");
+    soon("it is gone", session.exited()).await;
+    session.close().await;
+    assert_eq!(live.left(), [""; 0].map(PathBuf::from));
+    let mut session = live.resume(&native).await.unwrap();
+    let (_, task) = run(&mut session, "SCRIPT:recall", Say::Yes).await;
+    assert!(task.text().contains("SCRIPT:text"), "{}", task.text());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_codex_that_hangs_is_ended_all_the_same() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:slow").await;
+    task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
+    live.signal(Signal::STOP).await;
+    soon("it is ended", session.close()).await;
+    assert_eq!(live.left(), [""; 0].map(PathBuf::from));
+}
+
+#[tokio::test]
+async fn a_flood_arrives_whole() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let (end, task) = run(&mut session, "SCRIPT:flood", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    assert_eq!(task.text().split_whitespace().count(), 5000);
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_missing_login_fails_the_task_and_says_so() {
+    let live = Live::new();
+    let mut open = live.open();
+    open.env.env.remove("SCRIPTED_KEY");
+    let mut session = soon("Codex starts", live.adapter.create_session(open)).await.unwrap();
+    let (end, task) = run(&mut session, "SCRIPT:text", Say::Yes).await;
+    let TaskEnd::Failed(error) = end else { panic!("{:#?}", task.seen) };
+    assert_eq!(error.code, FailureCode::AuthError, "{error:?}");
+    assert!(error.message.contains("SCRIPTED_KEY"), "{error:?}");
+    session.close().await;
 }
 
 #[tokio::test]

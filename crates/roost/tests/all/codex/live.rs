@@ -17,6 +17,7 @@ use roost_proto::mode::Mode;
 use roost_proto::payload::{ContextStrategy, ContextWindow};
 use roost_proto::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
 use roost_proto::tool::ToolManifest;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 use testkit::agents::{Agent, Sandbox, variables};
@@ -85,6 +86,13 @@ impl Live {
     /// Where runs are recorded.
     pub(crate) fn records(&self) -> &Path {
         self.records.path()
+    }
+
+    /// Signals Codex itself.
+    pub(crate) async fn signal(&self, signal: Signal) {
+        let records = records::load(self.records.path().into()).await.unwrap();
+        let pid = Pid::from_raw(i32::try_from(records[0].runtime.pid).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
     }
 
     /// The command lines of what Codex started.

@@ -14,6 +14,7 @@ use testkit::scripted_agent::WEATHER;
 
 use super::{holder, play, this_binary};
 use crate::codex::{self, MODEL};
+use crate::{gemini, opencode};
 
 /// Claude Code.
 pub(super) fn claude(records: PathBuf) -> Subject {
@@ -55,6 +56,49 @@ pub(super) fn codex(records: PathBuf) -> Subject {
         say: "SCRIPT:text",
         stream: "SCRIPT:slow",
         write: Some(Write { prompt: "SCRIPT:shell", file: "out.txt", says_why_not: false }),
+        two_calls: Some("SCRIPT:parallel"),
+        retry: None,
+        big_result: Some("SCRIPT:big"),
+        read_unasked: None,
+        question: Some("SCRIPT:ask"),
+        unknown_message: None,
+        recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
+        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+    };
+    Subject { adapter, script }
+}
+
+/// The Gemini CLI.
+pub(super) fn gemini(records: PathBuf) -> Subject {
+    let command = gemini::command(&MODEL.url());
+    let adapter = Arc::new(roost_adapters::gemini::adapter(command, gemini::config(), holder(records)));
+    let forget = |home: &Path| std::fs::remove_dir_all(home.join(".gemini/tmp")).unwrap();
+    let script = Script {
+        say: "SCRIPT:text",
+        stream: "SCRIPT:slow",
+        // Not a command: its result has a process id, so that no two tellings are the same.
+        write: Some(Write { prompt: "SCRIPT:write", file: "out.txt", says_why_not: false }),
+        two_calls: Some("SCRIPT:parallel"),
+        retry: None,
+        big_result: Some("SCRIPT:shell RUN:seq 1 4000"),
+        read_unasked: Some("SCRIPT:ls"),
+        question: None,
+        unknown_message: None,
+        recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:write", forget: Some(forget) }),
+        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+    };
+    Subject { adapter, script }
+}
+
+/// OpenCode.
+pub(super) fn opencode(records: PathBuf) -> Subject {
+    let config = opencode::config(&MODEL.url());
+    let adapter = Arc::new(roost_adapters::opencode::adapter(opencode::command(), config, holder(records)));
+    let forget = |home: &Path| std::fs::remove_dir_all(home.join(".local/share/opencode")).unwrap();
+    let script = Script {
+        say: "SCRIPT:text",
+        stream: "SCRIPT:slow",
+        write: Some(Write { prompt: "SCRIPT:shell", file: "out.txt", says_why_not: true }),
         two_calls: Some("SCRIPT:parallel"),
         retry: None,
         big_result: Some("SCRIPT:big"),
@@ -119,6 +163,7 @@ fn acp(agent: Agent, args: &[&str], records: PathBuf) -> AcpAdapter {
     AcpAdapter::new(RuntimeName::from_id(preset.id), preset.display_name, command, holder(records)).of(preset)
 }
 
+/// The tool server that agents are given.
 fn weather() -> McpServer {
     let transport = McpServerTransport::Stdio {
         command: this_binary().into(),

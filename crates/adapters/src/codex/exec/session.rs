@@ -1,0 +1,236 @@
+//! A session without a process of its own: every task starts one.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use roost_engine::adapter::{
+    AdapterError, Answer, DRAFT_QUEUE, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl, TaskInput,
+};
+use roost_process::Control;
+use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use roost_proto::payload::NoticeLevel;
+use roost_proto::transcript;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::launch::Terms;
+use super::map::{self, Mapper};
+use super::mode;
+use super::pump::Pump;
+use super::totals::Totals;
+use crate::acp::AgentCommand;
+use crate::codex::home::{self, CodexHome};
+use crate::codex::{history, notify};
+
+/// How long Codex may take until it has a thread.
+const START: Duration = Duration::from_secs(120);
+
+/// A session by `codex exec`.
+pub(in crate::codex) struct ExecSession {
+    terms: Terms,
+    home: PathBuf,
+    version: String,
+    thread: Option<String>,
+    /// What the thread has used, as far as it is known.
+    totals: Totals,
+    task: Option<Running>,
+}
+
+/// The process of the last task.
+struct Running {
+    control: Control,
+    pump: AbortOnDropHandle<Mapper>,
+}
+
+impl ExecSession {
+    /// A session without a thread yet, with a Codex of this version.
+    pub(in crate::codex) fn new(
+        command: AgentCommand,
+        holder: std::sync::Arc<roost_process::Holder>,
+        open: roost_engine::adapter::OpenSession,
+        settings: serde_json::Map<String, Value>,
+        version: String,
+    ) -> Result<Self, AdapterError> {
+        let own = |name: &str| command.env.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+        // These are Roost's own settings; Codex sees none that it is not given.
+        let variable = |name: &str| own(name).or_else(|| open.env.env.get(name).cloned()).or(std::env::var(name).ok());
+        let notify = notify::Settings::of(variable)?;
+        let CodexHome(home) = CodexHome::of(&command, &open.env);
+        let terms = Terms { command, holder, open, settings, notify };
+        Ok(Self { terms, home, version, thread: None, totals: Totals::default(), task: None })
+    }
+
+    /// Goes on with a thread that Codex has on disk.
+    pub(in crate::codex) async fn resume(mut self, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
+        let (home, id) = (self.home.clone(), native.as_str().to_owned());
+        let found = tokio::task::spawn_blocking(move || match history::file(&home, &id)? {
+            Some(file) => Totals::of_thread(&file).map(Some),
+            None => Ok(None),
+        });
+        match found.await.map_err(std::io::Error::other).flatten() {
+            Ok(Some(totals)) => {
+                (self.thread, self.totals) = (Some(native.as_str().to_owned()), totals);
+                Ok(self)
+            }
+            Ok(None) => Err(AdapterError::UnknownSession(native.clone())),
+            Err(error) => {
+                let message = format!("Codex's sessions in {} cannot be read: {error}", self.home.display());
+                Err(AdapterError::Runtime { message, raw: None })
+            }
+        }
+    }
+
+    /// The process of the last task is gone, and what it used is known.
+    async fn settle(&mut self) {
+        let Some(Running { control, pump }) = self.task.take() else { return };
+        if !pump.is_finished() {
+            control.stop().await;
+        }
+        if let Ok(mapper) = pump.await {
+            self.totals = mapper.totals;
+        }
+    }
+
+    async fn start(&mut self, input: &TaskInput) -> Result<(Pump, Control), AdapterError> {
+        let prompt = prompt(input);
+        let source = notify::Source::open(&self.terms.notify).await;
+        let (running, stderr) = self.terms.launch(input.mode, self.thread.as_deref()).await?;
+        let (lines, tail, control, mut stdin) = (running.stdout, running.stderr, running.control, running.stdin);
+        let mapper = Mapper::new(input.task_id.to_string(), self.terms.open.env.cwd.clone(), self.totals);
+        let mut outbox = vec![map::notice(NoticeLevel::Warning, &self.warning(input), None)];
+        let notify = source.unwrap_or_else(|error| {
+            let message = format!("Codex's notify source cannot be opened: {error}");
+            outbox.push(map::notice(NoticeLevel::Warning, &message, None));
+            None
+        });
+        let turn = notify::Turn { prompt: prompt.clone(), ..notify::Turn::default() };
+        let idle = self.terms.notify.idle;
+        let mut pump =
+            Pump { lines, stderr, tail, control: control.clone(), mapper, notify, turn, idle, outbox, leaves: None };
+        let begun = async {
+            // A process that does not read its prompt says why on its way out.
+            let (written, begun) = tokio::join!(
+                async move { stdin.write_all(prompt.as_bytes()).await.map(|()| stdin.close()) },
+                pump.begin()
+            );
+            if let Err(error) = written {
+                tracing::debug!(%error, "Codex did not read its prompt.");
+            }
+            begun
+        };
+        match tokio::time::timeout(START, begun).await {
+            Ok(true) => Ok((pump, control)),
+            Ok(false) => {
+                let exit = control.stop().await;
+                let gone = pump.gone(Some(exit));
+                let message = gone.message.replace("in the middle of the task", "before it began");
+                Err(AdapterError::Exited { message, stderr_tail: gone.stderr_tail })
+            }
+            Err(_) => {
+                control.stop().await;
+                let message = format!("Codex did not begin within {} s", START.as_secs());
+                Err(AdapterError::Runtime { message, raw: None })
+            }
+        }
+    }
+
+    /// What a person should know about every task of this kind.
+    fn warning(&self, input: &TaskInput) -> String {
+        let sandbox = match self.terms.settings.get("sandbox_mode").and_then(Value::as_str) {
+            Some(own) => own,
+            None => mode::sandbox(input.mode),
+        };
+        format!(
+            "Codex {} is too old to ask about its tool calls and runs by `codex exec`; its sandbox ({sandbox}) is all \
+             that holds it; `npm install -g @openai/codex` brings a newer one",
+            self.version
+        )
+    }
+}
+
+#[async_trait]
+impl RuntimeSession for ExecSession {
+    fn native_id(&self) -> Option<RuntimeSessionId> {
+        self.thread.as_deref().map(Into::into)
+    }
+
+    async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+        self.settle().await;
+        let (pump, control) = self.start(&input).await?;
+        self.thread.clone_from(&pump.mapper.thread);
+        let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
+        let (stop, stopped) = mpsc::channel(1);
+        let pump = AbortOnDropHandle::new(tokio::spawn(pump.run(stopped, sender)));
+        self.task = Some(Running { control, pump });
+        let cwd = PathBuf::from(&self.terms.open.env.cwd);
+        let told = TaskInput { tool_manifest: None, ..input };
+        let mut sent = SentInput::of(&told, home::sources(&self.home, &cwd, &[]).await);
+        let settings: Vec<_> = self.terms.settings.keys().collect();
+        let (model, sandbox) = (&self.terms.open.input.model, mode::sandbox(told.mode));
+        sent.input["runtime_config"] =
+            json!({ "interface": "exec", "model": model, "sandbox": sandbox, "settings": settings });
+        Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control: Box::new(ExecTask(stop)) } })
+    }
+
+    async fn exited(&mut self) {
+        // There is nothing between tasks that could end.
+        std::future::pending().await
+    }
+
+    async fn close(mut self: Box<Self>) {
+        self.settle().await;
+    }
+}
+
+/// The way back into a task that cannot be told anything.
+struct ExecTask(mpsc::Sender<()>);
+
+#[async_trait]
+impl TaskControl for ExecTask {
+    async fn send_tool_result(&self, _: &ToolCallId, _: Value) -> Result<(), AdapterError> {
+        Err(AdapterError::Unsupported("take results of tools that the host runs"))
+    }
+
+    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
+        Err(AdapterError::NotPending(format!("a decision about {call}")))
+    }
+
+    async fn send_tool_denied(&self, call: &ToolCallId, _: &str) -> Result<(), AdapterError> {
+        Err(AdapterError::NotPending(format!("a decision about {call}")))
+    }
+
+    async fn send_answer(&self, question: &QuestionId, _: Answer) -> Result<(), AdapterError> {
+        Err(AdapterError::NotPending(format!("an answer to {question}")))
+    }
+
+    async fn steer(&self, _: TranscriptMessage) -> Result<(), AdapterError> {
+        Err(AdapterError::Unsupported("be steered while it works"))
+    }
+
+    async fn stop(&self) -> Result<(), AdapterError> {
+        // One that is on its way is enough.
+        let _ = self.0.try_send(());
+        Ok(())
+    }
+}
+
+/// The user's words; what was said before goes first, for a thread that does not remember it.
+fn prompt(input: &TaskInput) -> String {
+    let mut parts = Vec::new();
+    if !input.history.is_empty() {
+        let history = transcript::flatten(&input.history);
+        parts.push(format!("This conversation was interrupted. What was said and done before:\n\n{history}"));
+    }
+    for block in input.messages.iter().flat_map(|message| &message.content) {
+        match block {
+            TranscriptContentBlock::Text { text } => parts.push(text.clone()),
+            TranscriptContentBlock::Code { code, .. } => parts.push(code.clone()),
+            TranscriptContentBlock::FileRef { path } => parts.push(format!("@{path}")),
+            _ => {}
+        }
+    }
+    parts.join("\n\n")
+}

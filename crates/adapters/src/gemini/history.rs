@@ -1,0 +1,321 @@
+//! Conversations that the Gemini CLI keeps on disk: listed per working directory, read as messages, never changed.
+//!
+//! Each is a file of JSON lines, `tmp/<project>/chats/session-<minute>-<start of the id>.jsonl`: a header, messages (a
+//! later one of the same id stands for the earlier), and changes. What Gemini adds in the user's name is left out.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use roost_engine::{PastMessage, PastSession};
+use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
+use roost_proto::time::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::chats;
+use crate::heads::{Heads, Stamp};
+
+/// How much of a file is read to list it.
+const HEAD: u64 = 256 * 1024;
+/// The longest title that is made from a prompt.
+const LONGEST_TITLE: usize = 80;
+/// How what Gemini says in the user's name begins.
+const INJECTED: [&str; 2] = ["<session_context>", "<hook_context>"];
+
+/// What is in a file.
+#[derive(Default)]
+pub(super) struct Record {
+    pub(super) id: String,
+    /// A conversation of an agent that another one started.
+    is_inner: bool,
+    summary: Option<String>,
+    said: Vec<Said>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Said {
+    id: String,
+    #[serde(default, rename = "type")]
+    by: String,
+    #[serde(default)]
+    timestamp: Option<Timestamp>,
+    #[serde(default)]
+    content: Value,
+    #[serde(default)]
+    tool_calls: Vec<Call>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    id: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    args: Value,
+    #[serde(default)]
+    result: Value,
+    #[serde(default)]
+    status: String,
+}
+
+/// What a file says at its beginning, of a conversation that can be gone on with.
+#[derive(Clone)]
+pub(super) struct Head {
+    id: String,
+    title: Option<String>,
+}
+
+/// The conversations of a working directory, the last changed first; looks at the disk.
+pub(super) fn sessions(heads: &Heads<Option<Head>>, home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
+    let mut sessions = Vec::new();
+    for file in chats::files(home, cwd)? {
+        // One that is gone by now, or that nobody may read, does not hide the others.
+        let Ok((Some(Head { id, title }), updated_at)) = heads.of(&file, head) else { continue };
+        sessions.push(PastSession { id: id.into(), title, updated_at });
+    }
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
+    // Gemini goes on in the file that was changed last.
+    let mut seen = HashSet::new();
+    sessions.retain(|session| seen.insert(session.id.clone()));
+    Ok(sessions)
+}
+
+fn head(file: &Path) -> io::Result<Option<Head>> {
+    let record = Record::of(BufReader::new(File::open(file)?.take(HEAD)))?;
+    let is_told = !record.id.is_empty() && !record.is_inner && record.can_be_resumed();
+    Ok(is_told.then(|| Head { title: record.title(), id: record.id }))
+}
+
+/// A number that changes when a conversation does.
+pub(super) fn stamp(home: &Path, cwd: &Path, id: &str) -> Option<u64> {
+    let files = chats::files_of(home, cwd, id).ok()?;
+    let latest = files.iter().filter_map(|file| Stamp::of(file).ok()).max_by_key(|stamp| stamp.time());
+    latest.map(Stamp::number)
+}
+
+/// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
+pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
+    let mut latest: Option<(Timestamp, Record)> = None;
+    for file in chats::files_of(home, cwd, id)? {
+        let (record, changed) = (Record::read(&file)?, Stamp::of(&file)?.time());
+        let newer = latest.as_ref().is_none_or(|(before, _)| *before < changed);
+        if record.id == id && record.can_be_resumed() && newer {
+            latest = Some((changed, record));
+        }
+    }
+    Ok(latest.map(|(_, record)| record.messages()))
+}
+
+impl Record {
+    /// Reads a whole file.
+    pub(super) fn read(file: &Path) -> io::Result<Self> {
+        Self::of(BufReader::new(File::open(file)?))
+    }
+
+    fn of(lines: impl BufRead) -> io::Result<Self> {
+        let mut record = Self::default();
+        for line in lines.split(b'\n') {
+            // Gemini may be writing: a last line that is not whole is not there yet.
+            if let Ok(line) = serde_json::from_slice(&line?) {
+                record.take(line);
+            }
+        }
+        Ok(record)
+    }
+
+    fn take(&mut self, mut line: Value) {
+        if let Some(id) = line["$rewindTo"].as_str() {
+            let from = self.said.iter().position(|said| said.id == id);
+            self.said.truncate(from.unwrap_or(0));
+        } else if line["id"].is_string() {
+            self.hear(line);
+        } else if let Some(changes) = line.get_mut("$set") {
+            self.change(changes.take());
+        } else if line["sessionId"].is_string() {
+            self.change(line);
+        }
+    }
+
+    fn change(&mut self, mut changes: Value) {
+        if let Some(id) = changes["sessionId"].as_str() {
+            id.clone_into(&mut self.id);
+        }
+        if let Some(summary) = changes["summary"].as_str() {
+            self.summary = Some(summary.to_owned());
+        }
+        self.is_inner |= changes["kind"] == "subagent";
+        if let Value::Array(said) = changes["messages"].take() {
+            self.said.clear();
+            said.into_iter().for_each(|said| self.hear(said));
+        }
+    }
+
+    fn hear(&mut self, said: Value) {
+        let Ok(said) = serde_json::from_value::<Said>(said) else { return };
+        match self.said.iter_mut().rfind(|before| before.id == said.id) {
+            Some(before) => *before = said,
+            None => self.said.push(said),
+        }
+    }
+
+    /// Whether Gemini would load it: somebody said something that is not a command.
+    pub(super) fn can_be_resumed(&self) -> bool {
+        self.said.iter().any(|said| {
+            let text = said.text();
+            let text = text.trim();
+            match said.by.as_str() {
+                "user" => !text.is_empty() && !is_injected(text) && !text.starts_with(['/', '?']),
+                "gemini" => !text.is_empty() || !said.tool_calls.is_empty(),
+                _ => false,
+            }
+        })
+    }
+
+    fn title(&self) -> Option<String> {
+        let prompts = self.said.iter().filter(|said| said.by == "user").map(Said::text);
+        let first = prompts.into_iter().find(|text| !text.trim().is_empty() && !is_injected(text));
+        let title = self.summary.clone().or(first)?;
+        Some(title.lines().next().unwrap_or_default().chars().take(LONGEST_TITLE).collect())
+    }
+
+    fn messages(self) -> Vec<PastMessage> {
+        let answered: HashSet<String> =
+            self.said.iter().flat_map(|said| answers(&said.content)).map(|(id, _)| id).collect();
+        let mut messages = Vec::new();
+        for said in self.said {
+            let role = match said.by.as_str() {
+                "user" => TranscriptRole::User,
+                "gemini" => TranscriptRole::Assistant,
+                _ => continue,
+            };
+            let mut say = |role, content: Vec<TranscriptContentBlock>| {
+                if !content.is_empty() {
+                    messages.push(PastMessage { at: said.timestamp, message: TranscriptMessage { role, content } });
+                }
+            };
+            let text = said.text();
+            let own = Some(text).filter(|text| !text.trim().is_empty() && !is_injected(text));
+            let mut content: Vec<_> = own.map(|text| TranscriptContentBlock::Text { text }).into_iter().collect();
+            let mut results: Vec<_> = answers(&said.content).map(|(id, answer)| result(id, answer, false)).collect();
+            for call in said.tool_calls {
+                if !answered.contains(&call.id) {
+                    let failed = call.status != "success";
+                    results.extend(answers(&call.result).map(|(id, answer)| result(id, answer, failed)));
+                }
+                let (tool_call_id, name, input) = (call.id.into(), call.name, call.args);
+                content.push(TranscriptContentBlock::ToolUse { tool_call_id, name, input });
+            }
+            say(role, content);
+            say(TranscriptRole::Tool, results);
+        }
+        messages
+    }
+}
+
+impl Said {
+    /// What is said in words; thoughts are not said.
+    fn text(&self) -> String {
+        match &self.content {
+            Value::String(text) => text.clone(),
+            Value::Array(parts) => {
+                let said = parts.iter().filter(|part| part["thought"] != true);
+                said.filter_map(|part| part["text"].as_str()).collect()
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+fn is_injected(text: &str) -> bool {
+    INJECTED.iter().any(|start| text.trim_start().starts_with(start))
+}
+
+/// The answers of tools among these parts, by call.
+fn answers(parts: &Value) -> impl Iterator<Item = (String, Value)> {
+    let answers = parts.as_array().into_iter().flatten().filter_map(|part| part.get("functionResponse"));
+    answers.filter_map(|answer| Some((answer["id"].as_str()?.to_owned(), answer["response"].clone())))
+}
+
+fn result(id: String, result: Value, failed: bool) -> TranscriptContentBlock {
+    let is_error = (failed || result.get("error").is_some()).then_some(true);
+    TranscriptContentBlock::ToolResult { tool_call_id: id.into(), result, is_error }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// A conversation as the CLI of version 0.61.0 left it on disk, in a home of its own.
+    fn home() -> (tempfile::TempDir, PathBuf) {
+        let home = tempfile::TempDir::new().unwrap();
+        let cwd = PathBuf::from("/home/dev/work/g1");
+        let project = home.path().join("tmp/g1");
+        std::fs::create_dir_all(project.join("chats")).unwrap();
+        std::fs::write(project.join(".project_root"), "/home/dev/work/g1").unwrap();
+        let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/history/gemini.jsonl");
+        std::fs::copy(recorded, project.join("chats/session-2026-11-15T15-22-418d97b4.jsonl")).unwrap();
+        (home, cwd)
+    }
+
+    #[test]
+    fn a_conversation_is_listed_where_it_took_place() {
+        let (home, cwd) = home();
+        let found = sessions(&Heads::default(), home.path(), &cwd).unwrap();
+        let told: Vec<_> = found.iter().map(|session| (session.id.as_str(), session.title.as_deref())).collect();
+        assert_eq!(told, [("418d97b4-b320-422a-b868-47610dbd197c", Some("SCRIPT:shell"))]);
+        assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
+    }
+
+    #[test]
+    fn a_conversation_is_read_as_it_was_held() {
+        let (home, cwd) = home();
+        let messages = messages(home.path(), &cwd, "418d97b4-b320-422a-b868-47610dbd197c").unwrap().unwrap();
+        let mut told = String::new();
+        for PastMessage { at, message } in messages {
+            assert!(at.is_some());
+            writeln!(told, "{:?}: {}", message.role, serde_json::to_string(&message.content).unwrap()).unwrap();
+        }
+        insta::assert_snapshot!(told);
+        assert_eq!(super::messages(home.path(), &cwd, "unknown").unwrap(), None);
+        assert!(stamp(home.path(), &cwd, "418d97b4-b320-422a-b868-47610dbd197c").is_some());
+        assert_eq!(stamp(home.path(), &cwd, "unknown"), None);
+        let foreign = super::messages(home.path(), Path::new("/"), "418d97b4-b320-422a-b868-47610dbd197c");
+        assert_eq!(foreign.unwrap(), None);
+    }
+
+    fn texts(lines: &[&str]) -> Vec<String> {
+        let record = Record::of(lines.join("\n").as_bytes()).unwrap();
+        record.messages().iter().map(|past| past.message.text()).collect()
+    }
+
+    #[test]
+    fn the_last_word_about_a_message_counts() {
+        let (one, two) =
+            (r#"{"id":"1","type":"user","content":"one"}"#, r#"{"id":"2","type":"gemini","content":"two"}"#);
+        let cases: [(&[&str], &[&str]); 5] = [
+            (&[one, two], &["one", "two"]),
+            (&[one, two, r#"{"id":"1","type":"user","content":"other"}"#], &["other", "two"]),
+            (&[one, two, r#"{"$set":{"messages":[{"id":"3","type":"user","content":"three"}]}}"#], &["three"]),
+            (&[one, two, r#"{"$rewindTo":"2"}"#], &["one"]),
+            (&[one, r#"{"id":"4","type":"info","content":"hint"}"#, r#"{"id":"2","type":"gem"#], &["one"]),
+        ];
+        for (lines, expected) in cases {
+            assert_eq!(texts(lines), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_was_cut_keeps_its_own_result() {
+        let call = r#"{"id":"1","type":"gemini","content":"","toolCalls":[{"id":"c","name":"run","args":{"a":1},
+            "status":"error","result":[{"functionResponse":{"id":"c","response":{"output":"cut"}}}]}]}"#;
+        let record = Record::of(call.replace('\n', " ").as_bytes()).unwrap();
+        let roles: Vec<_> = record.messages().iter().map(|past| past.message.role).collect();
+        assert_eq!(roles, [TranscriptRole::Assistant, TranscriptRole::Tool]);
+    }
+}

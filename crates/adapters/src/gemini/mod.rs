@@ -1,0 +1,172 @@
+//! The Gemini CLI, through `gemini --acp`.
+//!
+//! It speaks the Agent Client Protocol, so the protocol is [`crate::acp`]'s; here is only what is Gemini's own.
+//!
+//! Decisions:
+//! * Gemini's own mode is `default` whatever its settings say, so that it asks: who is asked is Roost's mode. Only
+//!   planning changes it, because that changes what the agent is told. What only reads (`ls`, reading a file) runs
+//!   unasked all the same, and is recorded as such.
+//! * The request for permission is the announcement of a call, and a refused call is never heard of again: the refusal
+//!   is its end. A refusal has no place for its reason.
+//! * A cancel does nothing while a permission is pending: the open request is answered as cancelled right after it.
+//! * A session that is loaded in the minute of its creation is wiped by Gemini, and what every load leaves behind makes
+//!   the next start wipe it: see [`chats`]. Only what is on disk is loaded, because Gemini takes an id that it does not
+//!   know for a number in a list.
+//! * After a load Gemini replays what was said; the choice of a mode that follows is answered after the replay.
+//! * Commands run without a terminal of their own, because only then Gemini tells what they print. What `read_file` reads
+//!   is told to the model alone.
+//! * `config` is Gemini's `settings.json`; it stands over the user's own in a home of this one run, see [`home`].
+
+mod auth;
+mod capabilities;
+mod chats;
+mod history;
+mod home;
+mod launch;
+mod lock;
+mod session;
+mod settings;
+mod sources;
+mod version;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::{PastMessage, PastSession};
+use roost_process::Holder;
+use roost_proto::ids::RuntimeSessionId;
+use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use serde_json::{Map, Value};
+
+use crate::acp::{Agent, AgentCommand, Observed};
+use crate::heads::Heads;
+use lock::Locks;
+use session::GeminiSession;
+use version::Version;
+
+/// What was seen of it beyond what it tells.
+const OBSERVED: Observed = Observed { asks_questions: false, asks_in_parallel: false, ..Observed::ALL };
+
+/// The adapter of the Gemini CLI.
+pub struct GeminiAdapter {
+    command: AgentCommand,
+    config: Map<String, Value>,
+    holder: Arc<Holder>,
+    version: Version,
+    locks: Locks,
+    /// How the conversations on disk begin.
+    heads: Arc<Heads<Option<history::Head>>>,
+}
+
+/// The Gemini CLI, started by this command (what comes before `--acp`) with these settings (its `settings.json`).
+pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> GeminiAdapter {
+    let (version, locks, heads) = Default::default();
+    GeminiAdapter { command, config, holder, version, locks, heads }
+}
+
+impl GeminiAdapter {
+    async fn start(&self, open: &OpenSession, settings: &Map<String, Value>) -> Result<Agent, AdapterError> {
+        let agent =
+            Agent::initialize(launch::launch(&self.holder, &self.command, open, settings).await?, OBSERVED).await?;
+        match agent.version().and_then(version::too_old) {
+            Some(reason) => Err(AdapterError::Spawn(reason)),
+            None => Ok(agent),
+        }
+    }
+
+    fn home(&self, env: &RuntimeEnv) -> PathBuf {
+        auth::home(&launch::variables(&self.command, env))
+    }
+
+    fn settings(&self, open: &OpenSession) -> Result<Map<String, Value>, AdapterError> {
+        settings::settings(&self.config, open.input.runtime_config.as_ref())
+    }
+}
+
+#[async_trait]
+impl RuntimeAdapter for GeminiAdapter {
+    fn name(&self) -> RuntimeName {
+        RuntimeName::GeminiCliCore
+    }
+
+    fn display_name(&self) -> &str {
+        "Gemini CLI"
+    }
+
+    fn capabilities(&self) -> RuntimeCapabilities {
+        capabilities::capabilities()
+    }
+
+    fn asks_questions(&self) -> bool {
+        false
+    }
+
+    fn takes_images(&self) -> bool {
+        true
+    }
+
+    async fn availability(&self, env: &RuntimeEnv) -> Availability {
+        self.version.look(&self.holder, &self.command, env).await
+    }
+
+    async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus {
+        auth::status(&launch::variables(&self.command, env)).await
+    }
+
+    async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
+        (!self.auth_status(env).await.logged_in).then(|| auth::HOW_TO_LOG_IN.to_owned())
+    }
+
+    async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        let settings = self.settings(&open)?;
+        let acp = self.start(&open, &settings).await?.new_session(&open).await.map_err(with_advice)?;
+        let native = acp.native_id().ok_or(AdapterError::Unsupported("name its session"))?;
+        let lock = self.locks.take(native.as_str()).await?;
+        Ok(Box::new(GeminiSession::open(acp, lock, &self.command, &open, &settings).await?))
+    }
+
+    async fn resume_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        let settings = self.settings(&open)?;
+        let lock = self.locks.take(native.as_str()).await?;
+        let place = || (self.home(&open.env), PathBuf::from(&open.env.cwd), native.as_str().to_owned());
+        let (home, cwd, id) = place();
+        if !chats::make_ready(home, cwd, id).await {
+            return Err(AdapterError::UnknownSession(native));
+        }
+        let acp = self.start(&open, &settings).await?.resume(&open, &native).await.map_err(with_advice)?;
+        let session = GeminiSession::open(acp, lock, &self.command, &open, &settings).await?;
+        let (home, cwd, id) = place();
+        chats::tidy(home, cwd, id).await;
+        Ok(Box::new(session))
+    }
+
+    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+        let (heads, home, cwd) = (self.heads.clone(), self.home(env), PathBuf::from(&env.cwd));
+        tokio::task::spawn_blocking(move || history::sessions(&heads, &home, &cwd)).await?
+    }
+
+    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+        let (home, cwd, id) = (self.home(env), PathBuf::from(&env.cwd), id.clone());
+        tokio::task::spawn_blocking(move || history::messages(&home, &cwd, id.as_str())).await?
+    }
+
+    async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {
+        let (home, cwd, id) = (self.home(env), PathBuf::from(&env.cwd), id.clone());
+        tokio::task::spawn_blocking(move || history::stamp(&home, &cwd, id.as_str())).await.ok()?
+    }
+}
+
+/// A missing login with what to do about it.
+fn with_advice(error: AdapterError) -> AdapterError {
+    match error {
+        AdapterError::NotLoggedIn(message) => AdapterError::NotLoggedIn(format!("{message}. {}", auth::HOW_TO_LOG_IN)),
+        other => other,
+    }
+}

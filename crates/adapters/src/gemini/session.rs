@@ -1,0 +1,80 @@
+//! An open session of Gemini's: an ACP session whose mode is ours, and what Gemini reads by itself.
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use roost_engine::adapter::{AdapterError, OpenSession, RuntimeSession, StartedTask, TaskInput};
+use roost_proto::ids::RuntimeSessionId;
+use roost_proto::mode::Mode;
+use serde_json::{Map, Value, json};
+
+use super::lock::Lock;
+use super::{auth, launch, sources};
+use crate::acp::{AcpSession, AgentCommand};
+
+/// A session with a Gemini that waits for tasks.
+pub(super) struct GeminiSession {
+    acp: AcpSession,
+    mode: &'static str,
+    home: PathBuf,
+    cwd: PathBuf,
+    /// Held until nothing of Gemini is left.
+    _lock: Lock,
+    /// What Gemini is told besides messages; of its settings only the names, because values can be secrets.
+    told: Value,
+}
+
+impl GeminiSession {
+    /// Takes over a session that was just made or loaded.
+    pub(super) async fn open(
+        acp: AcpSession,
+        lock: Lock,
+        command: &AgentCommand,
+        open: &OpenSession,
+        settings: &Map<String, Value>,
+    ) -> Result<Self, AdapterError> {
+        let mode = native_mode(open.mode);
+        acp.set_mode(mode).await?;
+        let home = auth::home(&launch::variables(command, &open.env));
+        let settings: Vec<_> = settings.keys().collect();
+        let told = json!({ "model": open.input.model, "settings": settings });
+        Ok(Self { acp, mode, home, cwd: open.env.cwd.clone().into(), told, _lock: lock })
+    }
+}
+
+/// Gemini's own mode for one of ours.
+fn native_mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Plan => "plan",
+        Mode::Ask | Mode::AcceptEdits | Mode::Auto | Mode::Yolo => "default",
+    }
+}
+
+#[async_trait]
+impl RuntimeSession for GeminiSession {
+    fn native_id(&self) -> Option<RuntimeSessionId> {
+        self.acp.native_id()
+    }
+
+    async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+        let mode = native_mode(input.mode);
+        if mode != self.mode {
+            self.acp.set_mode(mode).await?;
+            self.mode = mode;
+        }
+        let mut started = self.acp.start_task(input).await?;
+        started.input.implicit_sources = sources::read(self.home.clone(), self.cwd.clone()).await;
+        started.input.input["runtime_config"] = self.told.clone();
+        started.input.input["runtime_config"]["mode"] = mode.into();
+        Ok(started)
+    }
+
+    async fn exited(&mut self) {
+        self.acp.exited().await;
+    }
+
+    async fn close(self: Box<Self>) {
+        let Self { acp, _lock, .. } = *self;
+        Box::new(acp).close().await;
+    }
+}

@@ -1,0 +1,55 @@
+//! Gemini's own settings for a session.
+
+use roost_engine::adapter::AdapterError;
+use serde_json::{Map, Value};
+
+/// Settings that would let tools run that nobody is asked about.
+const UNSEEN: [&str; 3] = ["/general/defaultApprovalMode", "/tools/allowed", "/tools/autoAccept"];
+
+/// The settings of the runtime, and over them those of the session.
+pub(super) fn settings(
+    runtime: &Map<String, Value>,
+    session: Option<&Map<String, Value>>,
+) -> Result<Map<String, Value>, AdapterError> {
+    let mut merged = runtime.clone();
+    lay_over(&mut merged, session.cloned().unwrap_or_default());
+    let whole = Value::Object(merged);
+    if let Some(name) = UNSEEN.iter().find(|name| whole.pointer(name).is_some()) {
+        let name = name.trim_start_matches('/').replace('/', ".");
+        return Err(AdapterError::Spawn(format!(
+            "`{name}` cannot be set in Gemini's config: Roost decides about tool calls; choose the session's mode instead"
+        )));
+    }
+    let Value::Object(merged) = whole else { return Ok(Map::new()) };
+    Ok(merged)
+}
+
+/// Puts settings over others, section by section.
+pub(super) fn lay_over(under: &mut Map<String, Value>, over: Map<String, Value>) {
+    for (name, value) in over {
+        match (under.get_mut(&name), value) {
+            (Some(Value::Object(under)), Value::Object(over)) => lay_over(under, over),
+            (_, value) => _ = under.insert(name, value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn a_session_has_the_last_word_but_not_about_who_is_asked() {
+        let runtime = map(json!({ "general": { "maxAttempts": 1, "vimMode": true }, "model": { "name": "a" } }));
+        let merged = settings(&runtime, Some(&map(json!({ "general": { "maxAttempts": 2 }, "ui": {} })))).unwrap();
+        let expected = json!({ "general": { "maxAttempts": 2, "vimMode": true }, "model": { "name": "a" }, "ui": {} });
+        assert_eq!(merged, map(expected));
+        let error = settings(&runtime, Some(&map(json!({ "tools": { "allowed": ["x"] } })))).unwrap_err();
+        assert!(error.to_string().contains("`tools.allowed`"), "{error}");
+    }
+}

@@ -1,0 +1,92 @@
+//! Which Gemini CLI is installed, asked once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use roost_engine::adapter::Availability;
+use roost_process::{Holder, Launch, RunId};
+use roost_proto::runtime::RuntimeEnv;
+use tokio::sync::OnceCell;
+
+use super::launch::environment;
+use crate::acp::AgentCommand;
+
+/// How long `--version` may take; Node starts slowly.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The oldest version that Roost was tried with; earlier ones keep their sessions otherwise.
+const OLDEST: [u32; 2] = [0, 61];
+
+/// What to do about a version that is too old; `None` if it is not.
+pub(super) fn too_old(version: &str) -> Option<String> {
+    let numbers: Vec<u32> = version.split(['.', '-']).map_while(|number| number.parse().ok()).collect();
+    let [major, minor] = OLDEST;
+    (numbers.len() >= 2 && numbers[..2] < OLDEST[..]).then(|| {
+        format!(
+            "Gemini CLI {version} is too old, Roost needs {major}.{minor} or later; install it with `npm install -g \
+             @google/gemini-cli@latest`"
+        )
+    })
+}
+
+/// The version, once it is known; one that did not answer is asked again.
+#[derive(Debug, Default)]
+pub(super) struct Version(OnceCell<String>);
+
+impl Version {
+    /// Whether Gemini is there, and which.
+    pub(super) async fn look(&self, holder: &Arc<Holder>, command: &AgentCommand, env: &RuntimeEnv) -> Availability {
+        let path = environment(command, env).get("PATH").map(|path| path.to_string_lossy().into_owned());
+        if let Err(error) = roost_process::find_program(&command.program, path.as_deref()).await {
+            let reason = format!("{error}; install it with `npm install -g @google/gemini-cli`, or set its `command`");
+            return Availability::Missing { reason };
+        }
+        let asked = self.0.get_or_try_init(|| async { ask(holder, command, env).await.ok_or(()) });
+        let version = asked.await.ok().cloned();
+        match version.as_deref().and_then(too_old) {
+            Some(reason) => Availability::Missing { reason },
+            None => Availability::Installed { version },
+        }
+    }
+}
+
+async fn ask(holder: &Holder, command: &AgentCommand, env: &RuntimeEnv) -> Option<String> {
+    let mut args = command.args.clone();
+    args.push("--version".into());
+    let launch = Launch {
+        run: RunId::fresh(),
+        label: "gemini --version".into(),
+        program: command.program.clone(),
+        args,
+        cwd: "/".into(),
+        env: environment(command, env),
+        stderr_lines: None,
+    };
+    let mut running = holder.spawn(launch).await.ok()?;
+    let said = async {
+        let mut said = String::new();
+        while let Ok(Some(batch)) = running.stdout.next_batch().await {
+            batch.for_each(|line| said.push_str(&line.text()));
+        }
+        said
+    };
+    let said = tokio::time::timeout(PATIENCE, said).await.ok();
+    drop(running.stdin);
+    running.control.stop().await;
+    said?.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit())).map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_version_that_is_known_to_be_older_is_too_old() {
+        let cases =
+            [("0.60.9", true), ("0.9.0", true), ("0.61.0", false), ("0.61.0-nightly.1", false), ("1.0.0", false)];
+        for (version, expected) in cases {
+            assert_eq!(too_old(version).is_some(), expected, "{version}");
+        }
+        assert_eq!(too_old("nightly"), None);
+    }
+}

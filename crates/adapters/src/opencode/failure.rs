@@ -1,0 +1,72 @@
+//! Why a turn failed, in our words.
+
+use roost_engine::adapter::{AdapterError, TaskEnd};
+use roost_proto::failure::{FailureCode, TaskError};
+use serde_json::Value;
+
+use super::http::HttpError;
+use super::wire::NamedError;
+
+/// How a turn with this error ended.
+pub(super) fn end(error: &NamedError) -> TaskEnd {
+    if error.name == "MessageAbortedError" {
+        return TaskEnd::Stopped("interrupted".into());
+    }
+    let text = |field: &str| error.data.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let status = error.data.get("statusCode").and_then(Value::as_u64);
+    let code = match (error.name.as_str(), status) {
+        ("ProviderAuthError", _) | (_, Some(401 | 403)) => FailureCode::AuthError,
+        ("ContextOverflowError", _) => FailureCode::ContextTooLarge,
+        _ => FailureCode::RuntimeError,
+    };
+    let said = text("message").unwrap_or(&error.name);
+    // It has no error of its own for this, nor one for a provider that nobody is logged in to.
+    let no_model = said.starts_with("Model not found");
+    // OpenCode calls every refusal worth another try; only these are.
+    let retryable = match status {
+        Some(status) => status == 408 || status == 429 || status >= 500,
+        None => (error.name == "APIError" || error.name == "UnknownError") && !no_model,
+    };
+    let status = status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
+    let hint = if no_model { "; log in to its provider (`opencode auth login`), or choose another model" } else { "" };
+    let message = format!("OpenCode could not go on{status}: {said}{hint}");
+    let raw = serde_json::to_value(error).ok();
+    TaskEnd::Failed(Box::new(TaskError { retryable, raw, ..TaskError::new(code, message) }))
+}
+
+impl From<HttpError> for AdapterError {
+    fn from(error: HttpError) -> Self {
+        let message = error.to_string();
+        match error {
+            HttpError::Broken(_) => Self::Exited { message, stderr_tail: None },
+            HttpError::Late => Self::Runtime { message, raw: None },
+            HttpError::Refused { body, .. } => Self::Runtime { message, raw: Some(body) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_what_may_pass_is_worth_another_try() {
+        let cases = [
+            ("APIError", json!({ "statusCode": 400, "isRetryable": true }), FailureCode::RuntimeError, false),
+            ("APIError", json!({ "statusCode": 401 }), FailureCode::AuthError, false),
+            ("APIError", json!({ "statusCode": 429 }), FailureCode::RuntimeError, true),
+            ("APIError", json!({ "statusCode": 500 }), FailureCode::RuntimeError, true),
+            ("UnknownError", json!({ "message": "the stream broke off" }), FailureCode::RuntimeError, true),
+            ("UnknownError", json!({ "message": "Model not found: a/b." }), FailureCode::RuntimeError, false),
+            ("ProviderAuthError", json!({}), FailureCode::AuthError, false),
+            ("ContextOverflowError", json!({}), FailureCode::ContextTooLarge, false),
+            ("MessageOutputLengthError", json!({}), FailureCode::RuntimeError, false),
+        ];
+        for (name, data, code, retryable) in cases {
+            let error = NamedError { name: name.into(), data };
+            let TaskEnd::Failed(failed) = end(&error) else { panic!("{error:?}") };
+            assert_eq!((failed.code, failed.retryable), (code, retryable), "{error:?}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Conversations that OpenCode keeps in its database: listed per working directory, read as messages, never changed.
+//!
+//! OpenCode leaves the database with its write-ahead log, so it is opened in the one way that reads both and writes
+//! neither, nor the index beside them.
+
+use std::io;
+use std::path::Path;
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use roost_engine::{PastMessage, PastSession};
+use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
+use roost_proto::ids::RuntimeSessionId;
+use roost_proto::time::Timestamp;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::http::{Client, HttpError};
+use super::wire::{Part, PartKind, ToolStatus};
+
+/// The conversations of a working directory, the last changed first; looks at the disk. Those of agents that another
+/// one started, and those that were put away, are left out.
+pub(super) fn sessions(database: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
+    let Some(database) = open(database)? else { return Ok(Vec::new()) };
+    let listed = || {
+        let mut rows = database.prepare(
+            "SELECT id, title, time_updated FROM session
+             WHERE directory IN (?1, ?2) AND parent_id IS NULL AND time_archived IS NULL
+             ORDER BY time_updated DESC, id",
+        )?;
+        let rows = rows.query_map(places(cwd), |row| {
+            let (id, title): (String, String) = (row.get(0)?, row.get(1)?);
+            Ok(past(id, title, row.get(2)?))
+        })?;
+        rows.collect::<Result<_, rusqlite::Error>>()
+    };
+    listed().map_err(io::Error::other)
+}
+
+/// What was said in a conversation of this working directory; `None` if there is none under this id. Looks at the disk.
+pub(super) fn messages(database: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
+    let Some(database) = open(database)? else { return Ok(None) };
+    let read = || {
+        let [here, really] = places(cwd);
+        let known = "SELECT 1 FROM session WHERE id = ?1 AND directory IN (?2, ?3)";
+        if database.query_row(known, params![id, here, really], |_| Ok(())).optional()?.is_none() {
+            return Ok(None);
+        }
+        let mut parts = database.prepare("SELECT data FROM part WHERE message_id = ?1 ORDER BY id")?;
+        let mut rows =
+            database.prepare("SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id")?;
+        let mut rows = rows.query([id])?;
+        let mut messages = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (id, info): (String, String) = (row.get(0)?, row.get(1)?);
+            let parts = parts.query_map([id], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+            if let Ok(info) = serde_json::from_str(&info) {
+                messages.extend(said(&info, parts.iter().filter_map(|part| serde_json::from_str(part).ok())));
+            }
+        }
+        Ok(Some(messages))
+    };
+    read().map_err(|error: rusqlite::Error| io::Error::other(error))
+}
+
+/// A number that changes when a conversation does. Looks at the disk.
+pub(super) fn stamp(database: &Path, id: &str) -> Option<u64> {
+    let database = open(database).ok()??;
+    let last = "SELECT max(time_updated) + count(*) FROM part WHERE session_id = ?1";
+    let stamp = database.query_row(last, [id], |row| row.get::<_, Option<i64>>(0)).ok()??;
+    u64::try_from(stamp).ok()
+}
+
+/// The same as [`sessions`], told by a server about the directory that the client speaks of.
+pub(super) async fn sessions_of(client: &Client) -> io::Result<Vec<PastSession>> {
+    #[derive(Deserialize)]
+    struct Listed {
+        id: String,
+        #[serde(default)]
+        title: String,
+        #[serde(rename = "parentID", default)]
+        parent: Option<Value>,
+        time: Updated,
+    }
+    #[derive(Deserialize)]
+    struct Updated {
+        updated: i64,
+    }
+    let listed = client.get("/session").await.map_err(io::Error::other)?;
+    let listed: Vec<Listed> = serde_json::from_value(listed)?;
+    let listed = listed.into_iter().filter(|session| session.parent.is_none());
+    let mut sessions: Vec<_> = listed.map(|one| past(one.id, one.title, one.time.updated)).collect();
+    sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
+    Ok(sessions)
+}
+
+/// The same as [`messages`], told by a server.
+pub(super) async fn messages_of(client: &Client, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+    #[derive(Deserialize)]
+    struct Told {
+        info: Info,
+        parts: Vec<Value>,
+    }
+    let path = format!("/session/{}/message", utf8_percent_encode(id.as_str(), NON_ALPHANUMERIC));
+    let told = match client.get(&path).await {
+        Ok(told) => told,
+        Err(HttpError::Refused { status, .. }) if status.is_client_error() => return Ok(None),
+        Err(error) => return Err(io::Error::other(error)),
+    };
+    let told: Vec<Told> = serde_json::from_value(told)?;
+    let parts = |parts: Vec<Value>| parts.into_iter().filter_map(|part| Part::deserialize(part).ok());
+    Ok(Some(told.into_iter().flat_map(|told| said(&told.info, parts(told.parts))).collect()))
+}
+
+fn past(id: String, title: String, updated: i64) -> PastSession {
+    let title = Some(title).filter(|title| !title.is_empty());
+    PastSession { id: id.into(), title, updated_at: Timestamp::from_millis(updated) }
+}
+
+/// How OpenCode may have written down a directory.
+fn places(cwd: &Path) -> [String; 2] {
+    let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    [cwd, &real].map(|path| path.to_string_lossy().into_owned())
+}
+
+/// Opens the database without ever writing; `None` if there is none.
+fn open(path: &Path) -> io::Result<Option<Connection>> {
+    if !path.try_exists()? {
+        return Ok(None);
+    }
+    // The index of the log cannot be read before it is made; then nobody has the database open, and it is whole.
+    let index = path.with_extension("db-shm");
+    let how = if index.try_exists()? { "readonly_shm=1" } else { "immutable=1" };
+    let name = utf8_percent_encode(&path.to_string_lossy(), NON_ALPHANUMERIC).to_string();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = Connection::open_with_flags(format!("file:{name}?mode=ro&{how}"), flags);
+    opened.map(Some).map_err(io::Error::other)
+}
+
+/// A message, as far as a conversation is made of it.
+#[derive(Deserialize)]
+struct Info {
+    role: String,
+    #[serde(default)]
+    time: Created,
+}
+
+#[derive(Default, Deserialize)]
+struct Created {
+    #[serde(default)]
+    created: Option<i64>,
+}
+
+/// What a message adds to the conversation: what was said, and then what the tools answered.
+fn said(info: &Info, parts: impl Iterator<Item = Part>) -> Vec<PastMessage> {
+    let role = match info.role.as_str() {
+        "user" => TranscriptRole::User,
+        "assistant" => TranscriptRole::Assistant,
+        _ => return Vec::new(),
+    };
+    let (mut spoken, mut answers) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part.kind {
+            PartKind::Text { text, synthetic: false, .. } if !text.is_empty() => {
+                spoken.push(TranscriptContentBlock::Text { text });
+            }
+            PartKind::Tool { tool, call, state } => {
+                let tool_call_id: roost_proto::ids::ToolCallId = call.into();
+                let is_error = (state.status == ToolStatus::Error).then_some(true);
+                if let Some(result) = state.output.or(state.error).map(Value::from) {
+                    let tool_call_id = tool_call_id.clone();
+                    answers.push(TranscriptContentBlock::ToolResult { tool_call_id, result, is_error });
+                }
+                spoken.push(TranscriptContentBlock::ToolUse { tool_call_id, name: tool, input: state.input });
+            }
+            _ => {}
+        }
+    }
+    let at = info.time.created.map(Timestamp::from_millis);
+    let told = [(role, spoken), (TranscriptRole::Tool, answers)].into_iter().filter(|(_, blocks)| !blocks.is_empty());
+    told.map(|(role, content)| PastMessage { at, message: TranscriptMessage { role, content } }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use roost_proto::{canonical, transcript};
+    use tempfile::TempDir;
+
+    /// A database with three conversations, as far as OpenCode's is read.
+    fn database() -> (TempDir, std::path::PathBuf) {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("opencode.db");
+        let database = Connection::open(&path).unwrap();
+        database
+            .execute_batch(
+                r#"
+                CREATE TABLE session (id TEXT, parent_id TEXT, directory TEXT, title TEXT, time_updated INTEGER,
+                                      time_archived INTEGER);
+                CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+                CREATE TABLE part (id TEXT, message_id TEXT, data TEXT, session_id TEXT, time_updated INTEGER);
+                INSERT INTO session VALUES ('ses_1', NULL, '/project', 'A file', 2000, NULL),
+                                           ('ses_2', 'ses_1', '/project', 'of a helper', 3000, NULL),
+                                           ('ses_3', NULL, '/project', 'put away', 3000, 1),
+                                           ('ses_4', NULL, '/project', '', 3000, NULL);
+                INSERT INTO message VALUES
+                    ('msg_1', 'ses_1', 1, '{"role":"user","time":{"created":1000}}'),
+                    ('msg_2', 'ses_1', 2, '{"role":"assistant","time":{"created":1001}}'),
+                    ('msg_3', 'ses_1', 3, '{"role":"assistant"}'), ('msg_4', 'ses_1', 4, 'torn');
+                INSERT INTO part (id, message_id, data) VALUES
+                    ('prt_1', 'msg_1', '{"type":"text","text":"write a file"}'),
+                    ('prt_2', 'msg_1', '{"type":"text","text":"(added)","synthetic":true}'),
+                    ('prt_3', 'msg_2', '{"type":"step-start"}'),
+                    ('prt_4', 'msg_2', '{"type":"tool","tool":"bash","callID":"c",
+                        "state":{"status":"completed","input":{"command":"ls"},"output":"out.txt\n"}}'),
+                    ('prt_5', 'msg_3', '{"type":"text","text":"done"}');
+                "#,
+            )
+            .unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn a_conversation_is_listed_where_it_was_held_the_last_first() {
+        let (_folder, path) = database();
+        let listed = sessions(&path, Path::new("/project")).unwrap();
+        let listed: Vec<_> = listed.iter().map(|one| (one.id.as_str(), one.title.as_deref())).collect();
+        assert_eq!(listed, [("ses_4", None), ("ses_1", Some("A file"))]);
+        assert_eq!(sessions(&path, Path::new("/elsewhere")).unwrap(), []);
+        assert_eq!(sessions(Path::new("/nonexistent/opencode.db"), Path::new("/project")).unwrap(), []);
+    }
+
+    #[test]
+    fn a_conversation_is_what_was_said_and_done_and_nothing_that_opencode_added() {
+        let (_folder, path) = database();
+        let messages = messages(&path, Path::new("/project"), "ses_1").unwrap().unwrap();
+        assert_eq!(messages[0].at, Some(Timestamp::from_millis(1000)));
+        let said: Vec<_> = messages.into_iter().map(|past| past.message).collect();
+        let expected = "USER: write a file\n\nASSISTANT: [called bash with {\"command\":\"ls\"}]\n\n\
+                        TOOL: out.txt\n\n\nASSISTANT: done";
+        assert_eq!(transcript::flatten(&said), expected);
+        assert_eq!(super::messages(&path, Path::new("/project"), "ses_9").unwrap(), None);
+        assert_eq!(super::messages(&path, Path::new("/elsewhere"), "ses_1").unwrap(), None);
+    }
+
+    #[test]
+    fn a_conversation_that_goes_on_has_another_stamp() {
+        let (_folder, path) = database();
+        let writer = Connection::open(&path).unwrap();
+        writer.execute("UPDATE part SET session_id = 'ses_1', time_updated = 1000", []).unwrap();
+        let first = stamp(&path, "ses_1").unwrap();
+        assert_eq!(stamp(&path, "ses_1"), Some(first));
+        writer.execute("UPDATE part SET time_updated = 2000 WHERE id = 'prt_5'", []).unwrap();
+        assert_ne!(stamp(&path, "ses_1").unwrap(), first);
+        assert_eq!(stamp(&path, "ses_9"), None);
+    }
+
+    #[test]
+    fn reading_sees_what_is_only_in_the_log_and_writes_nothing() {
+        let (folder, path) = database();
+        let writer = Connection::open(&path).unwrap();
+        writer.pragma_update(None, "journal_mode", "wal").unwrap();
+        writer.execute("UPDATE session SET title = 'Another' WHERE id = 'ses_1'", []).unwrap();
+        // A copy is what OpenCode leaves when it ends, and nobody in this process has it open.
+        let copy = TempDir::new().unwrap();
+        for file in std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap) {
+            std::fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+        }
+        let files = || {
+            let files = std::fs::read_dir(copy.path()).unwrap().map(|file| file.unwrap().path());
+            files
+                .map(|path| (path.clone(), canonical::hash_bytes(&std::fs::read(path).unwrap())))
+                .collect::<BTreeMap<_, _>>()
+        };
+        let before = files();
+        let listed = sessions(&copy.path().join("opencode.db"), Path::new("/project")).unwrap();
+        assert!(listed.iter().any(|one| one.title.as_deref() == Some("Another")), "{listed:?}");
+        assert_eq!(files(), before);
+        assert_eq!(before.len(), 3);
+    }
+}

@@ -1,0 +1,181 @@
+//! How an OpenCode server is started: one per session, with a password that only we know.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use roost_engine::adapter::{AdapterError, McpServerTransport, OpenSession};
+use roost_process::{Environment, Holder, Ladder, Launch, Lines, RunId};
+use roost_proto::runtime::RuntimeEnv;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+use super::http::Client;
+use super::server::Server;
+use crate::acp::AgentCommand;
+
+/// Lines of stderr that may wait to be shown; the rest is only in the tail.
+const STDERR_LINES: usize = 64;
+/// How long a server may take until it listens; in a new home it makes its database first.
+const START: Duration = Duration::from_secs(60);
+/// What the line begins with by which the server says where it listens.
+const READY: &str = "opencode server listening on http://";
+/// The name that goes with the password.
+const USER: &str = "opencode";
+/// OpenCode's settings as a variable.
+const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
+
+/// Switches against what OpenCode would fetch from elsewhere by itself.
+const SWITCHES: [(&str, &str); 5] = [
+    ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+    ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1"),
+    ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+    ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+    ("npm_config_offline", "true"),
+];
+
+/// OpenCode's own settings for a session: those of the runtime, and over them those of the session.
+pub(super) fn settings(
+    runtime: &Map<String, Value>,
+    session: Option<&Map<String, Value>>,
+) -> Result<Map<String, Value>, AdapterError> {
+    let all = runtime.iter().chain(session.into_iter().flatten());
+    let settings: Map<_, _> = all.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if settings.contains_key("permission") {
+        return Err(AdapterError::Spawn(
+            "`permission` cannot be set in OpenCode's config: Roost asks about every tool call; choose the session's \
+             mode instead"
+                .into(),
+        ));
+    }
+    Ok(settings)
+}
+
+/// The document that the server is started with: what the environment brings, over it the settings, over them ours.
+fn document(inherited: Option<&str>, settings: &Map<String, Value>, open: &OpenSession) -> Value {
+    let inherited = inherited.and_then(|text| serde_json::from_str::<Map<_, _>>(text).ok());
+    let mut document = inherited.unwrap_or_default();
+    document.extend(settings.iter().map(|(name, value)| (name.clone(), value.clone())));
+    document.insert("autoupdate".into(), false.into());
+    document.insert("share".into(), "disabled".into());
+    document.insert("permission".into(), json!({ "*": "ask" }));
+    if let Value::Object(servers) = document.entry("mcp").or_insert_with(|| json!({})) {
+        for server in &open.mcp_servers {
+            let value = match &server.transport {
+                McpServerTransport::Http { url, headers } => {
+                    json!({ "type": "remote", "url": url, "headers": headers, "oauth": false })
+                }
+                McpServerTransport::Stdio { command, args, env } => {
+                    let words: Vec<_> =
+                        [command.to_string_lossy().into_owned()].into_iter().chain(args.clone()).collect();
+                    json!({ "type": "local", "command": words, "environment": env })
+                }
+            };
+            servers.insert(server.name.clone(), value);
+        }
+    }
+    document.into()
+}
+
+/// The environment of the runtime, with what its command adds and what keeps it from fetching things.
+pub(super) fn environment(command: &AgentCommand, env: &RuntimeEnv) -> Environment {
+    let mut all = Environment::default();
+    for (name, value) in env.env.iter().chain(command.env.iter().map(|(name, value)| (name, value))) {
+        all.set(name, value);
+    }
+    for (name, value) in SWITCHES {
+        all.set(name, value);
+    }
+    all
+}
+
+/// Starts a server under a holder and waits until it listens.
+pub(super) async fn launch(
+    holder: &Arc<Holder>,
+    command: &AgentCommand,
+    open: &OpenSession,
+    settings: &Map<String, Value>,
+) -> Result<(Server, Client), AdapterError> {
+    let spawn = |error: String| AdapterError::Spawn(error);
+    let mut env = environment(command, &open.env);
+    let inherited = env.get(CONTENT).map(|text| text.to_string_lossy().into_owned());
+    let password = Uuid::new_v4().simple().to_string();
+    env.set(CONTENT, document(inherited.as_deref(), settings, open).to_string());
+    env.set("OPENCODE_SERVER_PASSWORD", &password);
+    env.set("OPENCODE_SERVER_USERNAME", USER);
+    let mut args = command.args.clone();
+    args.extend(["serve", "--port", "0", "--hostname", "127.0.0.1"].map(OsString::from));
+    let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
+    let launch = Launch {
+        run: RunId::fresh(),
+        label: open.session_id.to_string(),
+        program: command.program.clone(),
+        args,
+        cwd: open.env.cwd.clone().into(),
+        env,
+        stderr_lines: Some(stderr_lines),
+    };
+    let mut running = hasty(holder).spawn(launch).await.map_err(|error| spawn(error.to_string()))?;
+    let mut noise = Vec::new();
+    let control = running.control;
+    let address = tokio::select! {
+        address = listening(&mut running.stdout, &mut noise) => address,
+        () = tokio::time::sleep(START) => {
+            control.stop().await;
+            return Err(spawn(format!("OpenCode did not listen within {} s", START.as_secs())));
+        }
+    };
+    let Some(address) = address else {
+        let exit = control.stop().await;
+        let said = running.stderr.text();
+        return Err(spawn(format!("OpenCode ended before it listened ({exit}): {}", said.trim())));
+    };
+    let client = Client::new(&address.to_string(), USER, &password);
+    let server = Server::new((running.stdin, running.stdout, control), stderr, running.stderr, noise);
+    Ok((server, client))
+}
+
+/// Reads until the server says where it listens; what else it says is noise.
+async fn listening(stdout: &mut Lines, noise: &mut Vec<String>) -> Option<SocketAddr> {
+    let mut address = None;
+    while address.is_none() {
+        let batch = stdout.next_batch().await.ok()??;
+        batch.for_each(|line| {
+            let text = line.text();
+            match self::address(&text) {
+                Some(found) => address = Some(found),
+                None => noise.push(text.into_owned()),
+            }
+        });
+    }
+    address
+}
+
+/// Where the server listens, if this line says so.
+pub(super) fn address(line: &str) -> Option<SocketAddr> {
+    line.strip_prefix(READY)?.trim().parse().ok()
+}
+
+/// A holder that does not wait for the server to leave by itself: it does not watch its stdin.
+fn hasty(holder: &Holder) -> Holder {
+    Holder { ladder: Ladder { grace: Duration::ZERO, ..holder.ladder }, ..holder.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn a_session_has_the_last_word_but_not_about_who_is_asked() {
+        let merged = settings(&map(json!({ "a": 1, "b": 1 })), Some(&map(json!({ "b": 2 })))).unwrap();
+        assert_eq!(merged, map(json!({ "a": 1, "b": 2 })));
+        let error = settings(&map(json!({ "permission": "allow" })), None).unwrap_err();
+        assert!(error.to_string().contains("mode"), "{error}");
+    }
+}

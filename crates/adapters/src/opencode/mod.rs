@@ -1,0 +1,191 @@
+//! OpenCode, through `opencode serve` on loopback: HTTP for what we say, a stream of events for what it says.
+//!
+//! Decisions:
+//! * One server per session, with a password of its own, so that a session's end is a process's end. Or, where a `url`
+//!   is configured, a server that somebody else runs: Roost starts and ends nothing then, gives it no settings and no
+//!   tool servers, and heeds only its own sessions there.
+//! * OpenCode is asked to ask about everything, by its settings and by the rules of the session, which come last; the
+//!   mode only chooses what our policy answers. Only the tool that asks the user runs unasked.
+//! * A tool call is reported when it is asked about, shows output or is done: `running` comes before the question.
+//! * A refusal always has a message, and nobody answering a question is an empty answer: else the turn would end.
+//! * A turn is over when OpenCode is idle *after* the answer to our prompt is finished: a stop and an error bring two
+//!   such words, the first of them too early.
+//! * A session gets a title from us: else OpenCode asks the model for one beside the first turn.
+//! * The stream of events has no memory: one that breaks is opened again, and what was missed is asked for.
+//! * Two servers would work on one conversation without hearing of each other, so a session is opened once. That somebody
+//!   has it open in a terminal cannot be seen.
+//! * The host's own tools reach OpenCode as a tool server (MCP) only; it has no other place for them.
+//! * The agent's own tools can read the server's password from their environment, as OpenCode passes it on. Who must
+//!   not trust the agent that far keeps it in a sandbox.
+
+mod capabilities;
+mod catch_up;
+mod connection;
+mod external;
+mod failure;
+mod family;
+mod history;
+mod home;
+mod http;
+mod launch;
+mod lock;
+mod map;
+mod prompt;
+mod questions;
+mod reader;
+mod server;
+mod session;
+mod tools;
+#[cfg(test)]
+mod trace_tests;
+mod turn;
+mod version;
+mod wire;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::{PastMessage, PastSession};
+use roost_process::Holder;
+use roost_proto::ids::RuntimeSessionId;
+use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use serde_json::{Map, Value};
+
+use crate::acp::AgentCommand;
+pub use external::ServerUrl;
+use home::Folders;
+use lock::Locks;
+use session::OpencodeSession;
+use version::Version;
+
+/// The adapter of OpenCode.
+pub struct OpencodeAdapter {
+    command: AgentCommand,
+    config: Map<String, Value>,
+    holder: Arc<Holder>,
+    version: Version,
+    locks: Locks,
+    /// The server to use instead of one of our own.
+    external: Option<ServerUrl>,
+}
+
+/// OpenCode, started by this command (what comes before `serve`) with these settings of its own (its config document).
+pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> OpencodeAdapter {
+    let (version, locks) = (Version::default(), Locks::default());
+    OpencodeAdapter { command, config, holder, version, locks, external: None }
+}
+
+impl OpencodeAdapter {
+    /// The same with a server that somebody else runs, if there is one; of the command only the variables count then.
+    pub fn at(self, external: Option<ServerUrl>) -> Self {
+        Self { external, ..self }
+    }
+
+    async fn start(
+        &self,
+        open: OpenSession,
+        known: Option<&RuntimeSessionId>,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
+        let server = match &self.external {
+            Some(url) => {
+                url.check(&settings, &open)?;
+                (None, url.client(&self.command, &open.env))
+            }
+            None => {
+                let (server, client) = launch::launch(&self.holder, &self.command, &open, &settings).await?;
+                (Some(server), client)
+            }
+        };
+        let folders = Folders::of(&self.command, &open.env);
+        Ok(Box::new(OpencodeSession::open(server, open, folders, &settings, (known, &self.locks)).await?))
+    }
+}
+
+#[async_trait]
+impl RuntimeAdapter for OpencodeAdapter {
+    fn name(&self) -> RuntimeName {
+        RuntimeName::OpencodeServer
+    }
+
+    fn display_name(&self) -> &str {
+        "OpenCode"
+    }
+
+    fn capabilities(&self) -> RuntimeCapabilities {
+        match self.external {
+            Some(_) => capabilities::of_external(),
+            None => capabilities::capabilities(),
+        }
+    }
+
+    fn asks_questions(&self) -> bool {
+        true
+    }
+
+    fn takes_images(&self) -> bool {
+        true
+    }
+
+    async fn availability(&self, env: &RuntimeEnv) -> Availability {
+        match &self.external {
+            Some(url) => url.availability(&url.client(&self.command, env)).await,
+            None => self.version.look(&self.holder, &self.command, env).await,
+        }
+    }
+
+    async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus {
+        match &self.external {
+            Some(url) => url.auth_status(),
+            None => home::auth_status(&self.command, env, self.config.contains_key("provider")).await,
+        }
+    }
+
+    async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
+        if self.config.contains_key("provider") || self.auth_status(env).await.logged_in {
+            return None;
+        }
+        let program = self.command.program.to_string_lossy();
+        Some(format!("run `{program} auth login`, set a provider's API key, or configure a `provider` of your own"))
+    }
+
+    async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        self.start(open, None).await
+    }
+
+    async fn resume_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        self.start(open, Some(&native)).await
+    }
+
+    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+        if let Some(url) = &self.external {
+            return history::sessions_of(&url.client(&self.command, env)).await;
+        }
+        let (database, cwd) = (Folders::of(&self.command, env).database(), PathBuf::from(&env.cwd));
+        tokio::task::spawn_blocking(move || history::sessions(&database, &cwd)).await?
+    }
+
+    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+        if let Some(url) = &self.external {
+            return history::messages_of(&url.client(&self.command, env), id).await;
+        }
+        let (database, cwd) = (Folders::of(&self.command, env).database(), PathBuf::from(&env.cwd));
+        let id = id.clone();
+        tokio::task::spawn_blocking(move || history::messages(&database, &cwd, id.as_str())).await?
+    }
+
+    async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {
+        if self.external.is_some() {
+            return None;
+        }
+        let (database, id) = (Folders::of(&self.command, env).database(), id.clone());
+        tokio::task::spawn_blocking(move || history::stamp(&database, id.as_str())).await.ok()?
+    }
+}

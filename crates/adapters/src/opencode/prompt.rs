@@ -1,0 +1,54 @@
+//! A prompt as the parts that OpenCode takes.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use roost_engine::adapter::TaskInput;
+use roost_proto::content::{self, TranscriptContentBlock};
+use roost_proto::transcript;
+use serde_json::{Value, json};
+
+/// What a path looks like in a URL.
+const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
+
+/// The user's words; what was said before goes first, for a session that does not remember it.
+pub(super) async fn parts(input: &TaskInput, cwd: &Path) -> Vec<Value> {
+    let mut parts = Vec::new();
+    if !input.history.is_empty() {
+        let history = transcript::flatten(&input.history);
+        parts.push(text(&format!("This conversation was interrupted. What was said and done before:\n\n{history}")));
+    }
+    for block in input.messages.iter().flat_map(|message| &message.content) {
+        match block {
+            TranscriptContentBlock::Text { text: words } | TranscriptContentBlock::Code { code: words, .. } => {
+                parts.push(text(words));
+            }
+            TranscriptContentBlock::Image { artifact_id, media_type, name } => {
+                parts.extend(input.images.get(artifact_id).map(|image| {
+                    let url = format!("data:{media_type};base64,{}", STANDARD.encode(&image.bytes));
+                    let filename = name.as_deref().unwrap_or("image");
+                    json!({ "type": "file", "mime": media_type, "filename": filename, "url": url })
+                }));
+            }
+            TranscriptContentBlock::FileRef { path } => parts.push(file(cwd, path).await),
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// A file that OpenCode reads to the model itself. One that is not there would fail the turn, so it is only mentioned.
+async fn file(cwd: &Path, path: &str) -> Value {
+    let whole = cwd.join(path);
+    if !tokio::fs::metadata(&whole).await.is_ok_and(|file| file.is_file()) {
+        return text(&content::mention(path));
+    }
+    let url = format!("file://{}", utf8_percent_encode(&whole.to_string_lossy(), IN_PATH));
+    json!({ "type": "file", "mime": "text/plain", "filename": path, "url": url })
+}
+
+fn text(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}

@@ -1,0 +1,231 @@
+//! An open OpenCode session: its tasks, and the way back into them.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use roost_engine::adapter::{
+    AdapterError, Answer, DRAFT_QUEUE, OpenSession, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,
+    TaskInput,
+};
+use roost_process::Control;
+use roost_proto::content::TranscriptMessage;
+use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use super::connection::{Command, Reply, start};
+use super::home::{self, Folders};
+use super::http::{Client, HttpError};
+use super::lock::{Lock, Locks};
+use super::prompt;
+use super::server::Server;
+
+/// Its title unless it is given one: OpenCode would ask the model for one, beside the first turn.
+const TITLE: &str = "Roost session";
+
+/// A session with a server that waits for tasks.
+pub(super) struct OpencodeSession {
+    commands: mpsc::Sender<Command>,
+    client: Client,
+    /// The process, if it is ours.
+    control: Option<Control>,
+    _lock: Lock,
+    native: String,
+    open: OpenSession,
+    folders: Folders,
+    settings: Vec<String>,
+}
+
+impl OpencodeSession {
+    /// A session of this server's: a new one, or one that it knows.
+    pub(super) async fn open(
+        (server, client): (Option<Server>, Client),
+        open: OpenSession,
+        folders: Folders,
+        settings: &Map<String, Value>,
+        (known, locks): (Option<&RuntimeSessionId>, &Locks),
+    ) -> Result<Self, AdapterError> {
+        let control = server.as_ref().map(Server::control);
+        let begun = async {
+            let events = client.events().await?;
+            let native = match known {
+                None => create(&client, &open).await?,
+                Some(native) => resume(&client, native, &open).await?,
+            };
+            let lock = locks.take(&native).await?;
+            Ok((events, native, lock))
+        };
+        let (events, native, lock) = match begun.await {
+            Ok(begun) => begun,
+            Err(error) => {
+                if let Some(control) = control {
+                    control.stop().await;
+                }
+                return Err(error);
+            }
+        };
+        let commands = start(server, client.clone(), events, native.clone());
+        let settings = settings.keys().cloned().collect();
+        Ok(Self { commands, client, control, _lock: lock, native, open, folders, settings })
+    }
+
+    /// What OpenCode is told besides messages; of its settings only the names, because values can be secrets.
+    fn told(&self) -> Value {
+        json!({ "model": self.open.input.model, "settings": self.settings })
+    }
+
+    async fn prompt(&self, input: &TaskInput) -> Result<Value, AdapterError> {
+        let mut prompt = json!({ "parts": prompt::parts(input, Path::new(&self.open.env.cwd)).await });
+        if let Some(model) = &self.open.input.model {
+            let Some((provider, model)) = model.split_once('/') else {
+                let message = format!("OpenCode wants a model as `provider/model`, not `{model}`");
+                return Err(AdapterError::Runtime { message, raw: None });
+            };
+            prompt["model"] = json!({ "providerID": provider, "modelID": model });
+        }
+        Ok(prompt)
+    }
+}
+
+/// Every call asks, whatever the user's and the project's settings allow: rules of a session come last.
+fn rules() -> Value {
+    json!([{ "permission": "*", "pattern": "*", "action": "ask" }])
+}
+
+async fn create(client: &Client, open: &OpenSession) -> Result<String, AdapterError> {
+    let title = open.input.title.as_deref().unwrap_or(TITLE);
+    let made = client.post("/session", &json!({ "title": title, "permission": rules() })).await?;
+    let id = made.get("id").and_then(Value::as_str).map(str::to_owned);
+    id.ok_or_else(|| AdapterError::Runtime { message: "OpenCode made a session without an id".into(), raw: Some(made) })
+}
+
+async fn resume(client: &Client, native: &RuntimeSessionId, open: &OpenSession) -> Result<String, AdapterError> {
+    let unknown = || AdapterError::UnknownSession(native.clone());
+    // Anything else is no id, and is answered with an error that says nothing.
+    if !native.as_str().starts_with("ses_")
+        || !native.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    {
+        return Err(unknown());
+    }
+    let path = format!("/session/{native}");
+    let session = match client.get(&path).await {
+        Ok(session) => session,
+        Err(HttpError::Refused { status, .. }) if status == 404 => return Err(unknown()),
+        Err(error) => return Err(error.into()),
+    };
+    // OpenCode would go on with it in the wrong place.
+    let directory = session.get("directory").and_then(Value::as_str).unwrap_or_default();
+    if !home::is_same_folder(directory, &open.env.cwd).await {
+        return Err(unknown());
+    }
+    client.patch(&path, &json!({ "permission": rules() })).await?;
+    Ok(native.to_string())
+}
+
+#[async_trait]
+impl RuntimeSession for OpencodeSession {
+    fn native_id(&self) -> Option<RuntimeSessionId> {
+        Some(self.native.as_str().into())
+    }
+
+    async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+        let prompt = self.prompt(&input).await?;
+        let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
+        request(&self.commands, |to| Command::Begin { drafts: sender, to }).await?;
+        if let Err(error) = self.client.post(&format!("/session/{}/prompt_async", self.native), &prompt).await {
+            // One that is gone needs not be told.
+            let _ = self.commands.send(Command::Forget).await;
+            return Err(error.into());
+        }
+        let sources = home::sources(self.folders.clone(), self.open.env.cwd.clone().into());
+        let mut sent = SentInput::of(&input, sources.await);
+        sent.input["runtime_config"] = self.told();
+        let (commands, client, native) = (self.commands.clone(), self.client.clone(), self.native.clone());
+        let control = Box::new(OpencodeTask { commands, client, native });
+        Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control } })
+    }
+
+    async fn exited(&mut self) {
+        tokio::select! {
+            // The pump ends when the server hangs up, even if its process lives on.
+            () = self.commands.closed() => {}
+            () = async {
+                match &self.control {
+                    Some(control) => drop(control.wait_exit().await),
+                    None => std::future::pending().await,
+                }
+            } => {}
+        }
+    }
+
+    async fn close(self: Box<Self>) {
+        // The pump ends with its last command sender and hangs up.
+        drop(self.commands);
+        if let Some(control) = self.control {
+            control.stop().await;
+        }
+    }
+}
+
+/// The way back into a running task.
+struct OpencodeTask {
+    commands: mpsc::Sender<Command>,
+    client: Client,
+    native: String,
+}
+
+impl OpencodeTask {
+    async fn decide(&self, call: &ToolCallId, allow: bool, answer: Value) -> Result<(), AdapterError> {
+        let call = call.clone();
+        let permission = request(&self.commands, |to| Command::Decide { call, allow, to }).await?;
+        self.client.post(&format!("/permission/{permission}/reply"), &answer).await?;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl TaskControl for OpencodeTask {
+    async fn send_tool_result(&self, _call: &ToolCallId, _result: Value) -> Result<(), AdapterError> {
+        Err(AdapterError::Unsupported("take the result of a tool that the host ran"))
+    }
+
+    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
+        self.decide(call, true, json!({ "reply": "once" })).await
+    }
+
+    async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError> {
+        // Without a message the turn would end.
+        let reason = if reason.is_empty() { "refused" } else { reason };
+        self.decide(call, false, json!({ "reply": "reject", "message": reason })).await
+    }
+
+    async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
+        let question = question.clone();
+        let (native, said) = request(&self.commands, |to| Command::Answer { question, answer, to }).await?;
+        self.client.post(&format!("/question/{native}/reply"), &said).await?;
+        Ok(())
+    }
+
+    async fn steer(&self, _message: TranscriptMessage) -> Result<(), AdapterError> {
+        Err(AdapterError::Unsupported("hear more while it works"))
+    }
+
+    async fn stop(&self) -> Result<(), AdapterError> {
+        request(&self.commands, |to| Command::Cancel { to }).await?;
+        self.client.post(&format!("/session/{}/abort", self.native), &json!({})).await?;
+        Ok(())
+    }
+}
+
+async fn request<T>(
+    commands: &mpsc::Sender<Command>,
+    command: impl FnOnce(Reply<T>) -> Command,
+) -> Result<T, AdapterError> {
+    let (to, answer) = oneshot::channel();
+    commands.send(command(to)).await.map_err(|_| gone())?;
+    answer.await.map_err(|_| gone())?
+}
+
+fn gone() -> AdapterError {
+    AdapterError::Exited { message: "OpenCode is gone".into(), stderr_tail: None }
+}

@@ -1,0 +1,118 @@
+//! One turn of OpenCode.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use roost_engine::adapter::{Draft, Fact, TaskEnd};
+use roost_proto::ids::{QuestionId, RequestId};
+use roost_proto::payload::{RequestStatus, RuntimeRequestCompletedPayload};
+use tokio::sync::mpsc;
+
+use super::failure;
+use super::map::Mapper;
+use super::questions::Asked;
+use super::wire::{Info, NamedError};
+
+/// The request that begins a turn.
+pub(super) const METHOD: &str = "prompt_async";
+
+/// How far the answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    None,
+    Begun,
+    Done,
+}
+
+/// One turn: what OpenCode works on, and what it waits for.
+pub(super) struct Turn {
+    pub(super) mapper: Mapper,
+    pub(super) drafts: mpsc::Sender<Vec<Draft>>,
+    pub(super) questions: HashMap<QuestionId, Asked>,
+    pub(super) cancelled: bool,
+    /// OpenCode has said that it works.
+    pub(super) busy: bool,
+    /// The end is told.
+    pub(super) over: bool,
+    /// The user's messages of this turn, and the answers to them.
+    pub(super) prompts: HashSet<String>,
+    answers: HashSet<String>,
+    answer: Answer,
+    error: Option<NamedError>,
+    request: RequestId,
+    started: Instant,
+}
+
+impl Turn {
+    /// A turn that begins with this request.
+    pub(super) fn new(request: RequestId, drafts: mpsc::Sender<Vec<Draft>>) -> Self {
+        Self {
+            mapper: Mapper::default(),
+            drafts,
+            questions: HashMap::new(),
+            cancelled: false,
+            busy: false,
+            over: false,
+            prompts: HashSet::new(),
+            answers: HashSet::new(),
+            answer: Answer::None,
+            error: None,
+            request,
+            started: Instant::now(),
+        }
+    }
+
+    /// Takes what is known of an answer, if it is one to a prompt of this turn.
+    pub(super) fn answered(&mut self, info: Info) {
+        if info.parent.is_some_and(|parent| self.prompts.contains(&parent)) {
+            let done = info.time.completed.is_some() || info.error.is_some();
+            self.answer = if done { Answer::Done } else { Answer::Begun };
+            self.answers.insert(info.id);
+            self.error = info.error.or(self.error.take());
+        }
+    }
+
+    /// Whether a message is an answer of this turn.
+    pub(super) fn is_ours(&self, message: &str) -> bool {
+        self.answers.contains(message)
+    }
+
+    /// Whether a stop has something left to stop.
+    pub(super) fn wants_stop(&self) -> bool {
+        self.cancelled && self.answer != Answer::Done
+    }
+
+    /// Something went wrong; the end of the turn says so.
+    pub(super) fn failed(&mut self, error: NamedError) {
+        self.error = Some(error);
+    }
+
+    /// How the turn has ended if OpenCode is idle now. A stop and an error are followed by two such words, the first of
+    /// them before the answer is finished; the second can come when the next turn has begun.
+    pub(super) fn settled(&self) -> Option<TaskEnd> {
+        let settled = match self.answer {
+            Answer::Done => true,
+            Answer::Begun => false,
+            Answer::None => self.error.is_some() || (self.cancelled && self.busy),
+        };
+        settled.then(|| match &self.error {
+            Some(error) => failure::end(error),
+            None if self.cancelled => TaskEnd::Stopped("interrupted".into()),
+            None => TaskEnd::Completed("end_turn".into()),
+        })
+    }
+
+    /// Tells the end, and closes what is open.
+    pub(super) fn finish(&mut self, end: TaskEnd, outbox: &mut Vec<Draft>) {
+        if std::mem::replace(&mut self.over, true) {
+            return;
+        }
+        self.mapper.end(outbox);
+        let status = if matches!(end, TaskEnd::Failed(_)) { RequestStatus::Error } else { RequestStatus::Ok };
+        let (request_id, method) = (self.request.clone(), METHOD.to_owned());
+        let duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let request = RuntimeRequestCompletedPayload { request_id, method, status, duration_ms };
+        outbox.push(Fact::RequestCompleted(request).into());
+        outbox.push(Fact::Ended(end).into());
+    }
+}

@@ -1,0 +1,164 @@
+//! `roost git`: what changed in a workspace, as the daemon sees it.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use roost_client::Client;
+use roost_proto::rpc::{
+    GitDiffParams, GitDiffResult, GitFile, GitParams, GitStatusResult, Workspace, WorkspaceListParams, method,
+};
+
+use crate::cli::Context;
+use crate::door;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::render::shown;
+use crate::style::Style;
+
+const EXAMPLES: &str = "\
+Examples:
+  roost git status                   what changed in the workspace of this folder
+  roost git status --workspace web   the same of another workspace
+  roost git diff src/main.rs         what changed in a file, line by line
+  roost git diff --staged --json     what the next commit holds, as one line of JSON";
+
+/// Show what changed in a workspace
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    look: Look,
+    /// The workspace, by name or id [default: the one that this folder is in]
+    #[arg(long, global = true, value_name = "NAME")]
+    workspace: Option<String>,
+    /// Print the answer as one line of JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Look {
+    /// Show which files changed
+    Status,
+    /// Show what changed in files, line by line
+    Diff {
+        /// The file, from the workspace's folder [default: all that changed]
+        path: Option<String>,
+        /// Only what the next commit holds
+        #[arg(long)]
+        staged: bool,
+    },
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
+    let client = door::open(context).await?;
+    let workspace_id = Some(workspace(&client, args.workspace).await?.id);
+    let style = Style::of(&io::stdout());
+    let mut out = io::stdout().lock();
+    let text = match args.look {
+        Look::Status => {
+            let status = client.call::<method::GitStatus>(GitParams { workspace_id }).await?;
+            if args.json { serde_json::to_string(&status) } else { Ok(status_text(&status, style)) }
+        }
+        Look::Diff { path, staged } => {
+            let params = GitDiffParams { workspace_id, path, staged: staged.then_some(true) };
+            let diff = client.call::<method::GitDiff>(params).await?;
+            if args.json { serde_json::to_string(&diff) } else { Ok(diff_text(&diff, style)) }
+        }
+    };
+    let text = text.map_err(|error| Error::Output(error.into()))?;
+    if !text.is_empty() {
+        writeln!(out, "{}", text.trim_end()).map_err(Error::Output)?;
+    }
+    Ok(Exit::Completed)
+}
+
+/// The workspace that is named, or the one that the current folder is in.
+async fn workspace(client: &Client, named: Option<String>) -> Result<Workspace, Error> {
+    let params = WorkspaceListParams { include_git: Some(false), git_limit: None };
+    let mut all = client.call::<method::WorkspaceList>(params).await?.workspaces;
+    let here = std::env::current_dir().map_err(Error::NoCwd)?;
+    let found = match &named {
+        Some(name) => all.iter().position(|workspace| workspace.name == *name || workspace.id == *name),
+        None => all.iter().position(|workspace| here.starts_with(Path::new(&workspace.path))),
+    };
+    let missing = || Error::NoWorkspace { named: named.map_or(here, PathBuf::from), known: names(&all) };
+    match found {
+        Some(at) => Ok(all.swap_remove(at)),
+        None => Err(missing()),
+    }
+}
+
+fn names(all: &[Workspace]) -> Vec<String> {
+    all.iter().map(|workspace| workspace.name.clone()).collect()
+}
+
+fn status_text(status: &GitStatusResult, style: Style) -> String {
+    let mut lines = vec![head(status)];
+    let parts = [
+        ("Conflicts", &status.conflicted),
+        ("Staged", &status.staged),
+        ("Not staged", &status.unstaged),
+        ("Unknown to git", &status.untracked),
+    ];
+    for (title, files) in parts.into_iter().filter(|(_, files)| !files.is_empty()) {
+        lines.push(style.bold(format!("{title}:")).to_string());
+        lines.extend(files.iter().map(|file| line(file, style)));
+    }
+    if status.is_clean {
+        lines.push("Nothing changed.".into());
+    }
+    if let Some(omitted) = status.omitted {
+        lines.push(format!("… and {omitted} more"));
+    }
+    lines.join("\n")
+}
+
+fn head(status: &GitStatusResult) -> String {
+    let branch = if status.branch.is_empty() { "no branch" } else { &status.branch };
+    match &status.upstream {
+        Some(upstream) => {
+            format!("On {} ({} ahead, {} behind {})", shown(branch), status.ahead, status.behind, shown(upstream))
+        }
+        None => format!("On {}", shown(branch)),
+    }
+}
+
+fn line(file: &GitFile, style: Style) -> String {
+    let name = match &file.old_path {
+        Some(old) => format!("{} -> {}", shown(old), shown(&file.path)),
+        None => shown(&file.path).to_string(),
+    };
+    let lines = match (file.additions, file.deletions) {
+        (Some(additions), Some(deletions)) => {
+            format!("  {} {}", style.green(format!("+{additions}")), style.red(format!("-{deletions}")))
+        }
+        _ => String::new(),
+    };
+    format!("  {} {name}{lines}", style.yellow(&file.status))
+}
+
+fn diff_text(diff: &GitDiffResult, style: Style) -> String {
+    let all = [(diff.diff.as_str(), diff.path.as_str(), diff.is_truncated)];
+    let each = diff.diffs.iter().flatten().map(|file| (file.diff.as_str(), file.path.as_str(), file.is_truncated));
+    let parts: Vec<_> = if diff.diffs.is_some() { each.collect() } else { all.into() };
+    let mut lines = Vec::new();
+    for (text, path, is_truncated) in parts {
+        lines.extend(text.lines().map(|line| painted(line, style)));
+        if is_truncated {
+            lines.push(style.dim(format!("… {}: the rest is left out", shown(path))).to_string());
+        }
+    }
+    lines.join("\n")
+}
+
+fn painted(line: &str, style: Style) -> String {
+    let text = shown(line);
+    match line.as_bytes().first() {
+        Some(b'+') => style.green(text).to_string(),
+        Some(b'-') => style.red(text).to_string(),
+        Some(b'@') => style.dim(text).to_string(),
+        _ if line.starts_with("diff ") => style.bold(text).to_string(),
+        _ => text.to_string(),
+    }
+}

@@ -1,0 +1,227 @@
+//! A daemon that is killed, and a Gemini that hangs: the task ends honestly, and the session goes on.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use roost_engine::{Approver, Config, Engine, Environments, NewSession, Prompt, Runtimes};
+use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
+use roost_process::{Environment, Isolation};
+use roost_proto::content::TranscriptMessage;
+use roost_proto::event::{EventBody, NormalizedEvent};
+use roost_proto::failure::FailureCode;
+use roost_proto::ids::{SessionId, TaskId};
+use roost_proto::mode::Mode;
+use roost_proto::registry::RuntimeStatus;
+use roost_proto::runtime::CreateSessionInput;
+use roost_proto::session::TaskOutcome;
+use rustix::process::{Signal, kill_process};
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+use testkit::agents::Agent;
+use testkit::soon;
+use tokio::runtime::{Builder, Runtime};
+
+use super::{Live, adapter};
+
+/// What a daemon is started with.
+#[derive(Deserialize, Serialize)]
+struct Place {
+    env: BTreeMap<String, String>,
+    cwd: PathBuf,
+    records: PathBuf,
+    state: PathBuf,
+}
+
+impl Place {
+    fn of(live: &Live, state: &TempDir) -> Self {
+        let (cwd, records) = (live.sandbox.work(), live.records.path().to_owned());
+        Self { env: live.env().env, cwd, records, state: state.path().into() }
+    }
+}
+
+/// Tells a daemon that is a process of its own where it is.
+const PLACE: &str = "ROOST_TEST_PLACE";
+/// How the daemon tells its session.
+const SESSION: &str = "session: ";
+
+fn daemon() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// An engine over Gemini, and its log.
+struct Daemon {
+    engine: Engine,
+    log: SqliteLog,
+}
+
+impl Daemon {
+    /// One in the folders of an earlier one.
+    async fn start(place: &Place) -> Self {
+        let lock = StateLock::acquire(&place.state, "test").unwrap();
+        let log = SqliteLog::open(&lock, LogOptions::default()).unwrap();
+        let mut base = Environment::default();
+        for (name, value) in &place.env {
+            base.set(name, value);
+        }
+        let namespaces = place.state.join("namespaces");
+        let environments = Environments { base, namespaces, isolation: Isolation::Shared };
+        let mut runtimes = Runtimes::default();
+        runtimes.register(Arc::new(adapter(Agent::Gemini.program(), &place.records)), RuntimeStatus::Active);
+        let config = Config::new(environments, place.records.clone(), place.state.join("artifacts"));
+        Self { engine: Engine::start(Arc::new(log.clone()), runtimes, config).await.unwrap(), log }
+    }
+
+    async fn session(&self, place: &Place) -> SessionId {
+        let new = NewSession {
+            runtime: None,
+            cwd: place.cwd.clone(),
+            mode: Mode::Ask,
+            credential_namespace: "default".into(),
+            input: CreateSessionInput { model: Some("gemini-2.5-pro".into()), ..Default::default() },
+            workspace_id: None,
+        };
+        self.engine.create_session(new).await.unwrap()
+    }
+
+    async fn prompt(&self, session: &SessionId, text: &str) -> TaskId {
+        let prompt = Prompt { message: TranscriptMessage::user(text), mode: None, approver: Approver::Present };
+        self.engine.prompt(session.as_str(), prompt).await.unwrap();
+        let started = |event: &NormalizedEvent| match &event.body {
+            EventBody::TaskStarted(started) => format!("{:?}", started.messages).contains(text),
+            _ => false,
+        };
+        self.wait_for(session, started).await.trace.task_id.unwrap()
+    }
+
+    async fn wait_for(&self, session: &SessionId, fits: impl Fn(&NormalizedEvent) -> bool) -> NormalizedEvent {
+        let stream = StreamId::from(session);
+        let mut follower = self.log.follow(Filter::stream(stream.clone()), Start::AfterSeq(stream, 0)).await.unwrap();
+        let found = async {
+            loop {
+                let batch = follower.next().await.unwrap();
+                if let Some(found) = batch.iter().map(|entry| entry.event().unwrap()).find(|event| fits(event)) {
+                    return found.clone();
+                }
+            }
+        };
+        soon("an event", found).await
+    }
+
+    async fn end_of(&self, session: &SessionId, task: &TaskId) -> EventBody {
+        let ends = |event: &NormalizedEvent| event.trace.task_id.as_ref() == Some(task) && event.body.ends_task();
+        self.wait_for(session, ends).await.body
+    }
+
+    /// What is remembered of the conversation.
+    async fn recalls(&self, session: &SessionId, proof: &str) {
+        let task = self.prompt(session, "SCRIPT:recall").await;
+        let end = self.end_of(session, &task).await;
+        assert!(matches!(end, EventBody::TaskCompleted(_)), "{end:?}");
+        let said = |event: &NormalizedEvent| match &event.body {
+            EventBody::ModelOutputCompleted(output) => {
+                event.trace.task_id.as_ref() == Some(&task) && format!("{output:?}").contains(proof)
+            }
+            _ => false,
+        };
+        self.wait_for(session, said).await;
+    }
+
+    async fn stop(self) {
+        soon("the engine stops", self.engine.shutdown("the test is over")).await;
+        self.log.close().await;
+    }
+}
+
+#[test]
+#[ignore = "not a test: a daemon that a test kills"]
+fn first_daemon() {
+    let place: Place = serde_json::from_str(&std::env::var(PLACE).unwrap()).unwrap();
+    daemon().block_on(async {
+        let daemon = Daemon::start(&place).await;
+        let session = daemon.session(&place).await;
+        let task = daemon.prompt(&session, "SCRIPT:text").await;
+        daemon.end_of(&session, &task).await;
+        daemon.prompt(&session, "SCRIPT:shell").await;
+        daemon.wait_for(&session, |event| matches!(event.body, EventBody::ApprovalRequested(_))).await;
+        println!("\n{SESSION}{session}");
+        std::future::pending::<()>().await;
+    });
+}
+
+/// Starts a daemon, waits until its session asks, and kills it.
+fn kill_a_daemon_that_asks(place: &Place) -> SessionId {
+    let mut daemon = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "--nocapture", "gemini::surviving::first_daemon"])
+        .env(PLACE, serde_json::to_string(place).unwrap())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(daemon.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let session = lines.find_map(|line| line.strip_prefix(SESSION).map(SessionId::from));
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    session.expect("the daemon gets as far as asking")
+}
+
+#[test]
+fn a_task_of_a_daemon_that_was_killed_has_failed_and_its_session_goes_on() {
+    let (live, state) = (Live::new(), TempDir::new().unwrap());
+    let place = Place::of(&live, &state);
+    let session = kill_a_daemon_that_asks(&place);
+    daemon().block_on(async {
+        let daemon = Daemon::start(&place).await;
+        let end = daemon
+            .wait_for(&session, |event| event.body.ends_task() && !matches!(event.body, EventBody::TaskCompleted(_)));
+        let end = end.await;
+        assert!(!matches!(end.body, EventBody::TaskCompleted(_)), "{end:?}");
+        assert_eq!(daemon.log.pending(Some(&session)).await.unwrap(), []);
+        daemon.recalls(&session, "SCRIPT:text").await;
+        daemon.stop().await;
+    });
+    assert!(!live.sandbox.work().join("out.txt").exists(), "nobody allowed it");
+    live.is_empty();
+}
+
+#[test]
+fn a_gemini_that_hangs_is_ended_by_a_stop_and_its_session_goes_on() {
+    let (live, state) = (Live::new(), TempDir::new().unwrap());
+    let place = Place::of(&live, &state);
+    daemon().block_on(async {
+        let daemon = Daemon::start(&place).await;
+        let session = daemon.session(&place).await;
+        let task = daemon.prompt(&session, "SCRIPT:text").await;
+        daemon.end_of(&session, &task).await;
+        let task = daemon.prompt(&session, "SCRIPT:slow").await;
+        let streams = |event: &NormalizedEvent| {
+            event.trace.task_id.as_ref() == Some(&task) && matches!(event.body, EventBody::ModelOutputDelta(_))
+        };
+        daemon.wait_for(&session, streams).await;
+        kill_process(live.pid().await, Signal::STOP).unwrap();
+        let stopped = soon("a stop", daemon.engine.stop(session.as_str(), "it hangs")).await.unwrap();
+        assert_eq!(stopped, TaskOutcome::Stopped);
+        daemon.recalls(&session, "SCRIPT:text").await;
+        daemon.stop().await;
+    });
+    live.is_empty();
+}
+
+#[test]
+fn a_task_of_a_gemini_that_was_killed_has_failed_and_its_session_goes_on() {
+    let (live, state) = (Live::new(), TempDir::new().unwrap());
+    let place = Place::of(&live, &state);
+    daemon().block_on(async {
+        let daemon = Daemon::start(&place).await;
+        let session = daemon.session(&place).await;
+        let task = daemon.prompt(&session, "SCRIPT:slow").await;
+        daemon.wait_for(&session, |event| matches!(event.body, EventBody::ModelOutputDelta(_))).await;
+        kill_process(live.pid().await, Signal::KILL).unwrap();
+        let EventBody::TaskFailed(failed) = daemon.end_of(&session, &task).await else { panic!() };
+        assert_eq!((failed.error.code, failed.error.retryable), (FailureCode::RuntimeExited, true));
+        daemon.recalls(&session, "SCRIPT:slow").await;
+        daemon.stop().await;
+    });
+    live.is_empty();
+}

@@ -1,0 +1,161 @@
+//! What goes wrong: with the program, with its provider, with what it prints.
+
+use roost_engine::adapter::{AdapterError, Availability, Fact, RuntimeAdapter, TaskEnd};
+use roost_proto::failure::FailureCode;
+use roost_proto::payload::NoticeSource;
+use rustix::process::Signal;
+use testkit::agents::Agent;
+use testkit::soon;
+
+use super::live::Live;
+use crate::codex::live::{Say, Watched, completed, run};
+
+/// OpenCode tries five times whatever fails, for some seconds.
+async fn fails(script: &str, code: FailureCode, retryable: bool) {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let (end, task) = run(&mut session, &format!("SCRIPT:{script}"), Say::Yes).await;
+    let TaskEnd::Failed(error) = end else { panic!("{end:?}: {:#?}", task.seen) };
+    assert_eq!((error.code, error.retryable), (code, retryable), "{error:?}");
+    assert!(error.raw.is_some(), "{error:?}");
+    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_provider_that_refuses_a_request_fails_the_task_for_good() {
+    fails("err400", FailureCode::RuntimeError, false).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_wants_a_login_fails_the_task_for_good() {
+    fails("err401", FailureCode::AuthError, false).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_was_asked_too_often_fails_the_task_for_now() {
+    fails("err429", FailureCode::RuntimeError, true).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_is_broken_fails_the_task_for_now() {
+    fails("err500", FailureCode::RuntimeError, true).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_in_its_answer_fails_the_task_for_now() {
+    fails("errstream", FailureCode::RuntimeError, true).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_hangs_up_in_its_answer_fails_the_task_for_now() {
+    fails("cut", FailureCode::RuntimeError, true).await;
+}
+
+#[tokio::test]
+async fn a_missing_login_is_told_and_says_how_to_log_in() {
+    let mut live = Live::new();
+    live.env.insert("OPENCODE_CONFIG_CONTENT".into(), r#"{"model":"anthropic/claude-sonnet-4-5"}"#.into());
+    assert!(!live.adapter.auth_status(&live.env()).await.logged_in);
+    let how = live.adapter.ensure_login(&live.env()).await.unwrap();
+    assert!(how.contains("auth login"), "{how}");
+    let mut session = live.session().await;
+    let (end, _) = run(&mut session, "SCRIPT:text", Say::Yes).await;
+    let TaskEnd::Failed(error) = end else { panic!("{end:?}") };
+    assert!(!error.retryable && error.message.contains("opencode auth login"), "{error:?}");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_flood_arrives_whole() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let (end, task) = run(&mut session, "SCRIPT:flood", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    assert_eq!(task.text().split_whitespace().count(), 5000);
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_fails_its_task_and_leaves_no_tool() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:sleep").await;
+    let call = task.asks().await;
+    task.say(&call, Say::Yes).await;
+    live.until_runs("sleep 60", true).await;
+    live.signal(Signal::KILL).await;
+    let TaskEnd::Failed(error) = task.end(Say::Yes).await else { panic!("{:#?}", task.seen) };
+    assert_eq!((error.code, error.retryable), (FailureCode::RuntimeExited, true));
+    soon("it is gone", session.exited()).await;
+    let native = session.native_id().unwrap();
+    session.close().await;
+    live.until_nothing_is_left().await;
+    let mut session = live.resume(&native).await.unwrap();
+    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_ended_all_the_same() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:slow").await;
+    task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
+    live.signal(Signal::STOP).await;
+    let native = session.native_id().unwrap();
+    soon("it is ended", session.close()).await;
+    live.until_nothing_is_left().await;
+    let mut session = live.resume(&native).await.unwrap();
+    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_program_that_hangs_at_its_start_is_ended_when_nobody_waits_any_more() {
+    let live = Live::script("exec sleep 600");
+    tokio::select! {
+        _ = live.adapter.create_session(live.open()) => panic!("it never listens"),
+        () = live.until_runs("sleep 600", true) => {}
+    }
+    live.until_nothing_is_left().await;
+}
+
+#[tokio::test]
+async fn a_version_that_is_too_old_is_said_to_be_too_old() {
+    let live = Live::script("echo 1.2.27");
+    let Availability::Missing { reason } = live.adapter.availability(&live.env()).await else { panic!() };
+    assert!(reason.contains("1.2.27 is too old") && reason.contains("npm install"), "{reason}");
+}
+
+#[tokio::test]
+async fn an_opencode_that_is_missing_is_said_to_be_missing() {
+    let live = Live::of("no-such-opencode".into());
+    let Availability::Missing { reason } = live.adapter.availability(&live.env()).await else { panic!() };
+    assert!(reason.contains("no-such-opencode") && reason.contains("install"), "{reason}");
+    let opened = live.adapter.create_session(live.open()).await.map(|_| ());
+    assert!(matches!(opened, Err(AdapterError::Spawn(_))), "{opened:?}");
+}
+
+#[tokio::test]
+async fn an_opencode_that_dies_at_its_start_says_why() {
+    let live = Live::script("echo no more room >&2; exit 7");
+    let opened = live.adapter.create_session(live.open()).await.map(|_| ());
+    let Err(AdapterError::Spawn(message)) = opened else { panic!("{opened:?}") };
+    assert!(message.contains("exit code 7") && message.contains("no more room"), "{message}");
+}
+
+#[tokio::test]
+async fn noise_is_shown_and_breaks_nothing() {
+    let opencode = Agent::OpenCode.program();
+    let live = Live::script(&format!("echo loading; printf '\\377\\n'; exec {} \"$@\"", opencode.display()));
+    let mut session = live.session().await;
+    let (end, task) = run(&mut session, "SCRIPT:text", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    let noise = |fact: &&Fact| match fact {
+        Fact::Notice(notice) => notice.source == NoticeSource::Stdout && notice.message == "loading",
+        _ => false,
+    };
+    assert_eq!(task.facts().filter(noise).count(), 1, "{:#?}", task.seen);
+    session.close().await;
+}

@@ -1,0 +1,83 @@
+//! Interrupts: whatever OpenCode does, it stops, and the session goes on.
+
+use roost_engine::adapter::Fact;
+
+use super::live::{Live, stopped};
+use crate::codex::live::{Say, Watched, completed, run};
+
+/// What the model says to `SCRIPT:text`.
+const HELLO: &str = "Hello from the scripted model, streaming in several deltas.";
+
+#[tokio::test]
+async fn an_interrupt_of_a_stream_ends_the_turn_and_keeps_what_was_said() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:slow").await;
+    task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
+    task.stop().await;
+    let end = task.end(Say::Yes).await;
+    assert!(stopped(&end), "{end:?}");
+    assert!(task.text().starts_with("tick0 "), "{}", task.text());
+    // OpenCode says twice that it is idle after a stop; the second time must not end the next turn.
+    let (end, next) = run(&mut session, "SCRIPT:text", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    assert_eq!(next.text(), HELLO);
+    session.close().await;
+}
+
+#[tokio::test]
+async fn an_interrupt_right_after_the_start_is_not_lost() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:slow").await;
+    task.stop().await;
+    let end = task.end(Say::Yes).await;
+    assert!(stopped(&end), "{end:?}");
+    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    session.close().await;
+}
+
+#[tokio::test]
+async fn an_interrupt_of_a_command_ends_the_command_too() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:sleep").await;
+    let call = task.asks().await;
+    task.say(&call, Say::Yes).await;
+    live.until_runs("sleep 60", true).await;
+    task.stop().await;
+    let end = task.end(Say::Yes).await;
+    assert!(stopped(&end), "{end:?}");
+    live.until_runs("sleep 60", false).await;
+    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    session.close().await;
+}
+
+#[tokio::test]
+async fn an_interrupt_of_a_question_about_a_tool_lets_nothing_run() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:shell").await;
+    task.asks().await;
+    task.stop().await;
+    let end = task.end(Say::Yes).await;
+    assert!(stopped(&end), "{end:?}");
+    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    assert!(!live.sandbox.work().join("out.txt").exists());
+    session.close().await;
+}
+
+#[tokio::test]
+async fn an_interrupt_of_a_model_that_never_answers_is_heard() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:hang").await;
+    crate::codex::MODEL.requests_when("the model is asked", |requests| !requests.is_empty()).await;
+    task.stop().await;
+    let end = task.end(Say::Yes).await;
+    assert!(stopped(&end), "{end:?}");
+    assert!(!task.facts().any(|fact| matches!(fact, Fact::Output(_))));
+    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    session.close().await;
+    live.until_nothing_is_left().await;
+}

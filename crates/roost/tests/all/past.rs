@@ -1,0 +1,193 @@
+//! Sessions that were begun with the agents themselves, in a terminal: found, gone on with and watched through Roost.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use testkit::agents::{Agent, furnish, variables};
+
+use crate::codex::MODEL;
+use crate::kit::{PATIENCE, Place, answer, of_type, session_id};
+
+/// A real agent in a place of its own, and how its command is used without Roost.
+struct Bare {
+    place: Place,
+    agent: Agent,
+    /// A prompt to a new session.
+    new: &'static [&'static str],
+    /// A prompt to this session.
+    go_on: fn(&str) -> Vec<String>,
+}
+
+impl Bare {
+    fn claude() -> Self {
+        let go_on = |id: &str| ["-p", "--resume", id].map(String::from).into();
+        Self::of(Agent::Claude, &["-p"], go_on)
+    }
+
+    fn codex() -> Self {
+        let go_on = |id: &str| ["exec", "--skip-git-repo-check", "resume", id].map(String::from).into();
+        Self::of(Agent::Codex, &["exec", "--skip-git-repo-check"], go_on)
+    }
+
+    fn of(agent: Agent, new: &'static [&'static str], go_on: fn(&str) -> Vec<String>) -> Self {
+        let place = Place::new();
+        furnish(&place.home(), &MODEL.url());
+        let of_roost = ["HOME", "PATH"];
+        let env = variables(agent, &place.home(), &MODEL.url()).into_iter();
+        let env: serde_json::Map<_, _> =
+            env.filter(|(name, _)| !of_roost.contains(name)).map(|(name, value)| (name.into(), value.into())).collect();
+        let runtime = json!({ "command": agent.program(), "env": env });
+        place.configure(&toml::to_string(&json!({ "runtimes": { agent.command(): runtime } })).unwrap());
+        Self { place, agent, new, go_on }
+    }
+
+    fn command(&self, args: impl IntoIterator<Item = String>, prompt: &str) -> Command {
+        let mut command = Command::new(self.agent.program());
+        command.env_clear().envs(variables(self.agent, &self.place.home(), &MODEL.url()));
+        command.current_dir(self.place.work()).args(args).arg(prompt).stdin(Stdio::null());
+        command
+    }
+
+    /// Says something with the bare command and waits for the answer.
+    fn say(&self, args: impl IntoIterator<Item = String>, prompt: &str) {
+        let output = self.command(args, prompt).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn begin(&self, prompt: &str) {
+        self.say(self.new.iter().map(ToString::to_string), prompt);
+    }
+
+    /// All sessions that are listed here.
+    fn listed(&self) -> Vec<Value> {
+        let list = self.place.run(&["sessions", "--all", "--json"]).ended(0);
+        assert_eq!(list.stderr, "");
+        list.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn is_listed_and_gone_on_with(&self) {
+        self.begin("SCRIPT:text");
+        let listed = self.listed();
+        let [past] = listed.as_slice() else { panic!("{listed:?}") };
+        assert_eq!((&past["source"], &past["title"]), (&json!("history"), &json!("SCRIPT:text")));
+        let id = past["session_id"].as_str().unwrap();
+        let table = self.place.run(&["sessions", "--all"]).ended(0).stdout;
+        assert!(table.contains(&id[..8]) && table.contains("past") && table.contains("SCRIPT:text"), "{table}");
+        assert_eq!(self.place.run(&["sessions", "--json"]).ended(0).stdout, "", "only what Roost ran");
+
+        let run = self.place.run(&["run", "--json", "--resume", &id[..13], "SCRIPT:recall"]).ended(0);
+        let first: Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
+        let events = run.events(first["seq"].as_u64().unwrap());
+        assert_eq!(session_id(&events), id, "it keeps its id");
+        assert!(answer(&events).contains("2 prompt(s): SCRIPT:text"), "{}", answer(&events));
+        assert_eq!(of_type(&events, "task.completed").len(), 1);
+
+        let listed = self.listed();
+        let [hosted] = listed.as_slice() else { panic!("one row for one session: {listed:?}") };
+        assert_eq!((&hosted["source"], &hosted["session_id"]), (&json!("managed"), &json!(id)));
+        assert_eq!(hosted["adopted"]["runtime_session_id"], id);
+        let mut client = Client::of(&self.place);
+        let messages = client.call("session/messages", json!({ "session_id": id }));
+        let texts: Vec<_> = messages["messages"].as_array().unwrap().iter().map(|one| text(&one["message"])).collect();
+        assert_eq!(texts[0], "SCRIPT:text");
+        assert!(texts.contains(&"SCRIPT:recall"), "{texts:?}");
+        self.place.assert_nothing_left();
+    }
+
+    fn is_watched_while_it_is_used_elsewhere(&self) {
+        self.begin("SCRIPT:text");
+        self.place.run(&["up"]).ended(0);
+        let mut client = Client::of(&self.place);
+        let list = client.call("session/list", json!({ "cwd": self.place.work(), "source": "history" }));
+        let id = list["sessions"][0]["session_id"].as_str().unwrap().to_owned();
+        client.call("events/subscribe", json!({ "format": "cdev" }));
+        client.call("session/watch", json!({ "session_id": id }));
+        self.say((self.go_on)(&id), "SCRIPT:recall");
+        let prompt = client.event("claude_message");
+        assert_eq!((text(&prompt), &prompt["role"]), ("SCRIPT:recall", &json!("user")));
+        let answered = client.event("claude_message");
+        assert!(text(&answered).contains("2 prompt(s): SCRIPT:text"), "{answered}");
+        assert_eq!(answered["session_id"], id);
+        let history = client.call("session/messages", json!({ "session_id": id, "order": "desc", "limit": 1 }));
+        assert_eq!(history["messages"][0]["uuid"], answered["uuid"]);
+        self.place.assert_nothing_left();
+    }
+}
+
+/// The first text of a message.
+fn text(message: &Value) -> &str {
+    message["content"][0]["text"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn a_session_of_the_bare_claude_is_listed_and_goes_on_under_roost() {
+    Bare::claude().is_listed_and_gone_on_with();
+}
+
+#[test]
+fn a_session_of_the_bare_codex_is_listed_and_goes_on_under_roost() {
+    Bare::codex().is_listed_and_gone_on_with();
+}
+
+#[test]
+fn a_client_sees_what_is_said_to_the_bare_claude_elsewhere() {
+    Bare::claude().is_watched_while_it_is_used_elsewhere();
+}
+
+#[test]
+fn a_client_sees_what_is_said_to_the_bare_codex_elsewhere() {
+    Bare::codex().is_watched_while_it_is_used_elsewhere();
+}
+
+#[test]
+fn a_past_session_that_nobody_knows_is_an_error_that_tells_where_to_look() {
+    let place = Place::new();
+    let done = place.run(&["run", "--resume", "nope", "hello"]).ended(2);
+    assert!(done.stderr.contains("no session \"nope\""), "{done:#?}");
+}
+
+/// A client over the daemon's socket that reads every line.
+struct Client {
+    lines: BufReader<UnixStream>,
+    events: Vec<Value>,
+}
+
+impl Client {
+    fn of(place: &Place) -> Self {
+        let stream = UnixStream::connect(place.state().join("roost.sock")).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut client = Self { lines: BufReader::new(stream), events: Vec::new() };
+        client.call("initialize", json!({}));
+        client
+    }
+
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        writeln!(self.lines.get_mut(), "{call}").unwrap();
+        loop {
+            let message = self.next();
+            if message.get("id").is_some() {
+                assert!(message.get("error").is_none(), "{message}");
+                return message["result"].clone();
+            }
+            self.events.push(message);
+        }
+    }
+
+    fn event(&mut self, name: &str) -> Value {
+        loop {
+            let message = if self.events.is_empty() { self.next() } else { self.events.remove(0) };
+            if message["method"] == format!("event/{name}") {
+                return message["params"].clone();
+            }
+        }
+    }
+
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+}
