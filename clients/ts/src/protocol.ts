@@ -2902,6 +2902,8 @@ export interface RuntimeAvailability {
   version?: string;
   /** Its user is logged in, as far as can be known without the network. */
   loggedIn: boolean;
+  /** Whether and how, in words: `yes, by a key`, `yes, by an account`, `no` or `unknown`. */
+  login?: string;
   /** Why it cannot be used, and what to do. */
   reason?: string;
 }
@@ -3464,6 +3466,8 @@ export interface SessionSendParams {
   agent_type?: string;
   /** Whether somebody can be asked; `present` if absent. */
   approver?: Presence;
+  /** The session's model from this prompt on. */
+  model?: string;
   /** Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. */
   images?: PromptImage[];
   /** Files that the prompt refers to: paths below the session's folder; at the local door any. */
