@@ -28,7 +28,7 @@ const QUEUE: usize = 256;
 /// How long a server that hung up has to exit before it is called again.
 const EXIT_PATIENCE: Duration = Duration::from_millis(500);
 /// How long a server that hung up may take to answer again.
-const RETURN_PATIENCE: Duration = Duration::from_secs(10);
+const RETURN_PATIENCE: Duration = Duration::from_secs(60);
 /// How long is waited between two tries.
 const PAUSE: Duration = Duration::from_millis(100);
 /// A server that has said nothing for so long is called again; its heart beats every 10 s.
@@ -245,7 +245,17 @@ impl Pump {
                 tokio::time::sleep(PAUSE).await;
             }
         };
-        let Ok((events, missed)) = tokio::time::timeout(RETURN_PATIENCE, again).await else { return false };
+        let gone = async {
+            match &self.server {
+                Some(server) => drop(server.exit().await),
+                None => std::future::pending().await,
+            }
+        };
+        let (events, missed) = tokio::select! {
+            answer = again => answer,
+            () = gone => return false,
+            () = tokio::time::sleep(RETURN_PATIENCE) => return false,
+        };
         self.events = events;
         self.read(|reader| missed.iter().for_each(|event| reader.message(&event.to_string())));
         if let Some(turn) = &mut self.turn {
