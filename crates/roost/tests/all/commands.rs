@@ -19,6 +19,7 @@ const COMMANDS: [&str; 17] = [
     "git",
     "export",
     "runtimes",
+    "login",
     "check",
     "doctor",
     "completions",
