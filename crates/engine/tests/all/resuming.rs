@@ -179,7 +179,7 @@ async fn a_runtime_that_cannot_change_its_model_is_started_anew_with_it() {
 async fn what_a_session_sets_is_there_again_after_a_restart_until_the_session_is_deleted() {
     let host = Harness::start().await;
     let env = [("TOKEN".to_owned(), "secret".into())].into();
-    let config = serde_json::json!({ "api_key": "hidden" }).as_object().cloned();
+    let config = serde_json::json!({ "api_key": "not-to-be-told" }).as_object().cloned();
     let usual = host.new_session(Mode::Ask);
     let input = CreateSessionInput { runtime_config: config.clone(), ..usual.input };
     let isolation = Some(IsolationLevel::Ephemeral);
@@ -187,7 +187,7 @@ async fn what_a_session_sets_is_there_again_after_a_restart_until_the_session_is
     let session = session.unwrap();
     let record = host.record(&session).await;
     assert_eq!(record.env, ["TOKEN"]);
-    assert!(!format!("{record:?}{:?}", host.events(&session).await).contains("hidden"), "{record:?}");
+    assert!(!format!("{record:?}{:?}", host.events(&session).await).contains("not-to-be-told"), "{record:?}");
     let mut host = host.stop().await.start().await;
     host.begin(&session, "one").await;
     let opening = host.runtimes().opening().await;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::kit::Place;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "run",
     "log",
     "sessions",
@@ -19,6 +19,7 @@ const COMMANDS: [&str; 17] = [
     "git",
     "export",
     "runtimes",
+    "login",
     "check",
     "doctor",
     "completions",
