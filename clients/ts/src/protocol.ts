@@ -186,6 +186,8 @@ export interface Methods {
   "git/pull": { params: GitPullParams; result: GitPullResult };
   /** Looks what a remote has. */
   "git/fetch": { params: GitFetchParams; result: GitFetchResult };
+  /** Ends a push, pull or fetch that runs. */
+  "git/cancel": { params: GitParams; result: Done };
   /** Lists branches, here and as last seen elsewhere. */
   "git/branches": { params: GitParams; result: GitBranchesResult };
   /** Goes to another branch. */
@@ -1041,7 +1043,7 @@ export interface DiscoveredRepository {
 
 /** It is done, in words. */
 export interface Done {
-  /** Always true. */
+  /** It is; false only where there was nothing to do. */
   success: boolean;
   /** For people. */
   message: string;
@@ -2902,6 +2904,8 @@ export interface RuntimeAvailability {
   version?: string;
   /** Its user is logged in, as far as can be known without the network. */
   loggedIn: boolean;
+  /** Whether and how, in words: `yes, by a key`, `yes, by an account`, `no` or `unknown`. */
+  login?: string;
   /** Why it cannot be used, and what to do. */
   reason?: string;
 }
@@ -3464,6 +3468,8 @@ export interface SessionSendParams {
   agent_type?: string;
   /** Whether somebody can be asked; `present` if absent. */
   approver?: Presence;
+  /** The session's model from this prompt on. */
+  model?: string;
   /** Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. */
   images?: PromptImage[];
   /** Files that the prompt refers to: paths below the session's folder; at the local door any. */

@@ -16,6 +16,7 @@ use crate::auth::Auth;
 use crate::discoveries::Discoveries;
 use crate::fault;
 use crate::limits::RateLimits;
+use crate::long_work::LongWork;
 use crate::metrics::Tally;
 use crate::presence::Presence;
 use crate::projected::Projections;
@@ -50,6 +51,8 @@ pub(crate) struct Host {
     pub(crate) discoveries: Arc<Discoveries>,
     /// Whose turn it is to change each workspace's repository.
     pub(crate) repositories: Turns,
+    /// Pushes, pulls and fetches that run.
+    pub(crate) long_work: LongWork,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
     /// The past sessions that are watched.
@@ -71,6 +74,7 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(parts: Parts, settings: Settings, workspaces: Workspaces, auth: Arc<Auth>, quiet: Quiet) -> Self {
+        let closing = CancellationToken::new();
         Self {
             rates: RateLimits::new(&settings.limits),
             engine: parts.engine,
@@ -90,7 +94,8 @@ impl Host {
             tally: Tally::default(),
             heartbeats: AtomicU64::new(0),
             stop_asked: CancellationToken::new(),
-            closing: CancellationToken::new(),
+            long_work: LongWork::new(closing.clone()),
+            closing,
             tasks: TaskTracker::new(),
         }
     }

@@ -27,6 +27,7 @@ mod http;
 mod images;
 mod limits;
 mod local;
+mod long_work;
 mod metrics;
 mod presence;
 mod projected;
