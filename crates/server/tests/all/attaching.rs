@@ -84,7 +84,7 @@ async fn a_file_is_found_below_the_folder_and_from_afar_nowhere_else() {
 
 #[tokio::test]
 async fn what_only_a_new_session_can_have_is_refused_for_one_that_is_there() {
-    let mut door = Door::open().await;
+    let mut door = Door::open_with(crate::stage::unlimited).await;
     let mut client = door.client().await;
     let workspace = door.workspace().await;
     let new = json!({
