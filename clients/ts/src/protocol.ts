@@ -232,6 +232,28 @@ export interface Methods {
   "workspace/worktree/merge": { params: WorktreeMergeParams; result: GitMergeResult };
   /** Removes a session's working copy and branch with everything that was not merged. */
   "workspace/worktree/discard": { params: WorktreeParams; result: Done };
+  /** How the index of a workspace's files is. */
+  "repository/index/status": { params: RepositoryParams; result: IndexStatusResult };
+  /** Looks at all files of a workspace again. */
+  "repository/index/rebuild": { params: IndexRebuildParams; result: IndexRebuildResult };
+  /** Finds files by name. */
+  "repository/search": { params: SearchParams; result: SearchResult };
+  /** Finds files by name while it is typed: what fits is sent as it changes. */
+  "repository/search/start": { params: SearchParams; result: SearchStarted };
+  /** Goes on with another text. */
+  "repository/search/update": { params: SearchUpdateParams; result: Success };
+  /** Ends a search that goes on. */
+  "repository/search/cancel": { params: SearchCancelParams; result: Success };
+  /** Lists a folder out of the index. */
+  "repository/files/list": { params: RepositoryListParams; result: RepositoryListResult };
+  /** Folders within folders. */
+  "repository/files/tree": { params: TreeParams; result: TreeResult };
+  /** What a workspace is made of: languages, lines, sizes. */
+  "repository/stats": { params: RepositoryParams; result: RepositoryStats };
+  /** Finds lines of files by their content. */
+  "repository/grep": { params: GrepParams; result: GrepResult };
+  /** Ends a search in files. */
+  "repository/grep/cancel": { params: GrepCancelParams; result: Success };
   /** Allows or denies a tool call that waits. */
   "permission/respond": { params: PermissionRespondParams; result: Success };
   /** What waits for an answer, the oldest first. */
@@ -326,6 +348,22 @@ export interface Events {
   git_operation_progress: GitOperationProgress;
   /** A task failed. */
   error: TaskFault;
+  /** A file of a workspace changed. */
+  file_changed: FileChanged;
+  /** Too many files changed to be told one by one. */
+  files_rescanned: FilesRescanned;
+  /** The state of a workspace's repository, after a change or a subscription. */
+  git_status_changed: GitStatusChanged;
+  /** What changed in a file that changed. */
+  git_diff: GitDiff;
+  /** A workspace cannot be watched. */
+  watch_failed: WatchFailed;
+  /** Files that fit a search that goes on. */
+  search_results: SearchResults;
+  /** Some of what was found in files. */
+  grep_results: GrepResults;
+  /** A search in files ended. */
+  grep_completed: GrepCompleted;
   /** The connection lives; sent every 30 seconds. */
   heartbeat: Heartbeat;
 }
@@ -1172,6 +1210,33 @@ export type FailureCode =
   /** The runtime ran a tool that it had no leave to run. */
   | "POLICY_VIOLATION";
 
+/** What happened to a file. */
+export type FileChange =
+  /** It is new. */
+  | "created"
+  /** It says something else. */
+  | "modified"
+  /** It is gone. */
+  | "deleted"
+  /** It was at another path. */
+  | "renamed";
+
+/** A file changed. */
+export interface FileChanged {
+  /** Whose. */
+  workspace_id: string;
+  /** Where it is. */
+  path: string;
+  /** What happened. */
+  change: FileChange;
+  /** When. */
+  timestamp: Timestamp;
+  /** Its bytes. */
+  size?: number;
+  /** Where it was. */
+  old_path?: string;
+}
+
 /** What a file holds. */
 export interface FileContent {
   /** Where it is. */
@@ -1267,6 +1332,17 @@ export interface FileListResult {
   total_count: number;
 }
 
+/** By what files are sorted. */
+export type FileSort =
+  /** Their names. */
+  | "name"
+  /** Their sizes. */
+  | "size"
+  /** When they were changed. */
+  | "modified"
+  /** Their paths. */
+  | "path";
+
 /** A part of what lies in a workspace's folder. */
 export interface FilesListParams {
   /** Whose. */
@@ -1305,6 +1381,18 @@ export interface FilesPage {
   offset: number;
   /** There is more. */
   has_more: boolean;
+}
+
+/** Too much happened to be told one by one: look at the files again. */
+export interface FilesRescanned {
+  /** Whose. */
+  workspace_id: string;
+  /** So many files are other than before. */
+  changed_count: number;
+  /** Why, for people. */
+  reason: string;
+  /** When. */
+  timestamp: Timestamp;
 }
 
 /** Who else looks at the session. */
@@ -1477,6 +1565,32 @@ export interface GitCommitResult {
   pushed: boolean;
   /** Why it is not, if it should. */
   push_error?: string;
+}
+
+/** What changed in a file, after it changed. */
+export interface GitDiff {
+  /** Whose. */
+  workspace_id: string;
+  /** Where it is. */
+  file: string;
+  /** The same, by the name that some clients read. */
+  path: string;
+  /** What changed. */
+  diff: string;
+  /** Lines that came. */
+  additions: number;
+  /** Lines that went. */
+  deletions: number;
+  /** It would be committed. */
+  is_staged: boolean;
+  /** Git does not know the file yet. */
+  is_new_file: boolean;
+  /** The same, by the name that some clients read. */
+  is_new: boolean;
+  /** There is more. */
+  is_truncated: boolean;
+  /** When. */
+  timestamp: Timestamp;
 }
 
 /** What to compare. */
@@ -1969,6 +2083,30 @@ export interface GitStateResult {
   repo_root: string;
 }
 
+/** The state of a workspace's repository. */
+export interface GitStatusChanged {
+  /** Whose. */
+  workspace_id: string;
+  /** The branch; empty if none is checked out. */
+  branch: string;
+  /** Commits that the followed branch has not. */
+  ahead: number;
+  /** Commits that only the followed branch has. */
+  behind: number;
+  /** Files that would be committed. */
+  staged_count: number;
+  /** Files that changed. */
+  unstaged_count: number;
+  /** Files that git does not know. */
+  untracked_count: number;
+  /** Conflicts wait. */
+  has_conflicts: boolean;
+  /** All of these files, as far as they fit. */
+  changed_files: string[];
+  /** When. */
+  timestamp: Timestamp;
+}
+
 /** How a working copy is. */
 export interface GitStatusResult {
   /** The branch; empty when none is checked out. */
@@ -2013,6 +2151,120 @@ export interface GitUpstreamParams {
   upstream: string;
   /** Whose; the first workspace if absent. */
   workspace_id?: string;
+}
+
+/** A search in files that is wanted no more. */
+export interface GrepCancelParams {
+  /** Which. */
+  grep_id: string;
+}
+
+/** A search in files ended. */
+export interface GrepCompleted {
+  /** The search. */
+  grep_id: string;
+  /** Lines with a match. */
+  total_matches: number;
+  /** Files with a match. */
+  matched_files: number;
+  /** Files that were looked into. */
+  searched_files: number;
+  /** There is more than the limit. */
+  truncated: boolean;
+  /** It was cancelled before its end. */
+  cancelled: boolean;
+  /** How long it took. */
+  elapsed_ms: number;
+  /** When. */
+  timestamp: Timestamp;
+}
+
+/** What was found in a file. */
+export interface GrepFile {
+  /** Where it is. */
+  path: string;
+  /** Lines with a match and those around them. */
+  lines: GrepLine[];
+  /** Lines with a match among them. */
+  match_count: number;
+}
+
+/** A line of a file. */
+export interface GrepLine {
+  /** Its number, from 1. */
+  line: number;
+  /** What it says, or the part around its first match if it is long. */
+  text: string;
+  /** Where the matches are in `text`; none in a line of context. */
+  matches: GrepSpan[];
+  /** It says more than `text`. */
+  truncated: boolean;
+}
+
+/** What is searched for in files. */
+export interface GrepParams {
+  /** Text, or a regular expression. */
+  pattern: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** It is a regular expression. */
+  regex?: boolean;
+  /** Whether capitals matter; if absent, those of the pattern do. */
+  case_sensitive?: boolean;
+  /** Only whole words. */
+  whole_words?: boolean;
+  /** Only beneath this folder. */
+  directory?: string;
+  /** Only these extensions. */
+  extensions?: string[];
+  /** Only files that git tracks. */
+  git_tracked_only?: boolean;
+  /** Lines shown before and after each match. */
+  context_lines?: number;
+  /** Lines with a match at most. */
+  limit?: number;
+  /** Lines with a match of one file at most. */
+  limit_per_file?: number;
+  /** What is found comes as `grep_results` while it is found, and the answer at once. */
+  stream?: boolean;
+}
+
+/** What a search in files came to, or that it goes on. */
+export interface GrepResult {
+  /** Its id, to cancel it. */
+  grep_id: string;
+  /** `started` if what is found comes as events, else `completed`. */
+  status: string;
+  /** What was found, in the order of the paths; nothing if it comes as events. */
+  files: GrepFile[];
+  /** Lines with a match. */
+  total_matches: number;
+  /** Files with a match. */
+  matched_files: number;
+  /** Files that were looked into. */
+  searched_files: number;
+  /** There is more than the limit. */
+  truncated: boolean;
+  /** How long it took. */
+  elapsed_ms: number;
+}
+
+/** Some of what was found in files. */
+export interface GrepResults {
+  /** The search. */
+  grep_id: string;
+  /** In the order of the paths, after what was sent before. */
+  files: GrepFile[];
+  /** When. */
+  timestamp: Timestamp;
+}
+
+/** Where a match is in its line. */
+export interface GrepSpan {
+  /** Its first byte. */
+  start: number;
+  /** The byte after its last. */
+  end: number;
 }
 
 /** The daemon is there. */
@@ -2089,6 +2341,65 @@ export interface HistoryResult {
   notices?: string[];
 }
 
+/** An index to be made anew. */
+export interface IndexRebuildParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Also while it is being made; changes nothing, since one look at the files is enough. */
+  force?: boolean;
+}
+
+/** What became of the wish for a new index. */
+export interface IndexRebuildResult {
+  /** In a word. */
+  status: RebuildWord;
+  /** For people. */
+  message: string;
+}
+
+/** How a workspace's index is. */
+export interface IndexStatusResult {
+  /** In a word. */
+  status: IndexWord;
+  /** Files that it knows. */
+  total_files: number;
+  /** The same: a file is known whole or not at all. */
+  indexed_files: number;
+  /** Bytes of all files. */
+  total_size_bytes: number;
+  /** When all files were looked at. */
+  last_full_scan?: Timestamp;
+  /** When it changed. */
+  last_update?: Timestamp;
+  /** The same, by the name that some clients read. */
+  last_indexed_at?: Timestamp;
+  /** Bytes of memory that it takes. */
+  database_size_bytes: number;
+  /** The same, by the name that some clients read. */
+  index_size_bytes: number;
+  /** The workspace lies in a git repository. */
+  is_git_repo: boolean;
+  /** How far it is, from 0 to 1. */
+  progress: number;
+  /** A watcher keeps it up to date. */
+  is_live: boolean;
+  /** Files that it leaves out because their names are no text. */
+  unnamed_files: number;
+  /** What is wrong. */
+  error_message?: string;
+}
+
+/** How an index is. */
+export type IndexWord =
+  /** Nothing was looked at yet. */
+  | "initializing"
+  /** The files are looked at. */
+  | "indexing"
+  /** It can be searched. */
+  | "ready"
+  /** The files cannot be looked at. */
+  | "error";
+
 /** What a client says of itself; both spellings of each field are understood. */
 export interface InitializeParams {
   /** The version it speaks: `1.x`. */
@@ -2137,6 +2448,20 @@ export type KeptBy =
   | "managed"
   /** Only its runtime: it began in a terminal, and goes on here when it is prompted. */
   | "history";
+
+/** How much there is of a language. */
+export interface LanguageStats {
+  /** Its name. */
+  language: string;
+  /** Files. */
+  files: number;
+  /** Lines. */
+  lines: number;
+  /** Bytes. */
+  bytes: number;
+  /** Its part of the bytes, in percent. */
+  percentage: number;
+}
 
 /** One block of a line. */
 export interface LineBlock {
@@ -2856,6 +3181,13 @@ export interface QueuedPrompt {
   held?: boolean;
 }
 
+/** What became of the wish for a new index. */
+export type RebuildWord =
+  /** It is begun. */
+  | "started"
+  /** It was begun before. */
+  | "already_indexing";
+
 /** An answer that counts for longer than once. */
 export interface RememberedRule {
   /** For how long it counts; never once. */
@@ -2868,6 +3200,128 @@ export interface RememberedRule {
   session_id?: SessionId;
   /** The workspace's root, for an answer that counts for one. */
   workspace?: string;
+}
+
+/** A file of the index. */
+export interface RepositoryFile {
+  /** Where it is. */
+  path: string;
+  /** Its name. */
+  name: string;
+  /** The folder that it lies in; empty for the workspace's own. */
+  directory: string;
+  /** What follows the last dot of its name. */
+  extension?: string;
+  /** Its bytes. */
+  size_bytes: number;
+  /** When it last changed. */
+  modified_at: Timestamp;
+  /** When this was looked up. */
+  indexed_at: Timestamp;
+  /** It holds no text. */
+  is_binary: boolean;
+  /** It is a link. */
+  is_symlink: boolean;
+  /** Its name says that it holds secrets. */
+  is_sensitive: boolean;
+  /** Git tracks it. */
+  git_tracked: boolean;
+  /** Always false: what git ignores is not in the index. */
+  git_ignored: boolean;
+  /** Its lines, once they were counted. */
+  line_count?: number;
+  /** How well it fits the query, from 0 to 1. */
+  match_score?: number;
+}
+
+/** A folder of the index. */
+export interface RepositoryFolder {
+  /** Where it is. */
+  path: string;
+  /** Its name. */
+  name: string;
+  /** Files beneath it. */
+  file_count: number;
+  /** Folders in it. */
+  folder_count: number;
+  /** Their bytes. */
+  total_size_bytes: number;
+  /** When the latest of them was changed. */
+  last_modified: Timestamp;
+}
+
+/** A folder to be listed. */
+export interface RepositoryListParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** The folder; the workspace's own if absent. */
+  directory?: string;
+  /** Also what is in its folders. */
+  recursive?: boolean;
+  /** So many files at most. */
+  limit?: number;
+  /** After so many. */
+  offset?: number;
+  /** By what they are sorted. */
+  sort_by?: FileSort;
+  /** Which end comes first. */
+  sort_order?: SortOrder;
+  /** Only these extensions. */
+  extensions?: string[];
+  /** Only files of at least so many bytes. */
+  min_size?: number;
+  /** Only files of at most so many bytes. */
+  max_size?: number;
+}
+
+/** What is in a folder. */
+export interface RepositoryListResult {
+  /** Where it is. */
+  directory: string;
+  /** Some of its files. */
+  files: RepositoryFile[];
+  /** Its folders. */
+  directories: RepositoryFolder[];
+  /** How many files there are. */
+  total_files: number;
+  /** How many folders there are. */
+  total_directories: number;
+  /** Where the page of files stands. */
+  pagination: FilesPage;
+}
+
+/** A workspace's files. */
+export interface RepositoryParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+}
+
+/** What a workspace is made of. */
+export interface RepositoryStats {
+  /** Files. */
+  total_files: number;
+  /** Folders. */
+  total_directories: number;
+  /** Bytes. */
+  total_size_bytes: number;
+  /** Lines of all texts. */
+  total_lines: number;
+  /** How many files of each extension, of the most frequent ones. */
+  files_by_extension: Record<string, unknown>;
+  /** The largest files. */
+  largest_files: RepositoryFile[];
+  /** The files that were changed last. */
+  recently_modified: RepositoryFile[];
+  /** Files that git tracks. */
+  git_tracked_files: number;
+  /** Always 0: what git ignores is not in the index. */
+  git_ignored_files: number;
+  /** Files that are no text. */
+  binary_files: number;
+  /** Files whose names say that they hold secrets. */
+  sensitive_files: number;
+  /** The languages, that with the most bytes first. */
+  languages: LanguageStats[];
 }
 
 /** One request to a runtime or of a client. */
@@ -3138,6 +3592,99 @@ export type Scope =
   | "operate"
   /** Change the host. */
   | "admin";
+
+/** A search that is wanted no more. */
+export interface SearchCancelParams {
+  /** Which. */
+  search_id: string;
+}
+
+/** How names are compared. */
+export type SearchMode =
+  /** All letters in order, anywhere in the path. */
+  | "fuzzy"
+  /** The text as it is, anywhere in the path. */
+  | "exact"
+  /** The text as it is, where the name or the path begins. */
+  | "prefix"
+  /** The extension. */
+  | "extension";
+
+/** What is searched for. */
+export interface SearchParams {
+  /** The text. */
+  query: string;
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** How it is compared; fuzzy if absent. */
+  mode?: SearchMode;
+  /** So many files at most. */
+  limit?: number;
+  /** After so many. */
+  offset?: number;
+  /** Only these extensions. */
+  extensions?: string[];
+  /** No files that are no text; so if absent. */
+  exclude_binaries?: boolean;
+  /** Only files that git tracks. */
+  git_tracked_only?: boolean;
+  /** Only files of at least so many bytes. */
+  min_size?: number;
+  /** Only files of at most so many bytes. */
+  max_size?: number;
+}
+
+/** Files that fit, the best first. */
+export interface SearchResult {
+  /** The text. */
+  query: string;
+  /** How it was compared. */
+  mode: SearchMode;
+  /** Some of them. */
+  results: RepositoryFile[];
+  /** How many there are. */
+  total: number;
+  /** There are more after these. */
+  has_more: boolean;
+  /** How long it took. */
+  elapsed_ms: number;
+}
+
+/** Files that fit a search that goes on. */
+export interface SearchResults {
+  /** The search. */
+  search_id: string;
+  /** The text that they fit. */
+  query: string;
+  /** How it was compared. */
+  mode: SearchMode;
+  /** The best of them. */
+  results: RepositoryFile[];
+  /** How many there are. */
+  total: number;
+  /** There are more than these. */
+  has_more: boolean;
+  /** How long it took. */
+  elapsed_ms: number;
+  /** When. */
+  timestamp: Timestamp;
+}
+
+/** A search that goes on: what fits comes as `search_results`. */
+export interface SearchStarted {
+  /** Its id, for changes. */
+  search_id: string;
+  /** Always `started`. */
+  status: string;
+}
+
+/** Another text for a search that goes on. */
+export interface SearchUpdateParams {
+  /** Which search. */
+  search_id: string;
+  /** The text. */
+  query: string;
+}
 
 /** A text that is passed on and never shown: it has no place in events, logs and errors. */
 export type Secret = string;
@@ -3728,6 +4275,13 @@ export interface SessionWatchStopped {
   reason?: string;
 }
 
+/** Which end comes first. */
+export type SortOrder =
+  /** The smallest. */
+  | "asc"
+  /** The biggest. */
+  | "desc";
+
 /** Who speaks; a tool's result is the user's, as in Claude's own records. */
 export type Speaker =
   /** The person, or a tool that answers the agent. */
@@ -4301,6 +4855,66 @@ export type TranscriptRole =
   /** A tool's answer. */
   | "tool";
 
+/** A folder or a file of a tree. */
+export interface TreeNode {
+  /** Where it is. */
+  path: string;
+  /** Its name. */
+  name: string;
+  /** What it is. */
+  type: EntryType;
+  /** What is in a folder; absent where the tree ends. */
+  children?: TreeNode[];
+  /** A file's bytes. */
+  size_bytes?: number;
+  /** What follows the last dot of a file's name. */
+  extension?: string;
+  /** Files beneath a folder. */
+  file_count?: number;
+  /** Their bytes. */
+  total_size_bytes?: number;
+}
+
+/** A tree of folders. */
+export interface TreeParams {
+  /** Whose; the first workspace if absent. */
+  workspace_id?: string;
+  /** Its top; the workspace's own folder if absent. */
+  path?: string;
+  /** Levels. */
+  depth?: number;
+  /** What begins with a dot, too. */
+  include_hidden?: boolean;
+}
+
+/** A tree: its top, for clients that read it there, and the same as `root`. */
+export interface TreeResult {
+  /** Where it is. */
+  path: string;
+  /** Its name. */
+  name: string;
+  /** What it is. */
+  type: EntryType;
+  /** What is in a folder; absent where the tree ends. */
+  children?: TreeNode[];
+  /** A file's bytes. */
+  size_bytes?: number;
+  /** What follows the last dot of a file's name. */
+  extension?: string;
+  /** Files beneath a folder. */
+  file_count?: number;
+  /** Their bytes. */
+  total_size_bytes?: number;
+  /** The top again. */
+  root: TreeNode;
+  /** Folders and files in it. */
+  total_nodes: number;
+  /** How deep it goes. */
+  max_depth_reached: number;
+  /** There were more nodes than fit. */
+  truncated: boolean;
+}
+
 /** Retention removed events of a session before they could be sent; those from `resume_at` on come. */
 export interface Truncated {
   /** Which session. */
@@ -4352,6 +4966,16 @@ export interface WaitingOption {
   label: string;
   /** More about it. */
   description?: string;
+}
+
+/** A workspace cannot be watched: what happens there is not told. */
+export interface WatchFailed {
+  /** Whose. */
+  workspace_id: string;
+  /** Why, and what to do. */
+  message: string;
+  /** When. */
+  timestamp: Timestamp;
 }
 
 /** A session to watch. */

@@ -6,7 +6,7 @@
 //! * A client that is gone cancels what only reads. A command runs on, owned by the door.
 //! * Replies wait for room, so none is ever lost; events wait in their feed, which is a position in the log.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,6 +23,8 @@ use crate::caller::Caller;
 use crate::dispatch::{Context, MAX_FRAME, dispatch};
 use crate::feed::Feeds;
 use crate::host::Host;
+use crate::live::LiveFeed;
+use crate::searches::Searches;
 use crate::turns::Turns;
 
 /// Frames that wait to be written at most.
@@ -51,6 +53,9 @@ pub(crate) struct Connection {
     pub(crate) caller: Caller,
     state: Mutex<State>,
     pub(crate) feeds: Mutex<Feeds>,
+    /// What happens in the workspaces that it follows.
+    live: Mutex<HashMap<String, LiveFeed>>,
+    searches: Mutex<Searches>,
     out: mpsc::Sender<Outgoing>,
     out_bytes: Arc<Semaphore>,
     calls: Arc<Semaphore>,
@@ -82,6 +87,8 @@ impl Connection {
             caller,
             state: Mutex::default(),
             feeds: Mutex::default(),
+            live: Mutex::default(),
+            searches: Mutex::default(),
             out,
             out_bytes: Arc::new(Semaphore::new(OUT_BYTES)),
             calls: Arc::new(Semaphore::new(CALLS)),
@@ -101,6 +108,8 @@ impl Connection {
             host.presence.tell_gone(self);
         }
         self.feeds().clear();
+        self.live().clear();
+        self.searches().clear();
     }
 
     /// Takes a frame; returns when the next one may be read.
@@ -313,6 +322,15 @@ impl Connection {
         self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What it is told of workspaces, by their ids.
+    pub(crate) fn live(&self) -> MutexGuard<'_, HashMap<String, LiveFeed>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn searches(&self) -> MutexGuard<'_, Searches> {
+        self.searches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // Each change is one statement, so a panic elsewhere cannot have left it broken.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -320,7 +338,7 @@ impl Connection {
 }
 
 /// A notification that is not in the log; clients expect every one to tell its time.
-fn ephemeral(event: &str, mut params: Value) -> Utf8Bytes {
+pub(crate) fn ephemeral(event: &str, mut params: Value) -> Utf8Bytes {
     params["timestamp"] = json!(Timestamp::now());
     json!({ "jsonrpc": "2.0", "method": format!("event/{event}"), "params": params }).to_string().into()
 }

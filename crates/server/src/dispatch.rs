@@ -9,7 +9,8 @@ use crate::caller::Caller;
 use crate::connection::Connection;
 use crate::handlers::known;
 use crate::handlers::{
-    agent, discovering, events, file, git, history, host as daemon, lifecycle, permission, session, watching, workspace,
+    agent, discovering, events, file, git, history, host as daemon, lifecycle, permission, repository, session,
+    watching, workspace,
 };
 use crate::host::Host;
 
@@ -156,6 +157,17 @@ async fn handle(context: &Context<'_>, method: Method, params: Option<&RawValue>
         WorktreeDiff => git::worktree::diff,
         WorktreeMerge => git::worktree::merge,
         WorktreeDiscard => git::worktree::discard,
+        RepositoryIndexStatus => repository::status,
+        RepositoryIndexRebuild => repository::rebuild,
+        RepositorySearch => repository::search::search,
+        RepositorySearchStart => repository::search::start,
+        RepositorySearchUpdate => repository::search::update,
+        RepositorySearchCancel => repository::search::cancel,
+        RepositoryFilesList => repository::list,
+        RepositoryFilesTree => repository::tree,
+        RepositoryStats => repository::stats,
+        RepositoryGrep => repository::grep::grep,
+        RepositoryGrepCancel => repository::grep::cancel,
         PermissionRespond => permission::respond,
         PermissionPending => permission::pending,
         PermissionStatsGet => permission::stats,

@@ -60,6 +60,7 @@ pub(crate) fn workspace(error: WorkspaceError) -> Fault {
         WorkspaceError::NotAFile { path, .. } | WorkspaceError::Denied { path } | WorkspaceError::Io { path, .. } => {
             (FaultCode::FileReadError, path)
         }
+        WorkspaceError::BadPattern { .. } => return Fault::params(&error).with("field", "pattern"),
         WorkspaceError::NoRoot { folder, .. } => (FaultCode::DirectoryNotFound, folder),
         WorkspaceError::Git { operation, kind, .. } => {
             let code = match kind {

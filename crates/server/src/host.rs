@@ -16,6 +16,7 @@ use crate::auth::Auth;
 use crate::discoveries::Discoveries;
 use crate::fault;
 use crate::limits::RateLimits;
+use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::metrics::Tally;
 use crate::presence::Presence;
@@ -55,6 +56,8 @@ pub(crate) struct Host {
     pub(crate) long_work: LongWork,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
+    /// The workspaces that somebody follows or searches.
+    pub(crate) live: Live,
     /// The past sessions that are watched.
     pub(crate) tails: Tails,
     /// Sends what watchers get.
@@ -87,6 +90,7 @@ impl Host {
             discoveries: Arc::default(),
             repositories: Turns::default(),
             presence: Presence::default(),
+            live: Live::new(parts.state),
             tails: Tails::default(),
             projections: Projections::default(),
             quiet,

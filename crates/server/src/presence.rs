@@ -129,6 +129,13 @@ impl Presence {
         all
     }
 
+    /// Nobody follows a workspace any more that is gone.
+    pub(crate) fn unfollow(&self, workspace: &str) {
+        for connection in self.all() {
+            connection.live().remove(workspace);
+        }
+    }
+
     fn all(&self) -> Vec<Arc<Connection>> {
         self.lock().values().filter_map(Weak::upgrade).collect()
     }

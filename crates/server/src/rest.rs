@@ -37,6 +37,17 @@ pub(crate) fn routes() -> Router<Arc<Host>> {
             .route(&format!("{agent}/status"), read(Method::AgentStatus, same))
             .route(&format!("{agent}/input"), write(Method::AgentInput, same));
     }
+    for method in [
+        Method::RepositoryIndexStatus,
+        Method::RepositorySearch,
+        Method::RepositoryFilesList,
+        Method::RepositoryFilesTree,
+        Method::RepositoryStats,
+        Method::RepositoryGrep,
+    ] {
+        router = router.route(&format!("/api/{}", method.name()), read(method, same));
+    }
+    router = router.route("/api/repository/index/rebuild", write(Method::RepositoryIndexRebuild, same));
     for &method in Method::ALL.iter().filter(|method| method.is_git()) {
         let route = match (method, method.cost()) {
             (Method::GitDiff, _) => read(method, diffs),
@@ -132,8 +143,24 @@ fn from_query(pairs: Vec<(String, String)>) -> Map<String, Value> {
     // An id is text even where it is all digits.
     let is_text = |name: &str| {
         name.ends_with("_id")
-            || ["before", "after", "order", "path", "directory", "branch", "author", "since", "until", "name"]
-                .contains(&name)
+            || [
+                "before",
+                "after",
+                "order",
+                "path",
+                "directory",
+                "branch",
+                "author",
+                "since",
+                "until",
+                "name",
+                "q",
+                "query",
+                "pattern",
+                "extensions",
+                "file_types",
+            ]
+            .contains(&name)
     };
     pairs
         .into_iter()

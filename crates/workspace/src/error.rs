@@ -57,6 +57,12 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// What is searched for is no regular expression.
+    #[error("the pattern is no regular expression: {message}")]
+    BadPattern {
+        /// What is wrong with it.
+        message: String,
+    },
     /// The system failed.
     #[error("{path:?}: {source}")]
     Io {

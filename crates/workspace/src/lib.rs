@@ -6,15 +6,29 @@
 //! - Reads never change the workspace, and never wait for what is no file (a pipe, a device).
 //! - git is the user's own for everything that writes, so that hooks, credentials and signing work.
 
+mod binary;
 pub mod discover;
 mod error;
 pub mod files;
 pub mod git;
+mod gitdir;
+pub mod grep;
+pub mod index;
+mod language;
+pub mod listing;
+mod parallel;
 mod path;
+mod repository;
 mod root;
+pub mod search;
 mod sensitive;
+pub mod stats;
+pub mod tree;
+pub mod watch;
 
 pub use error::Error;
+pub use gitdir::GitDir;
 pub use path::RelPath;
+pub use repository::{IndexStatus, Repository};
 pub use root::Root;
 pub use sensitive::is_sensitive;

@@ -29,6 +29,16 @@ impl Root {
         &self.path
     }
 
+    /// It is still what is at its path. Waits for the disk.
+    pub fn is_there(&self) -> bool {
+        use cap_std::fs::MetadataExt as _;
+        use std::os::unix::fs::MetadataExt as _;
+        match (self.dir.dir_metadata(), self.path.metadata()) {
+            (Ok(held), Ok(there)) => (held.dev(), held.ino()) == (there.dev(), there.ino()),
+            _ => false,
+        }
+    }
+
     /// Opens a file to be read; never waits for what is no file. Waits for the disk.
     pub fn open_file(&self, path: &RelPath) -> Result<(File, Metadata), Error> {
         let mut options = OpenOptions::new();

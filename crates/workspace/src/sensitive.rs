@@ -1,35 +1,39 @@
-//! Files whose names say that they hold secrets.
+//! Which files likely hold a secret, by their names alone.
 
-/// Names, and endings of names, of files that people keep secrets in; examples of such files hold none.
-const NAMES: [&str; 13] = [
-    ".env",
-    ".envrc",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".htpasswd",
-    "credentials",
-    "credentials.json",
-    "secrets.json",
-    "secrets.yaml",
-    "secrets.yml",
-    "secrets.toml",
-];
-const KEYS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
-const ENDINGS: [&str; 7] = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx"];
-const HARMLESS: [&str; 4] = [".example", ".sample", ".template", ".pub"];
+use std::borrow::Cow;
 
-/// A file of this name probably holds secrets.
+use crate::index::extension;
+
+/// What files of settings that hold secrets are named after.
+const SUBJECTS: &[&str] =
+    &["api_key", "apikey", "credential", "password", "secret", "service-account", "service_account"];
+
+/// Whether a file of this name likely holds a secret.
 pub fn is_sensitive(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    if HARMLESS.iter().any(|ending| name.ends_with(ending)) {
-        return false;
+    let name = small(name);
+    let name = name.as_ref();
+    match extension(name) {
+        // A template holds the names of secrets and none of them.
+        "dist" | "example" | "sample" | "template" => return false,
+        // Keys, and stores of keys.
+        "jks" | "kdbx" | "key" | "keystore" | "ovpn" | "p12" | "p8" | "pem" | "pfx" | "ppk" | "tfstate" | "tfvars" => {
+            return true;
+        }
+        "cfg" | "conf" | "ini" | "json" | "properties" | "toml" | "txt" | "xml" | "yaml" | "yml" => {
+            return SUBJECTS.iter().any(|subject| name.contains(subject)) || name.starts_with(".env.");
+        }
+        _ => {}
     }
-    NAMES.contains(&name.as_str())
-        || name.starts_with(".env.")
-        || KEYS.contains(&name.as_str())
-        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+    match name {
+        ".dockercfg" | ".env" | ".envrc" | ".git-credentials" | ".htpasswd" | ".netrc" | ".npmrc" | ".pgpass"
+        | ".pypirc" | "_netrc" | "credentials" | "id_dsa" | "id_ecdsa" | "id_ed25519" | "id_rsa" | "secrets" => true,
+        _ => name.starts_with(".env."),
+    }
+}
+
+/// In small letters, and copied only if it is not so already: this is asked for every file there is.
+pub(crate) fn small(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) { name.to_ascii_lowercase().into() } else { name.into() }
 }
 
 #[cfg(test)]
@@ -37,11 +41,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_keep_secrets_in_is_told_by_its_name() {
-        for name in [".env", ".env.local", "ID_RSA", "id_ed25519", "server.pem", "tls.KEY", "credentials", ".npmrc"] {
+    fn names_of_secrets_are_known_and_others_are_not() {
+        for name in [".env", ".env.local", "id_rsa", "server.PEM", "credentials", "aws-credentials.json", ".npmrc"] {
             assert!(is_sensitive(name), "{name}");
         }
-        for name in [".env.example", "id_rsa.pub", "main.rs", "keys.md", "environment", "id_card.txt", "monkey"] {
+        for name in [".env.example", "environment.rs", "id_rsa.pub", "secrets.rs", "keys.md", "monkey", "README.md"] {
             assert!(!is_sensitive(name), "{name}");
         }
     }

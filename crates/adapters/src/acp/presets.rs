@@ -32,6 +32,8 @@ pub struct Observed {
     pub ends_tools_on_cancel: bool,
     /// It takes the address of a linked file for a path as it stands, and loses an image that comes with one.
     pub reads_links_as_paths: bool,
+    /// It leaves when its stdin closes; else it is not waited for.
+    pub leaves_with_stdin: bool,
     /// Fields of a tool call's input that are not part of it, such as ids and times that differ with every call.
     pub not_input: &'static [&'static str],
     /// The field of a tool call's raw output that is the tool's own output, where there is one.
@@ -47,6 +49,7 @@ impl Observed {
         outlives_refusals: true,
         ends_tools_on_cancel: true,
         reads_links_as_paths: false,
+        leaves_with_stdin: true,
         not_input: &[],
         output_field: None,
     };
@@ -80,6 +83,7 @@ pub const PRESETS: [Preset; 6] = [
             outlives_refusals: false,
             ends_tools_on_cancel: false,
             reads_links_as_paths: false,
+            leaves_with_stdin: false,
             not_input: &["call_id", "turn_id", "started_at_ms"],
             output_field: Some("aggregated_output"),
         },

@@ -3,6 +3,7 @@
 //! They all tell of one evening: a phone, one workspace, one session of the demo agent that wants to write a file.
 
 mod git;
+mod repository;
 mod things;
 
 use serde_json::{Value, json};
@@ -262,6 +263,18 @@ fn params_and_result(method: Method) -> (Value, Value) {
         | Method::WorktreeDiff
         | Method::WorktreeMerge
         | Method::WorktreeDiscard => git::params_and_result(method),
+
+        Method::RepositoryIndexStatus
+        | Method::RepositoryIndexRebuild
+        | Method::RepositorySearch
+        | Method::RepositorySearchStart
+        | Method::RepositorySearchUpdate
+        | Method::RepositorySearchCancel
+        | Method::RepositoryFilesList
+        | Method::RepositoryFilesTree
+        | Method::RepositoryStats
+        | Method::RepositoryGrep
+        | Method::RepositoryGrepCancel => repository::params_and_result(method),
 
         Method::PermissionRespond => (
             json!({

@@ -12,11 +12,13 @@ use crate::time::Timestamp;
 mod agent;
 mod ask;
 mod git;
+mod repository;
 mod session;
 
 pub use agent::*;
 pub use ask::*;
 pub use git::*;
+pub use repository::*;
 pub use session::*;
 
 wire! {
@@ -136,6 +138,22 @@ notification_table! {
     GitOperationProgress = "git_operation_progress" (GitOperationProgress);
     /// A task failed.
     Error = "error" (TaskFault);
+    /// A file of a workspace changed.
+    FileChanged = "file_changed" (FileChanged);
+    /// Too many files changed to be told one by one.
+    FilesRescanned = "files_rescanned" (FilesRescanned);
+    /// The state of a workspace's repository, after a change or a subscription.
+    GitStatusChanged = "git_status_changed" (GitStatusChanged);
+    /// What changed in a file that changed.
+    GitDiff = "git_diff" (GitDiff);
+    /// A workspace cannot be watched.
+    WatchFailed = "watch_failed" (WatchFailed);
+    /// Files that fit a search that goes on.
+    SearchResults = "search_results" (SearchResults);
+    /// Some of what was found in files.
+    GrepResults = "grep_results" (GrepResults);
+    /// A search in files ended.
+    GrepCompleted = "grep_completed" (GrepCompleted);
     /// The connection lives; sent every 30 seconds.
     Heartbeat = "heartbeat" (Heartbeat);
 }

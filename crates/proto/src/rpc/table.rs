@@ -306,6 +306,29 @@ method_table! {
     /// Removes a session's working copy and branch with everything that was not merged.
     WorktreeDiscard = "workspace/worktree/discard" (WorktreeParams) -> Done, Operate, Change;
 
+    /// How the index of a workspace's files is.
+    RepositoryIndexStatus = "repository/index/status" (RepositoryParams) -> IndexStatusResult, Observe, Read;
+    /// Looks at all files of a workspace again.
+    RepositoryIndexRebuild = "repository/index/rebuild" (IndexRebuildParams) -> IndexRebuildResult, Operate, Change;
+    /// Finds files by name.
+    RepositorySearch = "repository/search" (SearchParams) -> SearchResult, Observe, Read;
+    /// Finds files by name while it is typed: what fits is sent as it changes.
+    RepositorySearchStart = "repository/search/start" (SearchParams) -> SearchStarted, Observe, Read;
+    /// Goes on with another text.
+    RepositorySearchUpdate = "repository/search/update" (SearchUpdateParams) -> Success, Observe, Read;
+    /// Ends a search that goes on.
+    RepositorySearchCancel = "repository/search/cancel" (SearchCancelParams) -> Success, Observe, Read;
+    /// Lists a folder out of the index.
+    RepositoryFilesList = "repository/files/list" (RepositoryListParams) -> RepositoryListResult, Observe, Read;
+    /// Folders within folders.
+    RepositoryFilesTree = "repository/files/tree" (TreeParams) -> TreeResult, Observe, Read;
+    /// What a workspace is made of: languages, lines, sizes.
+    RepositoryStats = "repository/stats" (RepositoryParams) -> RepositoryStats, Observe, Read;
+    /// Finds lines of files by their content.
+    RepositoryGrep = "repository/grep" (GrepParams) -> GrepResult, Observe, Read;
+    /// Ends a search in files.
+    RepositoryGrepCancel = "repository/grep/cancel" (GrepCancelParams) -> Success, Observe, Read;
+
     /// Allows or denies a tool call that waits.
     PermissionRespond = "permission/respond" (PermissionRespondParams) -> Success, Operate, Change;
     /// What waits for an answer, the oldest first.

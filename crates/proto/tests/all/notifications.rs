@@ -14,7 +14,7 @@ use crate::examples::examples;
 const ABOUT: About<'_> = About { workspace_id: Some("w1"), agent_type: "demo", cwd: "/home/ada/engine" };
 
 /// Sent by the server itself and not for an event of the log, except `batch`, which holds the log's own.
-const NOT_PROJECTED: [EventName; 8] = [
+const NOT_PROJECTED: [EventName; 16] = [
     EventName::Batch,
     EventName::SessionJoined,
     EventName::SessionLeft,
@@ -23,6 +23,14 @@ const NOT_PROJECTED: [EventName; 8] = [
     EventName::Truncated,
     EventName::GitOperationProgress,
     EventName::Heartbeat,
+    EventName::FileChanged,
+    EventName::FilesRescanned,
+    EventName::GitStatusChanged,
+    EventName::GitDiff,
+    EventName::WatchFailed,
+    EventName::SearchResults,
+    EventName::GrepResults,
+    EventName::GrepCompleted,
 ];
 
 /// Every event with all of its fields, and again as a runtime tells it that has no id for the session yet.

@@ -12,6 +12,7 @@ pub(crate) mod host;
 pub(crate) mod lifecycle;
 mod past;
 pub(crate) mod permission;
+pub(crate) mod repository;
 mod routing;
 pub(crate) mod session;
 mod shape;

@@ -1,5 +1,6 @@
 //! Workspaces, with how their repositories are at a glance.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
@@ -13,9 +14,10 @@ use roost_workspace::git::{Git, GitState, Probe, Timeouts};
 
 use super::routing::Named;
 use super::{history, routing, shape, watching};
+use crate::connection::Connection;
 use crate::dispatch::{Context, PAGE_BYTES};
-use crate::fault;
 use crate::workspaces::{Entry, NewWorkspace};
+use crate::{fault, live};
 
 /// Past sessions of a workspace that are listed with it.
 const SESSIONS: usize = 50;
@@ -137,6 +139,8 @@ pub(crate) async fn remove(context: &Context<'_>, params: WorkspaceParams) -> Re
         return Err(Fault::new(FaultCode::InternalError, why).with("workspace_id", &entry.id));
     }
     let removed = context.host.workspaces.remove(&params.workspace_id).await?;
+    context.host.presence.unfollow(&params.workspace_id);
+    context.host.live.forget(&params.workspace_id).await;
     Ok(Done { success: true, message: format!("Workspace {} removed", removed.name) })
 }
 
@@ -177,15 +181,27 @@ pub(crate) async fn status(context: &Context<'_>, params: WorkspaceParams) -> Re
 }
 
 pub(crate) async fn subscribe(context: &Context<'_>, params: WorkspaceParams) -> Result<SubscribeResult, Fault> {
-    let id = context.host.workspaces.get(&params.workspace_id)?.id.to_string();
-    let subscribed = context.connected()?.workspaces(|all| _ = all.insert(id.clone()));
+    let entry = context.host.workspaces.get(&params.workspace_id)?;
+    let id = entry.id.to_string();
+    let connection = context.connected()?;
+    let subscribed = connection.workspaces(|all| _ = all.insert(id.clone()));
+    follow(context, connection, &entry).await;
     Ok(SubscribeResult { success: true, workspace_id: id, subscribed })
+}
+
+/// Tells a client what happens in a workspace. One that cannot be watched has its other events all the same.
+pub(super) async fn follow(context: &Context<'_>, connection: &Arc<Connection>, entry: &Entry) {
+    match context.host.live.follow(context.host, connection, entry).await {
+        Ok(feed) => _ = connection.live().insert(entry.id.to_string(), feed),
+        Err(fault) => _ = connection.send(live::failed(entry.id.as_str(), &fault.message)).await,
+    }
 }
 
 pub(crate) async fn unsubscribe(context: &Context<'_>, params: WorkspaceParams) -> Result<SubscribeResult, Fault> {
     let connection = context.connected()?;
     let id = params.workspace_id;
     let subscribed = connection.workspaces(|all| _ = all.remove(&id));
+    connection.live().remove(&id);
     if connection.focus().is_some_and(|(workspace, _)| workspace == id) {
         watching::look_away(context, connection);
     }
@@ -202,6 +218,8 @@ pub(crate) async fn subscribe_all(context: &Context<'_>, _: NoParams) -> Result<
     let connection = context.connected()?;
     connection.workspaces(std::collections::BTreeSet::clear);
     watching::look_away(context, connection);
+    let all = context.host.workspaces.all();
+    futures::future::join_all(all.iter().map(|entry| follow(context, connection, entry))).await;
     Ok(SubscribeAllResult { success: true, is_filtering: false })
 }
 

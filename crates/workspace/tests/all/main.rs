@@ -6,3 +6,7 @@ mod confined;
 mod discovering;
 mod files;
 mod git;
+mod grep;
+mod index;
+mod place;
+mod watch;

@@ -1,0 +1,188 @@
+//! Files by name: once, or while it is typed.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use roost_proto::rpc::{
+    Fault, RepositoryFile, SearchCancelParams, SearchMode, SearchParams, SearchResult, SearchStarted,
+    SearchUpdateParams, Success,
+};
+use roost_workspace::index::Index;
+use roost_workspace::search::{Filter, Hits, Mode, Query, SearchSession, search as find};
+use serde_json::json;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{fitting, shaped, work};
+use crate::connection::{Connection, ephemeral};
+use crate::dispatch::{Context, PAGE_BYTES};
+use crate::handlers::file;
+use crate::host::Host;
+use crate::searches::Running;
+use crate::workspaces::Entry;
+
+/// Files of a page, unless asked otherwise, and at most.
+const PAGE: u32 = 50;
+const MAX_PAGE: u32 = 500;
+/// Letters of a text at most.
+const MAX_TEXT: usize = 1000;
+
+/// What is asked, as the index understands it.
+struct Asked {
+    query: Query,
+    mode: SearchMode,
+    offset: usize,
+    limit: usize,
+}
+
+impl Asked {
+    fn new(params: SearchParams) -> Result<Self, Fault> {
+        let mode = params.mode.unwrap_or(SearchMode::Fuzzy);
+        let filter = Filter {
+            min_size: params.min_size,
+            max_size: params.max_size,
+            tracked_only: params.git_tracked_only.unwrap_or_default(),
+            exclude_binaries: params.exclude_binaries.unwrap_or(true),
+            ..Filter::default()
+        };
+        let query = Query {
+            text: checked(params.query)?,
+            mode: match mode {
+                SearchMode::Fuzzy => Mode::Fuzzy,
+                SearchMode::Exact => Mode::Exact,
+                SearchMode::Prefix => Mode::Prefix,
+                SearchMode::Extension => Mode::Extension,
+            },
+            filter: filter.with_extensions(params.extensions.unwrap_or_default()),
+        };
+        let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE) as usize;
+        Ok(Self { query, mode, offset: params.offset.unwrap_or(0) as usize, limit })
+    }
+
+    /// The page that is asked for, and whether there is more.
+    fn page(&self, index: &Index, hits: &Hits) -> (Vec<RepositoryFile>, bool) {
+        let page = hits.page(index, self.offset, self.limit);
+        let files = page.iter().map(|hit| shaped(&index.at(hit.place as usize), Some(hits.relative(*hit))));
+        let files = fitting(files, PAGE_BYTES);
+        let has_more = self.offset.saturating_add(files.len()) < hits.total();
+        (files, has_more)
+    }
+}
+
+fn checked(text: String) -> Result<String, Fault> {
+    if text.chars().count() > MAX_TEXT {
+        return Err(Fault::params(format_args!("a query has {MAX_TEXT} letters at most")).with("field", "query"));
+    }
+    Ok(text)
+}
+
+pub(crate) async fn search(context: &Context<'_>, params: SearchParams) -> Result<SearchResult, Fault> {
+    let (_, index) = super::index(context, params.workspace_id.as_deref()).await?;
+    let asked = Asked::new(params)?;
+    let cancel = CancellationToken::new();
+    // Whoever is gone needs no answer.
+    let _gone = cancel.clone().drop_guard();
+    work(move || {
+        let started = Instant::now();
+        let hits = find(&index, &asked.query, &cancel);
+        let (results, has_more) = asked.page(&index, &hits);
+        SearchResult {
+            results,
+            total: hits.total() as u64,
+            has_more,
+            elapsed_ms: milliseconds(started.elapsed()),
+            mode: asked.mode,
+            query: asked.query.text,
+        }
+    })
+    .await
+}
+
+pub(crate) async fn start(context: &Context<'_>, params: SearchParams) -> Result<SearchStarted, Fault> {
+    let connection = context.connected()?;
+    let entry = file::named(context, params.workspace_id.as_deref())?;
+    // A workspace that cannot be searched is told now, not later.
+    context.host.live.index(context.host, &entry).await?;
+    let asked = Asked::new(params)?;
+    let search_id = uuid::Uuid::new_v4().to_string();
+    let (text, typed) = watch::channel(asked.query.text.clone());
+    let typing =
+        Typing { id: search_id.clone(), entry, asked, typed, connection: Arc::downgrade(connection), session: None };
+    let task = AbortOnDropHandle::new(tokio::spawn(typing.run(context.host.clone())));
+    connection.searches().put(search_id.clone(), Running::Names { text, task })?;
+    Ok(SearchStarted { search_id, status: "started".into() })
+}
+
+pub(crate) async fn update(context: &Context<'_>, params: SearchUpdateParams) -> Result<Success, Fault> {
+    context.connected()?.searches().update(&params.search_id, checked(params.query)?)?;
+    Ok(Success::DONE)
+}
+
+pub(crate) async fn cancel(context: &Context<'_>, params: SearchCancelParams) -> Result<Success, Fault> {
+    context.connected()?.searches().end(&params.search_id);
+    Ok(Success::DONE)
+}
+
+/// A search while it is typed: always for the latest text, and what is typed meanwhile ends the one before.
+struct Typing {
+    id: String,
+    entry: Entry,
+    asked: Asked,
+    typed: watch::Receiver<String>,
+    /// Weak, since the connection holds this.
+    connection: Weak<Connection>,
+    session: Option<SearchSession>,
+}
+
+impl Typing {
+    async fn run(mut self, host: Arc<Host>) {
+        self.typed.mark_changed();
+        while self.typed.changed().await.is_ok() {
+            self.asked.query.text = self.typed.borrow_and_update().clone();
+            let Ok((_, index)) = host.live.index(&host, &self.entry).await else { return };
+            let Some(message) = self.found(index).await else { continue };
+            let Some(connection) = self.connection.upgrade() else { return };
+            if !connection.send(message).await {
+                return;
+            }
+        }
+    }
+
+    /// What fits now; nothing if something else is typed meanwhile.
+    async fn found(&mut self, index: Arc<Index>) -> Option<axum::extract::ws::Utf8Bytes> {
+        let started = Instant::now();
+        let cancel = CancellationToken::new();
+        let (query, searching) = (self.asked.query.clone(), cancel.clone());
+        let mut session = self.session.take().unwrap_or_default();
+        let searched = index.clone();
+        let mut running = tokio::task::spawn_blocking(move || {
+            let hits = session.update(&searched, query, &searching).cloned();
+            (session, hits)
+        });
+        let done = tokio::select! {
+            done = &mut running => done,
+            () = async { _ = self.typed.wait_for(|typed| *typed != self.asked.query.text).await } => {
+                cancel.cancel();
+                self.typed.mark_changed();
+                running.await
+            }
+        };
+        let (session, hits) = done.ok()?;
+        self.session = Some(session);
+        let hits = hits?;
+        let (results, has_more) = self.asked.page(&index, &hits);
+        Some(ephemeral(
+            "search_results",
+            json!({
+                "search_id": self.id, "query": self.asked.query.text, "mode": self.asked.mode, "results": results,
+                "total": hits.total(), "has_more": has_more, "elapsed_ms": milliseconds(started.elapsed()),
+            }),
+        ))
+    }
+}
+
+/// With two decimals, which is as exact as it is.
+pub(super) fn milliseconds(took: Duration) -> f64 {
+    (took.as_secs_f64() * 100_000.0).round() / 100.0
+}

@@ -1,0 +1,194 @@
+//! The workspaces that somebody follows or searches: their indexes, and what happens there as clients are told it.
+//!
+//! None of it is in the log. What happens in a workspace is worked out once, whoever follows it, and each client takes it
+//! at its own speed; who falls behind is told to look again. A workspace that nobody uses has nothing here that runs.
+
+mod told;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use axum::extract::ws::Utf8Bytes;
+use roost_proto::rpc::Fault;
+use roost_workspace::index::Index;
+use roost_workspace::{Repository, Root};
+use serde_json::json;
+use tokio::sync::broadcast;
+use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::connection::{Connection, ephemeral};
+use crate::fault;
+use crate::host::Host;
+use crate::workspaces::Entry;
+use told::Teller;
+
+/// How long an index is kept up to date after it was last asked.
+const LINGER: Duration = Duration::from_secs(60);
+
+/// How long a client waits for its subscription to be in effect at most.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Messages that wait for a client at most; who is further behind is told to look again.
+const BEHIND: usize = 128;
+
+/// The workspaces that somebody follows or searches.
+pub(crate) struct Live {
+    /// Where indexes are kept between two runs.
+    folder: PathBuf,
+    open: Mutex<HashMap<String, Arc<Repository>>>,
+    followed: Mutex<HashMap<String, Weak<Followed>>>,
+    /// Until when each index is kept up to date for those who search.
+    lingering: Mutex<HashMap<String, Instant>>,
+}
+
+/// A workspace that somebody follows.
+struct Followed {
+    repository: Arc<Repository>,
+    messages: broadcast::Sender<Utf8Bytes>,
+    teller: AbortOnDropHandle<()>,
+}
+
+impl Followed {
+    /// It tells of this folder, and still does.
+    fn tells_of(&self, repository: &Arc<Repository>) -> bool {
+        Arc::ptr_eq(&self.repository, repository) && !self.teller.is_finished()
+    }
+}
+
+/// One client's share of a followed workspace; ends when dropped.
+pub(crate) struct LiveFeed {
+    _task: AbortOnDropHandle<()>,
+}
+
+impl Live {
+    pub(crate) fn new(state: PathBuf) -> Self {
+        Self {
+            folder: state.join("index"),
+            open: Mutex::default(),
+            followed: Mutex::default(),
+            lingering: Mutex::default(),
+        }
+    }
+
+    /// A workspace's folder with its index.
+    pub(crate) async fn repository(&self, entry: &Entry) -> Result<Arc<Repository>, Fault> {
+        let id = entry.id.to_string();
+        let known = lock(&self.open).get(&id).cloned();
+        let (path, snapshot, last) = (entry.path.clone(), self.folder.join(&id), known.clone());
+        let opened = tokio::task::spawn_blocking(move || match last {
+            Some(last) if last.root().is_there() => Ok(last),
+            // The folder is another by now, or is opened for the first time.
+            _ => Root::open(path.as_ref()).map(|root| Arc::new(Repository::new(root, Some(snapshot)))),
+        });
+        let opened = opened.await.map_err(fault::panicked)?.map_err(fault::workspace)?;
+        let mut open = lock(&self.open);
+        let is_same = |current: &Arc<Repository>| known.as_ref().is_some_and(|known| Arc::ptr_eq(known, current));
+        // Two who come at once share the one that was first.
+        let repository = open.get(&id).filter(|current| !is_same(current)).cloned().unwrap_or(opened);
+        open.insert(id, repository.clone());
+        Ok(repository)
+    }
+
+    /// A workspace's index, up to date; it is kept so for a while.
+    pub(crate) async fn index(&self, host: &Arc<Host>, entry: &Entry) -> Result<(Arc<Repository>, Arc<Index>), Fault> {
+        let repository = self.repository(entry).await?;
+        let index = repository.current().await.map_err(fault::workspace)?;
+        self.linger(host, entry.id.to_string(), &repository);
+        Ok((repository, index))
+    }
+
+    fn linger(&self, host: &Arc<Host>, id: String, repository: &Arc<Repository>) {
+        let is_kept = lock(&self.lingering).insert(id.clone(), Instant::now() + LINGER).is_some();
+        if is_kept || host.closing.is_cancelled() {
+            return;
+        }
+        let (host, follow) = (host.clone(), repository.follow());
+        host.clone().tasks.spawn(async move {
+            let live = &host.live;
+            loop {
+                let until = lock(&live.lingering).get(&id).copied();
+                let Some(until) = until.filter(|until| *until > Instant::now()) else { break };
+                tokio::select! {
+                    () = tokio::time::sleep_until(until) => {}
+                    () = host.closing.cancelled() => break,
+                }
+            }
+            lock(&live.lingering).remove(&id);
+            drop(follow);
+        });
+    }
+
+    /// Tells a client what happens in a workspace from now on, and first how it is. Returns when nothing will be missed.
+    pub(crate) async fn follow(
+        &self,
+        host: &Arc<Host>,
+        connection: &Arc<Connection>,
+        entry: &Entry,
+    ) -> Result<LiveFeed, Fault> {
+        let id = entry.id.to_string();
+        let repository = self.repository(entry).await?;
+        let follow = repository.follow();
+        // A big folder takes its time; then the client rather has its answer.
+        let _ = tokio::time::timeout(PATIENCE, follow.ready()).await;
+        let (followed, mut messages) = {
+            let mut all = lock(&self.followed);
+            all.retain(|_, followed| followed.strong_count() > 0);
+            match all.get(&id).and_then(Weak::upgrade).filter(|followed| followed.tells_of(&repository)) {
+                Some(followed) => (followed.clone(), followed.messages.subscribe()),
+                None => {
+                    let (messages, received) = broadcast::channel(BEHIND);
+                    let teller = Teller::new(id.clone(), repository.clone(), messages.clone());
+                    let teller = AbortOnDropHandle::new(host.quiet.handle().spawn(teller.run(follow)));
+                    let followed = Arc::new(Followed { repository: repository.clone(), messages, teller });
+                    all.insert(id.clone(), Arc::downgrade(&followed));
+                    (followed, received)
+                }
+            }
+        };
+        let connection = connection.clone();
+        let task = host.quiet.handle().spawn(async move {
+            // Held as long as this client wants it.
+            let _followed = followed;
+            if let Some(status) = told::status(&id, &repository).await
+                && !connection.send(status.message()).await
+            {
+                return;
+            }
+            loop {
+                let message = match messages.recv().await {
+                    Ok(message) => message,
+                    Err(broadcast::error::RecvError::Lagged(missed)) => {
+                        told::rescanned(&id, missed, "this client was too slow to be told of each change")
+                    }
+                    Err(broadcast::error::RecvError::Closed) => return,
+                };
+                if !connection.send(message).await {
+                    return;
+                }
+            }
+        });
+        Ok(LiveFeed { _task: AbortOnDropHandle::new(task) })
+    }
+
+    /// Forgets a workspace that is one no more.
+    pub(crate) async fn forget(&self, id: &str) {
+        lock(&self.open).remove(id);
+        lock(&self.followed).remove(id);
+        lock(&self.lingering).remove(id);
+        // It may never have been kept.
+        let _ = tokio::fs::remove_file(self.folder.join(id)).await;
+    }
+}
+
+/// What a client is told whose workspace cannot be followed.
+pub(crate) fn failed(workspace: &str, message: &str) -> Utf8Bytes {
+    ephemeral("watch_failed", json!({ "workspace_id": workspace, "message": message }))
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Each change is one statement, so a panic elsewhere cannot have left it broken.
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,149 @@
+//! What happens in a workspace, as messages.
+
+use std::sync::Arc;
+
+use axum::extract::ws::Utf8Bytes;
+use roost_workspace::git::{DiffLimits, Git};
+use roost_workspace::watch::{Change, ChangeKind, Follow, Live};
+use roost_workspace::{RelPath, Repository};
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+
+use crate::connection::ephemeral;
+
+/// Changes that are told one by one at most.
+const EACH: usize = 64;
+
+/// Files whose diffs are told after they changed together, at most, and bytes of each diff.
+const DIFFS: usize = 8;
+const DIFF: usize = 64 << 10;
+
+/// Bytes of the names of changed files that a status tells at most.
+const NAMED: usize = 64 << 10;
+
+/// Tells all who follow a workspace what happens there.
+pub(super) struct Teller {
+    id: String,
+    repository: Arc<Repository>,
+    messages: broadcast::Sender<Utf8Bytes>,
+    last: Option<Status>,
+}
+
+impl Teller {
+    pub(super) fn new(id: String, repository: Arc<Repository>, messages: broadcast::Sender<Utf8Bytes>) -> Self {
+        Self { id, repository, messages, last: None }
+    }
+
+    pub(super) async fn run(mut self, mut follow: Follow) {
+        loop {
+            match follow.next().await {
+                Live::Files(changes) => self.files(&changes).await,
+                Live::Rescanned(changed) => {
+                    self.tell(rescanned(
+                        &self.id,
+                        changed as u64,
+                        "more happened than the system could tell one by one",
+                    ));
+                }
+                Live::Git => {
+                    let now = status(&self.id, &self.repository).await;
+                    // Much of what git writes leaves everything as it was.
+                    if now.is_some() && now != self.last {
+                        self.last = now;
+                        self.last.iter().for_each(|status| self.tell(status.message()));
+                    }
+                }
+                // Whoever subscribes again tries again.
+                Live::Failed(error) => return self.tell(super::failed(&self.id, &error.to_string())),
+            }
+        }
+    }
+
+    async fn files(&self, changes: &[Change]) {
+        if changes.len() > EACH {
+            return self.tell(rescanned(&self.id, changes.len() as u64, "many files changed at once"));
+        }
+        for change in changes {
+            self.tell(changed(&self.id, change));
+        }
+        if changes.len() > DIFFS || !self.repository.status().is_git {
+            return;
+        }
+        let git = Git::new(self.repository.root().clone());
+        let limits = DiffLimits { file: DIFF, total: DIFF };
+        for change in changes {
+            let Ok(path) = RelPath::parse(&change.path) else { continue };
+            // A file that git cannot compare has no diff; that it changed was told.
+            let Ok(diff) = git.diff_file(&path, None, limits).await else { continue };
+            if diff.diff.is_empty() {
+                continue;
+            }
+            self.tell(ephemeral(
+                "git_diff",
+                json!({
+                    "workspace_id": self.id, "file": change.path, "path": change.path, "diff": diff.diff,
+                    "additions": diff.additions, "deletions": diff.deletions, "is_staged": diff.is_staged,
+                    "is_new_file": diff.is_new, "is_new": diff.is_new, "is_truncated": diff.is_truncated,
+                }),
+            ));
+        }
+    }
+
+    fn tell(&self, message: Utf8Bytes) {
+        // Nobody is there between two who follow.
+        let _ = self.messages.send(message);
+    }
+}
+
+fn changed(id: &str, change: &Change) -> Utf8Bytes {
+    let (word, from) = match &change.kind {
+        ChangeKind::Created => ("created", None),
+        ChangeKind::Modified => ("modified", None),
+        ChangeKind::Deleted => ("deleted", None),
+        ChangeKind::Renamed { from } => ("renamed", Some(from)),
+    };
+    let mut params = json!({ "workspace_id": id, "path": change.path, "change": word });
+    if let Some(size) = change.size {
+        params["size"] = json!(size);
+    }
+    if let Some(from) = from {
+        params["old_path"] = json!(from);
+    }
+    ephemeral("file_changed", params)
+}
+
+pub(super) fn rescanned(id: &str, changed: u64, reason: &str) -> Utf8Bytes {
+    ephemeral("files_rescanned", json!({ "workspace_id": id, "changed_count": changed, "reason": reason }))
+}
+
+/// The state of a workspace's repository.
+#[derive(PartialEq)]
+pub(super) struct Status(Value);
+
+impl Status {
+    pub(super) fn message(&self) -> Utf8Bytes {
+        ephemeral("git_status_changed", self.0.clone())
+    }
+}
+
+/// The state of a workspace's repository; none if it has none, or if git cannot tell.
+pub(super) async fn status(id: &str, repository: &Repository) -> Option<Status> {
+    let status = Git::new(repository.root().clone()).status_of(&[]).await.ok()?;
+    let changed = [&status.conflicted, &status.staged, &status.unstaged, &status.untracked].into_iter().flatten();
+    let mut paths: Vec<_> = changed.map(|change| change.path.clone()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let mut room = NAMED;
+    let fits = |path: &String| {
+        let fits = path.len() <= room;
+        room = room.saturating_sub(path.len());
+        fits
+    };
+    let paths: Vec<_> = paths.into_iter().take_while(fits).collect();
+    Some(Status(json!({
+        "workspace_id": id, "branch": status.branch.unwrap_or_default(), "ahead": status.ahead,
+        "behind": status.behind, "staged_count": status.staged.len(), "unstaged_count": status.unstaged.len(),
+        "untracked_count": status.untracked.len(), "has_conflicts": !status.conflicted.is_empty(),
+        "changed_files": paths,
+    })))
+}

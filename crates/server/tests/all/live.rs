@@ -1,0 +1,154 @@
+//! What clients are told of a workspace while things happen there, without any agent.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::kit::{Client, Door};
+use crate::stage::unlimited;
+
+fn folder(door: &Door) -> PathBuf {
+    door.harness.home.path().join("repo")
+}
+
+fn git(door: &Door, args: &[&str]) {
+    let output = Command::new("git")
+        .args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"])
+        .args(args)
+        .current_dir(folder(door))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A door whose workspace is a repository with one commit.
+async fn stage() -> (Door, Value) {
+    let door = Door::open_with(unlimited).await;
+    git(&door, &["init", "--quiet", "--initial-branch=main"]);
+    fs::write(folder(&door).join("file"), "one\n").unwrap();
+    git(&door, &["add", "--all"]);
+    git(&door, &["commit", "--quiet", "--message", "first"]);
+    let id = json!({ "workspace_id": door.workspace().await });
+    (door, id)
+}
+
+async fn subscribe(client: &mut Client, id: &Value) {
+    client.call("workspace/subscribe", id.clone()).await.unwrap();
+}
+
+/// The state of the repository, once it is as wanted.
+async fn status_until(client: &mut Client, wanted: impl Fn(&Value) -> bool) -> Value {
+    loop {
+        let status = client.event("git_status_changed").await;
+        if wanted(&status) {
+            return status;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_told_to_all_who_follow_with_what_it_means_for_git() {
+    let (door, id) = stage().await;
+    let (mut one, mut other) = (door.client().await, door.client().await);
+    for client in [&mut one, &mut other] {
+        subscribe(client, &id).await;
+        let status = client.event("git_status_changed").await;
+        assert_eq!(
+            (&status["branch"], &status["unstaged_count"]),
+            (&json!("main"), &json!(0)),
+            "how it is comes first"
+        );
+    }
+    fs::write(folder(&door).join("file"), "two\n").unwrap();
+    for client in [&mut one, &mut other] {
+        let changed = client.event("file_changed").await;
+        assert_eq!((&changed["path"], &changed["change"]), (&json!("file"), &json!("modified")));
+        assert_eq!((&changed["size"], &changed["workspace_id"]), (&json!(4), &id["workspace_id"]));
+        let diff = client.event("git_diff").await;
+        assert!(diff["diff"].as_str().unwrap().contains("-one\n+two"), "{diff}");
+        assert_eq!((&diff["additions"], &diff["is_new_file"]), (&json!(1), &json!(false)));
+        let status = status_until(client, |status| status["unstaged_count"] == 1).await;
+        assert_eq!(status["changed_files"], json!(["file"]));
+    }
+    git(&door, &["commit", "--quiet", "--all", "--message", "second"]);
+    for client in [&mut one, &mut other] {
+        status_until(client, |status| status["unstaged_count"] == 0 && status["staged_count"] == 0).await;
+    }
+}
+
+#[tokio::test]
+async fn a_rename_is_told_as_one() {
+    let (door, id) = stage().await;
+    let mut client = door.client().await;
+    subscribe(&mut client, &id).await;
+    fs::rename(folder(&door).join("file"), folder(&door).join("moved")).unwrap();
+    let changed = client.event("file_changed").await;
+    assert_eq!((&changed["change"], &changed["old_path"]), (&json!("renamed"), &json!("file")));
+    assert_eq!(changed["path"], "moved");
+}
+
+#[tokio::test]
+async fn who_subscribes_again_is_told_again_how_it_is() {
+    let (door, id) = stage().await;
+    let mut client = door.client().await;
+    for _ in 0..2 {
+        subscribe(&mut client, &id).await;
+        assert_eq!(client.event("git_status_changed").await["branch"], "main");
+        client.call("workspace/unsubscribe", id.clone()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn who_does_not_follow_a_workspace_is_told_nothing_of_it() {
+    let (door, id) = stage().await;
+    let (mut follower, mut other) = (door.client().await, door.client().await);
+    subscribe(&mut follower, &id).await;
+    subscribe(&mut other, &id).await;
+    other.event("git_status_changed").await;
+    other.call("workspace/unsubscribe", id.clone()).await.unwrap();
+    fs::write(folder(&door).join("new"), "").unwrap();
+    follower.event("file_changed").await;
+    let asked = other.ask("status/health", json!({})).await;
+    loop {
+        let message = other.next().await;
+        assert_ne!(message["method"], "event/file_changed");
+        if message["id"] == asked {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn many_changes_at_once_are_told_as_that() {
+    let (door, id) = stage().await;
+    let mut client = door.client().await;
+    subscribe(&mut client, &id).await;
+    fs::create_dir(door.harness.home.path().join("many")).unwrap();
+    for n in 0..200 {
+        fs::write(door.harness.home.path().join(format!("many/{n}")), "").unwrap();
+    }
+    fs::rename(door.harness.home.path().join("many"), folder(&door).join("many")).unwrap();
+    let told = client.event("files_rescanned").await;
+    assert_eq!(told["changed_count"], 200);
+}
+
+#[tokio::test]
+async fn a_workspace_whose_folder_is_gone_can_be_subscribed_to_and_says_so() {
+    let (door, id) = stage().await;
+    fs::remove_dir_all(folder(&door)).unwrap();
+    let mut client = door.client().await;
+    subscribe(&mut client, &id).await;
+    assert!(client.event("watch_failed").await["message"].as_str().unwrap().contains("cannot be opened"));
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_removed_is_followed_no_more() {
+    let (door, id) = stage().await;
+    let mut client = door.client().await;
+    subscribe(&mut client, &id).await;
+    client.call("workspace/remove", id).await.unwrap();
+    fs::write(folder(&door).join("new"), "").unwrap();
+    assert!(client.call("workspace/list", json!({})).await.is_ok());
+}

@@ -1,0 +1,287 @@
+//! Lines of files by their content, with ripgrep's own parts.
+//!
+//! The files come from the index, so nothing is walked, and are opened beneath the root one by one, so no link is
+//! followed out of it. Results come in the order of the paths, whatever thread was faster: a limit cuts the same every time.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+use tokio_util::sync::CancellationToken;
+
+use crate::index::{Content, Index};
+use crate::parallel::threads;
+use crate::search::Filter;
+use crate::{Error, RelPath, Root};
+
+/// Files that one thread searches before it takes the next ones.
+const PIECE: usize = 32;
+
+/// Bytes of a line that are shown at most, and how many of them stand before the first match.
+const LINE: usize = 1000;
+const BEFORE: usize = 200;
+
+/// Bytes of the lines of one file that are shown at most.
+const FILE: usize = 128 << 10;
+
+/// Bytes of one line that are held at most; a file with a longer one is left out.
+const HEAP: usize = 32 << 20;
+
+/// What is searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrepQuery {
+    /// A regular expression, or plain text.
+    pub pattern: String,
+    /// It is a regular expression.
+    pub is_regex: bool,
+    /// Whether capitals matter; absent: if the pattern has one.
+    pub case_sensitive: Option<bool>,
+    /// Only whole words.
+    pub whole_words: bool,
+    /// Only beneath this folder.
+    pub folder: RelPath,
+    /// Only in these files. Whether one is binary is decided by its content, whatever the filter says.
+    pub filter: Filter,
+    /// Lines shown before and after each match.
+    pub context: (usize, usize),
+    /// Lines with a match at most: in all, and in one file.
+    pub limit: (usize, usize),
+}
+
+impl Default for GrepQuery {
+    fn default() -> Self {
+        Self {
+            pattern: String::new(),
+            is_regex: false,
+            case_sensitive: None,
+            whole_words: false,
+            folder: RelPath::root(),
+            filter: Filter::default(),
+            context: (0, 0),
+            limit: (1000, 100),
+        }
+    }
+}
+
+impl GrepQuery {
+    /// Whether it can be searched for.
+    pub fn check(&self) -> Result<(), Error> {
+        matcher(self).map(|_| ())
+    }
+}
+
+/// A line of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: u64,
+    /// What it says, or the part of it around its first match if it is long.
+    pub text: String,
+    /// Where the matches are in `text`, in bytes; none in a line of context.
+    pub matches: Vec<Range<usize>>,
+    /// It says more than `text`.
+    pub is_cut: bool,
+}
+
+/// What was found in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileMatches {
+    /// Its path.
+    pub path: String,
+    /// Lines with a match and those around them, in order.
+    pub lines: Vec<Line>,
+    /// Lines with a match among them.
+    pub matched: usize,
+}
+
+/// What a search came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GrepSummary {
+    /// Files that were looked into.
+    pub searched: usize,
+    /// Files with a match.
+    pub files: usize,
+    /// Lines with a match.
+    pub matches: usize,
+    /// There is more than the limit.
+    pub is_limited: bool,
+}
+
+/// Searches, and hands on what was found in the order of the paths; ends when `found` wants no more, at the limit, or when
+/// cancelled. Waits for the disk, and for `found`.
+pub fn grep(
+    root: &Root,
+    index: &Index,
+    query: &GrepQuery,
+    cancel: &CancellationToken,
+    mut found: impl FnMut(FileMatches) -> bool,
+) -> Result<GrepSummary, Error> {
+    let matcher = matcher(query)?;
+    let places = index.beneath(query.folder.as_str());
+    let pieces = places.len().div_ceil(PIECE);
+    let (next, searched, enough) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+    let mut summary = GrepSummary::default();
+    thread::scope(|scope| {
+        let (results, arrived) = mpsc::sync_channel(threads() * 4);
+        for _ in 0..threads().min(pieces) {
+            let (results, places, matcher, next, searched, enough) =
+                (results.clone(), &places, &matcher, &next, &searched, &enough);
+            scope.spawn(move || {
+                let mut searcher = searcher(query);
+                while !enough.load(Ordering::Relaxed) && !cancel.is_cancelled() {
+                    let piece = next.fetch_add(1, Ordering::Relaxed);
+                    if piece >= pieces {
+                        return;
+                    }
+                    let range = places.start + piece * PIECE..places.end.min(places.start + (piece + 1) * PIECE);
+                    let mut all = Vec::new();
+                    for file in index.range(range).filter(|file| !file.is_link() && query.filter.takes(file)) {
+                        if cancel.is_cancelled() {
+                            return;
+                        }
+                        if file.content() == Some(Content::Binary) || file.size() == 0 {
+                            continue;
+                        }
+                        searched.fetch_add(1, Ordering::Relaxed);
+                        all.extend(in_file(root, file.path(), matcher, &mut searcher, query));
+                    }
+                    if results.send((piece, all)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(results);
+        // Pieces are begun in order, so those that wait here for an earlier one are few once there is enough.
+        let (mut waiting, mut emitted, mut held) = (BTreeMap::new(), 0, 0);
+        for (piece, all) in arrived {
+            held += all.iter().map(|file: &FileMatches| file.matched).sum::<usize>();
+            if held > query.limit.0 {
+                enough.store(true, Ordering::Relaxed);
+            }
+            waiting.insert(piece, all);
+            while let Some(all) = waiting.remove(&emitted) {
+                emitted += 1;
+                for file in all {
+                    if summary.matches >= query.limit.0 {
+                        summary.is_limited = true;
+                        continue;
+                    }
+                    summary.files += 1;
+                    summary.matches += file.matched;
+                    if !found(file) {
+                        enough.store(true, Ordering::Relaxed);
+                        return;
+                    }
+                }
+            }
+        }
+    });
+    summary.searched = searched.into_inner();
+    Ok(summary)
+}
+
+fn matcher(query: &GrepQuery) -> Result<RegexMatcher, Error> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder.line_terminator(Some(b'\n')).word(query.whole_words).fixed_strings(!query.is_regex);
+    match query.case_sensitive {
+        Some(is_sensitive) => builder.case_insensitive(!is_sensitive),
+        None => builder.case_smart(true),
+    };
+    builder.build(&query.pattern).map_err(|error| Error::BadPattern { message: error.to_string() })
+}
+
+fn searcher(query: &GrepQuery) -> Searcher {
+    SearcherBuilder::new()
+        .line_number(true)
+        .before_context(query.context.0)
+        .after_context(query.context.1)
+        .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(Some(HEAP))
+        .build()
+}
+
+/// What is in one file; nothing if it cannot be read, since others can.
+fn in_file(
+    root: &Root,
+    path: &str,
+    matcher: &RegexMatcher,
+    searcher: &mut Searcher,
+    query: &GrepQuery,
+) -> Option<FileMatches> {
+    let (file, _) = root.open_file(&RelPath::parse(path).ok()?).ok()?;
+    let mut lines = Lines { matcher, most: query.limit.1, lines: Vec::new(), matched: 0, bytes: 0, is_binary: false };
+    searcher.search_file(matcher, &file.into_std(), &mut lines).ok()?;
+    let Lines { lines, matched, is_binary, .. } = lines;
+    (matched > 0 && !is_binary).then(|| FileMatches { path: path.to_owned(), lines, matched })
+}
+
+/// Collects the lines of a file.
+struct Lines<'a> {
+    matcher: &'a RegexMatcher,
+    most: usize,
+    lines: Vec<Line>,
+    matched: usize,
+    bytes: usize,
+    is_binary: bool,
+}
+
+impl Lines<'_> {
+    fn push(&mut self, number: Option<u64>, bytes: &[u8], is_match: bool) {
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim_end_matches(['\n', '\r']);
+        let mut matches = Vec::new();
+        if is_match {
+            // It was understood once, so it is again.
+            let _ = self.matcher.find_iter(text.as_bytes(), |found| {
+                matches.push(found.start()..found.end());
+                matches.len() < LINE
+            });
+        }
+        let is_cut = text.len() > LINE;
+        let (mut start, mut end) = (0, text.len());
+        if is_cut {
+            start = text.floor_char_boundary(matches.first().map_or(0, |first| first.start.saturating_sub(BEFORE)));
+            end = text.floor_char_boundary(end.min(start + LINE));
+        }
+        matches.retain(|range| range.start < end);
+        for range in &mut matches {
+            *range = range.start - start..range.end.min(end) - start;
+        }
+        self.bytes += end - start;
+        self.lines.push(Line {
+            number: number.unwrap_or_default(),
+            text: text[start..end].to_owned(),
+            matches,
+            is_cut,
+        });
+    }
+}
+
+impl Sink for Lines<'_> {
+    type Error = std::io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
+        if self.matched >= self.most || self.bytes > FILE {
+            return Ok(false);
+        }
+        self.matched += 1;
+        self.push(found.line_number(), found.bytes(), true);
+        Ok(true)
+    }
+
+    fn context(&mut self, _: &Searcher, around: &SinkContext<'_>) -> Result<bool, Self::Error> {
+        self.push(around.line_number(), around.bytes(), false);
+        Ok(true)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, Self::Error> {
+        self.is_binary = true;
+        Ok(false)
+    }
+}

@@ -1,0 +1,251 @@
+//! A workspace's folder with its index, kept as fresh as its use needs.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
+
+use crate::index::{Facts, Index, Tracked, scan};
+use crate::watch::{Follow, Watch};
+use crate::{Error, GitDir, Root};
+
+/// How long an index is good that no watcher keeps fresh.
+const GOOD: Duration = Duration::from_secs(2);
+
+/// How the index is.
+#[derive(Clone, Debug, Default)]
+pub struct IndexStatus {
+    /// It can be searched; while it is brought up to date it may tell of what was.
+    pub is_ready: bool,
+    /// It is brought up to date now.
+    pub is_building: bool,
+    /// The watcher keeps it up to date.
+    pub is_fresh: bool,
+    /// When all files were looked at.
+    pub scanned_at: Option<SystemTime>,
+    /// When it changed.
+    pub updated_at: Option<SystemTime>,
+    /// The folder is in a git repository.
+    pub is_git: bool,
+    /// Files whose names are no text, which it leaves out.
+    pub unnamed: usize,
+    /// What is wrong.
+    pub error: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    status: IndexStatus,
+    /// When the files were last looked at, by the clock that only goes forward.
+    scanned: Option<Instant>,
+}
+
+/// A workspace's folder with its index.
+#[derive(Debug)]
+pub struct Repository {
+    root: Root,
+    /// Where the index is kept between two runs.
+    snapshot: Option<PathBuf>,
+    /// Readers take the whole and let go of the lock; a change copies it only while one still reads.
+    index: RwLock<Arc<Index>>,
+    state: Mutex<State>,
+    /// Held by whoever looks at all files: once is enough.
+    scanning: Mutex<()>,
+    is_fresh: AtomicBool,
+    watch: Watch,
+}
+
+impl Repository {
+    /// A workspace's folder; nothing is read yet.
+    pub fn new(root: Root, snapshot: Option<PathBuf>) -> Self {
+        Self {
+            root,
+            snapshot,
+            index: RwLock::default(),
+            state: Mutex::default(),
+            scanning: Mutex::default(),
+            is_fresh: AtomicBool::new(false),
+            watch: Watch::default(),
+        }
+    }
+
+    /// Its folder.
+    pub fn root(&self) -> &Root {
+        &self.root
+    }
+
+    /// Follows what happens in it; must be called within a runtime.
+    pub fn follow(self: &Arc<Self>) -> Follow {
+        self.watch.follow(self)
+    }
+
+    /// The index as it is, whether or not it is up to date.
+    pub fn index(&self) -> Arc<Index> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How the index is.
+    pub fn status(&self) -> IndexStatus {
+        let mut status = self.state().status.clone();
+        status.is_fresh = self.is_fresh.load(Ordering::Relaxed);
+        status
+    }
+
+    /// The index, up to date; after a restart at once as it was then, while it is brought up to date.
+    pub async fn current(self: &Arc<Self>) -> Result<Arc<Index>, Error> {
+        if self.is_good() {
+            return Ok(self.index());
+        }
+        let this = self.clone();
+        let joined = spawn_blocking(move || {
+            if !this.load() {
+                this.refresh()?;
+                return Ok(());
+            }
+            // It is owned by the pool of threads, which waits for it at the end.
+            spawn_blocking(move || {
+                if let Err(error) = this.refresh() {
+                    tracing::warn!(%error, "The index could not be brought up to date.");
+                }
+            });
+            Ok(())
+        });
+        match joined.await {
+            Ok(done) => done.map(|()| self.index()),
+            Err(_) => Ok(self.index()),
+        }
+    }
+
+    /// Looks at all files, whatever is known, and tells how many are other than before. Waits for the disk.
+    pub fn rebuild(&self) -> Result<usize, Error> {
+        let _one = self.scanning.lock().unwrap_or_else(PoisonError::into_inner);
+        self.scan()
+    }
+
+    /// Reads the files whose lines are not known yet. Waits for the disk.
+    pub fn read_contents(&self, cancel: &CancellationToken) -> Arc<Index> {
+        let read = self.index().unread(&self.root, cancel);
+        let now = self.index();
+        // What changed while it was read must be read again.
+        let is_same = |path: &str, facts: &Facts| {
+            now.get(path)
+                .is_some_and(|file| Facts { content: None, ..*facts } == Facts { content: None, ..file.facts() })
+        };
+        let known = read.into_iter().filter(|(path, facts)| facts.is_some_and(|facts| is_same(path, &facts))).collect();
+        self.apply(&known);
+        self.save();
+        self.index()
+    }
+
+    /// Takes changes of files.
+    pub(crate) fn apply(&self, changes: &BTreeMap<String, Option<Facts>>) {
+        if changes.is_empty() {
+            return;
+        }
+        Arc::make_mut(&mut self.index.write().unwrap_or_else(PoisonError::into_inner)).apply(changes);
+        self.state().status.updated_at = Some(SystemTime::now());
+    }
+
+    /// Asks git again which files it tracks. Waits for the disk.
+    pub(crate) fn retrack(&self) {
+        let Some(Ok(tracked)) = GitDir::of(self.root.path()).map(|git| Tracked::read(&git)) else { return };
+        let paths = tracked.paths();
+        let index = self.index();
+        if index.files().any(|file| file.is_tracked() != paths.contains(file.path())) {
+            drop(index);
+            let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+            Arc::make_mut(&mut index).set_tracked(|path| paths.contains(path));
+        }
+    }
+
+    pub(crate) fn set_fresh(&self, is_fresh: bool) {
+        let was_fresh = self.is_fresh.swap(is_fresh, Ordering::Relaxed);
+        if was_fresh && !is_fresh {
+            // The watcher has seen everything until now; from here on the age of the index counts.
+            self.state().scanned = Some(Instant::now());
+        }
+    }
+
+    fn is_good(&self) -> bool {
+        let is_new = || self.state().scanned.is_some_and(|scanned| scanned.elapsed() < GOOD);
+        self.is_fresh.load(Ordering::Relaxed) || is_new()
+    }
+
+    /// Brings the index up to date if it is not.
+    fn refresh(&self) -> Result<(), Error> {
+        let _one = self.scanning.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_good() { Ok(()) } else { self.scan().map(|_| ()) }
+    }
+
+    /// Takes the index of the last run; tells whether there was one.
+    fn load(&self) -> bool {
+        if self.state().status.is_ready {
+            return false;
+        }
+        let Some(index) = self.snapshot.as_deref().and_then(Index::load) else { return false };
+        let mut current = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        if current.is_empty() {
+            *current = Arc::new(index);
+        }
+        self.state().status.is_ready = true;
+        true
+    }
+
+    fn scan(&self) -> Result<usize, Error> {
+        self.state().status.is_building = true;
+        let scanned = scan(&self.root);
+        let mut state = self.state();
+        state.status.is_building = false;
+        let scanned = match scanned {
+            Ok(scanned) => scanned,
+            Err(error) => {
+                state.status.error = Some(error.to_string());
+                return Err(error);
+            }
+        };
+        let now = SystemTime::now();
+        state.scanned = Some(Instant::now());
+        let status = &mut state.status;
+        status.is_git = GitDir::of(self.root.path()).is_some();
+        status.unnamed = scanned.unnamed;
+        status.error = scanned.git_error.map(|error| error.to_string());
+        status.scanned_at = Some(now);
+        let is_first = !status.is_ready;
+        status.is_ready = true;
+        drop(state);
+
+        let before = self.index();
+        let mut changes = if is_first {
+            *self.index.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(scanned.index);
+            self.state().status.updated_at = Some(now);
+            BTreeMap::new()
+        } else {
+            before.changes_to(&scanned.index)
+        };
+        drop(before);
+        self.apply(&changes);
+        // What git remembered of a file may be old; names are right by now, and can be searched meanwhile.
+        let outdated = self.index().outdated(&self.root);
+        self.apply(&outdated);
+        changes.extend(outdated);
+        self.save();
+        Ok(changes.len())
+    }
+
+    /// Keeps it for the next run; without, that run only begins slower.
+    fn save(&self) {
+        if let Some(path) = &self.snapshot
+            && let Err(error) = self.index().save(path)
+        {
+            tracing::warn!(path = %path.display(), %error, "The index could not be kept for the next start.");
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,117 @@
+//! Folders within folders, out of the index.
+
+use crate::index::{FileEntry, Index};
+use crate::listing::Child;
+
+/// A folder or a file of a tree.
+#[derive(Clone, Debug)]
+pub enum Node<'a> {
+    /// A file.
+    File(FileEntry<'a>),
+    /// A folder.
+    Folder {
+        /// Its path.
+        path: String,
+        /// What is in it, folders first; absent where the tree ends.
+        children: Option<Vec<Node<'a>>>,
+        /// Files beneath it, at any depth.
+        files: usize,
+        /// Their bytes.
+        bytes: u64,
+    },
+}
+
+/// A tree.
+#[derive(Clone, Debug)]
+pub struct Tree<'a> {
+    /// Its top.
+    pub root: Node<'a>,
+    /// Folders and files in it, the top among them.
+    pub nodes: usize,
+    /// How deep it goes.
+    pub depth: usize,
+    /// There were more nodes than wanted.
+    pub is_cut: bool,
+}
+
+/// The tree beneath a folder, so many levels deep, with so many nodes at most.
+pub fn tree<'a>(index: &'a Index, folder: &str, depth: usize, hidden: bool, most: usize) -> Tree<'a> {
+    let mut growing = Growing { index, hidden, most, nodes: 1, reached: 0, is_cut: false };
+    let root = growing.folder(folder, depth, 0);
+    Tree { root, nodes: growing.nodes, depth: growing.reached, is_cut: growing.is_cut }
+}
+
+struct Growing<'a> {
+    index: &'a Index,
+    hidden: bool,
+    most: usize,
+    nodes: usize,
+    reached: usize,
+    is_cut: bool,
+}
+
+impl<'a> Growing<'a> {
+    fn folder(&mut self, path: &str, depth: usize, level: usize) -> Node<'a> {
+        self.reached = self.reached.max(level);
+        let beneath = self.index.range(self.index.beneath(path));
+        let (files, bytes) = beneath.fold((0, 0), |(files, bytes), file| (files + 1, bytes + file.size()));
+        let children = (level < depth && !self.is_cut).then(|| self.children(path, depth, level + 1));
+        Node::Folder { path: path.to_owned(), children, files, bytes }
+    }
+
+    fn children(&mut self, path: &str, depth: usize, level: usize) -> Vec<Node<'a>> {
+        let (mut folders, mut files) = (Vec::new(), Vec::new());
+        for child in self.index.children(path) {
+            let name = match &child {
+                Child::File(file) => file.name(),
+                Child::Folder(path) => path.rsplit('/').next().unwrap_or_default(),
+            };
+            if !self.hidden && name.starts_with('.') {
+                continue;
+            }
+            if self.nodes >= self.most {
+                self.is_cut = true;
+                break;
+            }
+            self.nodes += 1;
+            self.reached = self.reached.max(level);
+            match child {
+                Child::File(file) => files.push(Node::File(file)),
+                Child::Folder(path) => folders.push(path),
+            }
+        }
+        // Level by level, so that a cut takes away what is deep before what is near.
+        let mut nodes: Vec<_> = folders.into_iter().map(|path| self.folder(path, depth, level)).collect();
+        nodes.append(&mut files);
+        nodes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::tests::of;
+
+    fn drawn(node: &Node<'_>) -> String {
+        match node {
+            Node::File(file) => file.name().to_owned(),
+            Node::Folder { path, children, files, .. } => {
+                let inside: Vec<_> = children.iter().flatten().map(drawn).collect();
+                format!("{path}/{files}[{}]", inside.join(" "))
+            }
+        }
+    }
+
+    #[test]
+    fn a_tree_is_as_deep_and_as_big_as_wanted() {
+        let index = of(&["a/b/c.rs", "a/d.rs", "a/.x", ".git-x/y", "e"]);
+        let draw = |folder, depth, hidden, most| {
+            let tree = tree(&index, folder, depth, hidden, most);
+            (drawn(&tree.root), tree.nodes, tree.depth, tree.is_cut)
+        };
+        assert_eq!(draw("", 1, false, 99), ("/5[a/3[] e]".into(), 3, 1, false));
+        assert_eq!(draw("", 9, false, 99), ("/5[a/3[a/b/1[c.rs] d.rs] e]".into(), 6, 3, false));
+        assert_eq!(draw("a", 1, true, 99), ("a/3[a/b/1[] .x d.rs]".into(), 4, 1, false));
+        assert_eq!(draw("", 9, false, 2), ("/5[a/3[]]".into(), 2, 1, true));
+    }
+}

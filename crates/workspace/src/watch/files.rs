@@ -1,0 +1,197 @@
+//! The files of a workspace as the system tells of them.
+//!
+//! Each folder that git does not ignore is watched by itself, so what a build writes into an ignored one costs nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use notify::event::{EventKindMask, ModifyKind, RenameMode};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::mpsc;
+
+use super::burst::{Burst, Touch, settle};
+use super::{Change, Error};
+use crate::Root;
+use crate::index::{Facts, Index, look, walker};
+
+/// Touches that wait at most. Beyond that the kernel keeps them, and says so when it cannot.
+const WAITING: usize = 4096;
+
+/// Watches the folders of a workspace. All of it waits for the disk.
+pub(super) struct FileWatcher {
+    root: Root,
+    watcher: RecommendedWatcher,
+    folders: BTreeSet<String>,
+}
+
+/// What a burst came to.
+pub(super) struct Settled {
+    pub(super) changes: Vec<Change>,
+    /// The same for the index.
+    pub(super) facts: BTreeMap<String, Option<Facts>>,
+    /// What git ignores may be something else now, so everything must be looked at.
+    pub(super) rules_changed: bool,
+}
+
+impl FileWatcher {
+    /// Begins to watch all folders.
+    pub(super) fn start(root: Root) -> Result<(Self, mpsc::Receiver<Touch>), Error> {
+        let (touches, received) = mpsc::channel(WAITING);
+        let top = root.path().to_owned();
+        let handler = move |event: notify::Result<Event>| {
+            for touch in touches_of(&top, event) {
+                // The receiver is gone when nobody follows any more.
+                let _ = touches.blocking_send(touch);
+            }
+        };
+        let config = notify::Config::default().with_follow_symlinks(false).with_event_kinds(
+            EventKindMask::CREATE | EventKindMask::REMOVE | EventKindMask::MODIFY_DATA | EventKindMask::MODIFY_NAME,
+        );
+        let watcher = RecommendedWatcher::new(handler, config).map_err(Error::from)?;
+        let mut files = Self { root, watcher, folders: BTreeSet::new() };
+        files.watch_all()?;
+        Ok((files, received))
+    }
+
+    /// Watches every folder that is not watched yet.
+    pub(super) fn watch_all(&mut self) -> Result<(), Error> {
+        self.watch_beneath("", |_| {})
+    }
+
+    /// Watches a folder and those beneath it, and tells the files that are there. Each folder is watched before it is read,
+    /// so nothing falls between.
+    fn watch_beneath(&mut self, folder: &str, mut file: impl FnMut(String)) -> Result<(), Error> {
+        let top = self.root.path().to_owned();
+        for entry in walker(&top.join(folder)).build().flatten() {
+            let Some(path) = entry.path().strip_prefix(&top).ok().and_then(Path::to_str) else { continue };
+            if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                self.watch(path, entry.path())?;
+            } else {
+                file(path.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn watch(&mut self, path: &str, full: &Path) -> Result<(), Error> {
+        if self.folders.contains(path) {
+            return Ok(());
+        }
+        match self.watcher.watch(full, RecursiveMode::NonRecursive) {
+            Ok(()) => _ = self.folders.insert(path.to_owned()),
+            // Gone again already, or not ours to see.
+            Err(error) if !matches!(error.kind, notify::ErrorKind::MaxFilesWatch) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Watches a folder and those beneath it no more: it is gone, or elsewhere.
+    fn unwatch_beneath(&mut self, folder: &str) {
+        let is_its =
+            |path: &String| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let gone: Vec<_> = self.folders.iter().filter(|path| is_its(path)).cloned().collect();
+        for path in gone {
+            // The system has forgotten it if it is gone.
+            let _ = self.watcher.unwatch(&self.root.path().join(&path));
+            self.folders.remove(&path);
+        }
+    }
+
+    /// What a burst came to.
+    pub(super) fn settle(&mut self, burst: Burst, index: &Index) -> Result<Settled, Error> {
+        let Burst { mut touched, moved, .. } = burst;
+        let mut pairs = Vec::new();
+        for (from, to) in moved {
+            let beneath = index.beneath(&from);
+            if beneath.is_empty() {
+                pairs.push((from, to));
+                continue;
+            }
+            // A folder was moved, and with it every file that was in it.
+            for file in index.range(beneath) {
+                let target = format!("{to}{}", &file.path()[from.len()..]);
+                touched.entry(file.path().to_owned()).or_default();
+                touched.entry(target.clone()).or_default();
+                pairs.push((file.path().to_owned(), target));
+            }
+        }
+        for path in touched.keys().cloned().collect::<Vec<_>>() {
+            self.expand(&path, index, &mut touched)?;
+        }
+        self.leave_out_ignored(&mut touched, index);
+        let rules_changed = touched.keys().any(|path| path.rsplit('/').next() == Some(".gitignore"));
+        let now: BTreeMap<_, _> = touched.keys().map(|path| (path.clone(), look(&self.root, path))).collect();
+        let before = |path: &str| index.get(path).map(|file| file.facts());
+        let changes = settle(&touched, &pairs, before, |path| now.get(path).copied().flatten());
+        let mut facts = now;
+        for (path, facts) in &mut facts {
+            if let (Some(facts), Some(before)) = (facts, before(path)) {
+                facts.tracked = before.tracked;
+            }
+        }
+        Ok(Settled { changes, facts, rules_changed })
+    }
+
+    /// A touched folder stands for what is in it and for what was in it.
+    fn expand(&mut self, path: &str, index: &Index, touched: &mut BTreeMap<String, bool>) -> Result<(), Error> {
+        let full = self.root.path().join(path);
+        let is_folder = full.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        let beneath = index.beneath(path);
+        if !is_folder && beneath.is_empty() && !self.folders.contains(path) {
+            return Ok(());
+        }
+        for file in index.range(beneath) {
+            touched.entry(file.path().to_owned()).or_default();
+        }
+        // What was watched there may be another folder by now.
+        self.unwatch_beneath(path);
+        if is_folder && !self.is_ignored(path) {
+            self.watch_beneath(path, |file| _ = touched.entry(file).or_default())?;
+        }
+        Ok(())
+    }
+
+    fn is_ignored(&self, path: &str) -> bool {
+        let (folder, _) = path.rsplit_once('/').unwrap_or_default();
+        !self.kept_in(folder).contains(path)
+    }
+
+    /// Takes out what git ignores; what the index has is not ignored.
+    fn leave_out_ignored(&self, touched: &mut BTreeMap<String, bool>, index: &Index) {
+        let mut kept = BTreeMap::new();
+        touched.retain(|path, _| {
+            let (folder, _) = path.rsplit_once('/').unwrap_or_default();
+            index.get(path).is_some()
+                || kept.entry(folder.to_owned()).or_insert_with(|| self.kept_in(folder)).contains(path)
+        });
+    }
+
+    /// What is directly in a folder and not ignored: asked of the same walk that built the index, so both always agree.
+    fn kept_in(&self, folder: &str) -> BTreeSet<String> {
+        let top = self.root.path();
+        let entries = walker(&top.join(folder)).max_depth(Some(1)).build().flatten().filter(|entry| entry.depth() == 1);
+        entries.filter_map(|entry| Some(entry.path().strip_prefix(top).ok()?.to_str()?.to_owned())).collect()
+    }
+}
+
+/// What an event tells of paths in the workspace.
+fn touches_of(top: &Path, event: notify::Result<Event>) -> Vec<Touch> {
+    let Ok(event) = event else { return vec![Touch::Lost] };
+    if event.need_rescan() {
+        return vec![Touch::Lost];
+    }
+    // A name that is no text is not in the index either.
+    let mut paths = event.paths.iter().filter_map(|path| Some(path.strip_prefix(top).ok()?.to_str()?.to_owned()));
+    match event.kind {
+        EventKind::Modify(ModifyKind::Name(RenameMode::Both)) => match (paths.next(), paths.next()) {
+            (Some(from), Some(to)) => vec![Touch::Moved(from, to)],
+            (path, other) => path.into_iter().chain(other).map(Touch::Seen).collect(),
+        },
+        EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)) => {
+            paths.map(Touch::Seen).collect()
+        }
+        EventKind::Modify(_) => paths.map(Touch::Written).collect(),
+        _ => Vec::new(),
+    }
+}
