@@ -186,6 +186,8 @@ export interface Methods {
   "git/pull": { params: GitPullParams; result: GitPullResult };
   /** Looks what a remote has. */
   "git/fetch": { params: GitFetchParams; result: GitFetchResult };
+  /** Ends a push, pull or fetch that runs. */
+  "git/cancel": { params: GitParams; result: Done };
   /** Lists branches, here and as last seen elsewhere. */
   "git/branches": { params: GitParams; result: GitBranchesResult };
   /** Goes to another branch. */
@@ -1079,7 +1081,7 @@ export interface DiscoveredRepository {
 
 /** It is done, in words. */
 export interface Done {
-  /** Always true. */
+  /** It is; false only where there was nothing to do. */
   success: boolean;
   /** For people. */
   message: string;

@@ -167,6 +167,8 @@ impl Connection {
         let changes = matches!(cost, Cost::Change | Cost::Start);
         let About { session_id, workspace_id } = if changes { About::of(&call) } else { About::default() };
         let turn = match session_id {
+            // Who ends something does not wait for its end.
+            _ if method == Some(Method::GitCancel) => None,
             _ if changes && method.is_some_and(Method::is_git) => {
                 Some(self.turns.place(format!("git {}", workspace_id.unwrap_or_default())).await)
             }

@@ -134,6 +134,7 @@ async fn handle(context: &Context<'_>, method: Method, params: Option<&RawValue>
         GitPush => git::sync::push,
         GitPull => git::sync::pull,
         GitFetch => git::sync::fetch,
+        GitCancel => git::sync::cancel,
         GitBranches => git::refs::branches,
         GitCheckout => git::refs::checkout,
         GitBranchDelete => git::refs::delete,

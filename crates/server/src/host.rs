@@ -17,6 +17,7 @@ use crate::discoveries::Discoveries;
 use crate::fault;
 use crate::limits::RateLimits;
 use crate::live::Live;
+use crate::long_work::LongWork;
 use crate::metrics::Tally;
 use crate::presence::Presence;
 use crate::projected::Projections;
@@ -51,6 +52,8 @@ pub(crate) struct Host {
     pub(crate) discoveries: Arc<Discoveries>,
     /// Whose turn it is to change each workspace's repository.
     pub(crate) repositories: Turns,
+    /// Pushes, pulls and fetches that run.
+    pub(crate) long_work: LongWork,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,
     /// The workspaces that somebody follows or searches.
@@ -74,6 +77,7 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(parts: Parts, settings: Settings, workspaces: Workspaces, auth: Arc<Auth>, quiet: Quiet) -> Self {
+        let closing = CancellationToken::new();
         Self {
             rates: RateLimits::new(&settings.limits),
             engine: parts.engine,
@@ -94,7 +98,8 @@ impl Host {
             tally: Tally::default(),
             heartbeats: AtomicU64::new(0),
             stop_asked: CancellationToken::new(),
-            closing: CancellationToken::new(),
+            long_work: LongWork::new(closing.clone()),
+            closing,
             tasks: TaskTracker::new(),
         }
     }

@@ -28,6 +28,7 @@ mod images;
 mod limits;
 mod live;
 mod local;
+mod long_work;
 mod metrics;
 mod presence;
 mod projected;

@@ -240,6 +240,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
         | Method::GitPush
         | Method::GitPull
         | Method::GitFetch
+        | Method::GitCancel
         | Method::GitBranches
         | Method::GitCheckout
         | Method::GitBranchDelete

@@ -189,7 +189,7 @@ params! {
 wire! {
     /// It is done, in words.
     Done {
-        /// Always true.
+        /// It is; false only where there was nothing to do.
         success: bool,
         /// For people.
         message: String,

@@ -113,6 +113,7 @@ fn only_for_new(params: &SessionStartParams) -> Result<(), Fault> {
         ("env", params.env.is_some()),
         ("isolation", params.isolation.is_some()),
         ("credential_namespace", params.credential_namespace.is_some()),
+        ("worktree", params.worktree == Some(true)),
     ];
     match named.iter().find(|(_, is_there)| *is_there) {
         None => Ok(()),

@@ -139,6 +139,31 @@ async fn commits_go_out_and_come_in_with_progress_and_conflicts_are_results() {
 }
 
 #[tokio::test]
+async fn a_push_that_hangs_is_cancelled_by_whoever_likes() {
+    use std::os::unix::fs::PermissionsExt;
+    let door = Door::open_with(unlimited).await;
+    let (mut client, terminal, id) = stage(&door).await;
+    let (script, mark) = (terminal.folder.with_file_name("hang"), terminal.folder.with_file_name("started"));
+    std::fs::write(&script, format!("#!/bin/sh\ntouch {}\nexec sleep 600\n", mark.display())).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    terminal.git(&["config", "core.sshCommand", script.to_str().unwrap()]);
+    terminal.git(&["remote", "add", "origin", "ssh://example.invalid/x"]);
+    let of = json!({ "workspace_id": id });
+    assert_eq!(client.call("git/cancel", of.clone()).await.unwrap()["success"], false);
+    let pushing = client.ask("git/push", json!({ "workspace_id": id, "set_upstream": true })).await;
+    testkit::soon("a push that hangs", async {
+        while !mark.exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+    assert_eq!(client.call("git/cancel", of).await.unwrap()["success"], true);
+    let ended = client.answer(pushing).await.unwrap_err();
+    assert_eq!((&ended["code"], &ended["data"]["kind"]), (&json!(-32031), &json!("CANCELLED")));
+    assert_eq!(client.event("git_operation_completed").await["success"], false);
+}
+
+#[tokio::test]
 async fn a_log_is_paged_with_its_graph() {
     let door = Door::open_with(unlimited).await;
     let (mut client, terminal, id) = stage(&door).await;

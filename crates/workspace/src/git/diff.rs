@@ -61,6 +61,7 @@ pub struct FileDiff {
 
 impl Git {
     /// What changed in one file: on the side that is named, or on the first that has something (folder, then index).
+    /// A folder has the changes of all its files, but for those that git does not know.
     pub async fn diff_file(&self, path: &RelPath, side: Option<Side>, limits: DiffLimits) -> Result<FileDiff, Error> {
         let status = self.status_of(std::slice::from_ref(path)).await?;
         let is_untracked = status.untracked.iter().any(|change| change.path == path.as_str());
@@ -69,8 +70,11 @@ impl Git {
         }
         let sides = side.map_or_else(|| vec![Side::Unstaged, Side::Staged], |side| vec![side]);
         for side in &sides {
-            if let Some(found) = self.patches(side, std::slice::from_ref(path), limits).await?.into_iter().next() {
-                return Ok(found);
+            let found = self.patches(side, std::slice::from_ref(path), limits).await?;
+            if let Some(all) = found.into_iter().reduce(joined) {
+                let mut all = FileDiff { path: path.to_string(), ..all };
+                cut(&mut all, limits.file);
+                return Ok(all);
             }
         }
         if !self.knows(path).await? {
@@ -184,6 +188,18 @@ fn shown(part: &patch::Patch<'_>, side: &Side, limits: DiffLimits) -> FileDiff {
     diff.additions = lines().filter(|line| line.starts_with('+')).count() as u64;
     diff.deletions = lines().filter(|line| line.starts_with('-')).count() as u64;
     diff
+}
+
+fn joined(one: FileDiff, other: FileDiff) -> FileDiff {
+    FileDiff {
+        diff: one.diff + &other.diff,
+        is_new: one.is_new && other.is_new,
+        is_binary: one.is_binary && other.is_binary,
+        is_truncated: one.is_truncated || other.is_truncated,
+        additions: one.additions + other.additions,
+        deletions: one.deletions + other.deletions,
+        ..one
+    }
 }
 
 /// Shortens a diff to so many bytes, at the end of a character.

@@ -19,6 +19,8 @@ pub enum GitKind {
     Locked,
     /// It took too long and was ended.
     Timeout,
+    /// Somebody ended it.
+    Cancelled,
     /// It said more than is taken.
     TooMuch,
     /// A name that no branch, remote or revision can have, or a path or address that is refused.
@@ -142,6 +144,7 @@ impl GitKind {
             Self::Broken => "BROKEN_REPOSITORY",
             Self::Locked => "LOCKED",
             Self::Timeout => "TIMEOUT",
+            Self::Cancelled => "CANCELLED",
             Self::TooMuch => "TOO_MUCH_OUTPUT",
             Self::BadName => "INVALID_NAME",
             Self::NoSuchRef => "REF_NOT_FOUND",

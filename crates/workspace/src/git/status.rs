@@ -6,6 +6,11 @@ use super::call::Call;
 use super::run::Git;
 use crate::{Error, RelPath};
 
+/// Files of a side whose lines are counted at most: each has to be read.
+const COUNTED: usize = 1000;
+/// Files of a side that are named to git at most: it compares each file of the tree with each name.
+const NAMED: usize = 50;
+
 /// A file that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -54,15 +59,13 @@ impl Status {
 }
 
 impl Git {
-    /// How the working copy is, with the lines of each file.
+    /// How the working copy is, with the lines of each file on a side with few of them.
     pub async fn status(&self) -> Result<Status, Error> {
         let mut status = self.status_of(&[]).await?;
-        if !status.staged.is_empty() {
-            count(&mut status.staged, &self.numstat(&["--cached"]).await?);
-        }
-        if !status.unstaged.is_empty() {
-            count(&mut status.unstaged, &self.numstat(&[]).await?);
-        }
+        let (staged, unstaged) =
+            tokio::try_join!(self.lines(&status.staged, &["--cached"]), self.lines(&status.unstaged, &[]))?;
+        count(&mut status.staged, &staged);
+        count(&mut status.unstaged, &unstaged);
         Ok(status)
     }
 
@@ -74,15 +77,22 @@ impl Git {
         Ok(parse(&answer))
     }
 
-    /// Lines added and deleted by path, of what a diff compares.
-    pub(crate) async fn numstat(&self, what: &[&str]) -> Result<Lines, Error> {
+    /// Lines added and deleted by path, of what a diff compares; none where that would take long.
+    async fn lines(&self, changes: &[Change], what: &[&str]) -> Result<Lines, Error> {
+        if changes.is_empty() || changes.len() > COUNTED {
+            return Ok(Lines::new());
+        }
+        // With their names git looks at these files alone, and not at the whole tree a second time.
+        let named = if changes.len() > NAMED { &[] } else { changes };
+        let paths = named.iter().flat_map(|change| [Some(&change.path), change.from.as_ref()]).flatten();
+        let paths: Vec<_> = paths.filter_map(|path| RelPath::parse(path).ok()).collect();
         let args = ["diff", "--numstat", "-z", "-M", "--no-ext-diff", "--no-textconv"];
-        Ok(lines(&self.answer(Call::read("diff").args(args).args(what).arg("--")).await?))
+        Ok(lines(&self.answer(Call::read("diff").args(args).args(what).paths(&paths)).await?))
     }
 }
 
 /// Lines added and deleted by path; none for what is not text.
-pub(crate) type Lines = HashMap<String, Option<(u64, u64)>>;
+type Lines = HashMap<String, Option<(u64, u64)>>;
 
 fn count(changes: &mut [Change], lines: &Lines) {
     for change in changes {

@@ -67,6 +67,7 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
                 "pruned_branches": [], "new_commits": 2,
             }),
         ),
+        Method::GitCancel => (of, json!({ "success": true, "message": "What ran is cancelled" })),
         Method::GitBranches => (
             of,
             json!({

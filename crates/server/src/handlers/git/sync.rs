@@ -9,13 +9,14 @@ use roost_proto::rpc::{
     GitStashResult,
 };
 use roost_workspace::Error;
-use roost_workspace::git::{Branch, Git, Merged, Progress, Push, Pushed, Remote, Rev, Stash, StashDo};
+use roost_workspace::git::{Branch, Git, GitKind, Merged, Progress, Push, Pushed, Remote, Rev, Stash, StashDo};
 use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::Repository;
 use crate::dispatch::Context;
 use crate::fault;
+use crate::handlers::file;
 
 /// Lines of progress that wait to be told.
 const WAITING: usize = 16;
@@ -26,9 +27,10 @@ impl Repository<'_> {
     /// Does something that takes long, and tells those who follow the workspace how far it is.
     async fn followed<T, F: Future<Output = Result<T, Error>>>(
         &self,
-        operation: &str,
+        operation: &'static str,
         work: impl FnOnce(Git) -> F,
     ) -> Result<T, Error> {
+        let ended = self.context.host.long_work.begin(self.entry.id.as_str());
         let (progress, mut told) = mpsc::channel(WAITING);
         let work = work(self.git.clone().with_progress(progress));
         let tell = async {
@@ -46,7 +48,13 @@ impl Repository<'_> {
                 last = Some((phase, Instant::now()));
             }
         };
-        tokio::join!(work, tell).0
+        let work = async { tokio::join!(work, tell).0 };
+        tokio::select! {
+            done = work => done,
+            () = ended.cancelled() => {
+                Err(Error::Git { operation, message: "it was cancelled".into(), kind: GitKind::Cancelled })
+            }
+        }
     }
 }
 
@@ -119,6 +127,13 @@ pub(crate) async fn fetch(context: &Context<'_>, params: GitFetchParams) -> Resu
         pruned_branches: fetched.pruned,
         new_commits: fetched.commits,
     })
+}
+
+pub(crate) async fn cancel(context: &Context<'_>, params: GitParams) -> Result<Done, Fault> {
+    let entry = file::named(context, params.workspace_id.as_deref())?;
+    let success = context.host.long_work.end(entry.id.as_str());
+    let message = if success { "What ran is cancelled" } else { "Nothing runs that takes long" };
+    Ok(Done { success, message: message.into() })
 }
 
 pub(crate) async fn merge(context: &Context<'_>, params: GitMergeParams) -> Result<GitMergeResult, Fault> {

@@ -76,6 +76,20 @@ async fn a_diff_of_one_file_is_of_the_side_that_has_one() {
 }
 
 #[tokio::test]
+async fn a_diff_of_a_folder_is_that_of_its_files() {
+    let repo = Repo::new();
+    repo.write("dir/a", "a\n");
+    repo.write("dir/b", "b\n");
+    repo.commit("two");
+    repo.write("dir/a", "A\n");
+    repo.write("dir/b", "B\n");
+    repo.write("file", "elsewhere\n");
+    let diff = repo.git().diff_file(&path("dir"), None, DiffLimits::default()).await.unwrap();
+    assert_eq!((diff.path.as_str(), diff.additions, diff.deletions), ("dir", 2, 2));
+    assert!(diff.diff.contains("+A\n") && diff.diff.contains("+B\n") && !diff.diff.contains("elsewhere"), "{diff:?}");
+}
+
+#[tokio::test]
 async fn a_new_file_is_all_new_and_a_picture_is_named_as_such() {
     let repo = Repo::new();
     repo.write("dir/-new", "a\nb");
