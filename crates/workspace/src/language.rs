@@ -77,5 +77,5 @@ pub(crate) fn of(name: &str) -> Option<&'static str> {
         return None;
     }
     let is_its = |known: &&str| known.eq_ignore_ascii_case(extension);
-    EXTENSIONS.iter().find(|(_, extensions)| extensions.iter().any(|known| is_its(known))).map(|(name, _)| *name)
+    EXTENSIONS.iter().find(|(_, extensions)| extensions.iter().any(&is_its)).map(|(name, _)| *name)
 }

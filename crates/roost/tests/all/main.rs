@@ -22,6 +22,7 @@ mod past;
 mod presets;
 mod running;
 mod sandbox;
+mod search;
 mod serving;
 mod sessions;
 mod stopping;
