@@ -470,6 +470,8 @@ export interface AgentRunParams {
   workspace_id?: string;
   /** Which runtime. */
   agent_type?: string;
+  /** Variables that a new session's runtime gets on top of its environment; their values are told nobody else. */
+  env?: Record<string, Secret>;
   /** Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. */
   images?: PromptImage[];
   /** Files that the prompt refers to: paths below the session's folder; at the local door any. */
@@ -2429,6 +2431,15 @@ export type InteractionMode =
   /** Nobody answers; nothing may wait for a terminal. */
   | "non_interactive";
 
+/** How much of the user's own home a runtime shares. */
+export type IsolationLevel =
+  /** The user's own home and XDG directories. */
+  | "shared"
+  /** Directories of the credential namespace, kept between sessions. */
+  | "namespaced"
+  /** Directories of one session, removed at its end. */
+  | "ephemeral";
+
 /** Who keeps a session. */
 export type KeptBy =
   /** Roost. */
@@ -3345,6 +3356,8 @@ export interface RuntimeAvailability {
   version?: string;
   /** Its user is logged in, as far as can be known without the network. */
   loggedIn: boolean;
+  /** Whether and how, in words: `yes, by a key`, `yes, by an account`, `no` or `unknown`. */
+  login?: string;
   /** Why it cannot be used, and what to do. */
   reason?: string;
 }
@@ -3671,6 +3684,9 @@ export interface SearchUpdateParams {
   query: string;
 }
 
+/** A text that is passed on and never shown: it has no place in events, logs and errors. */
+export type Secret = string;
+
 /** What the server can do. */
 export interface ServerCapabilities {
   /** Agents can be run, stopped, answered, listed and watched. */
@@ -3723,8 +3739,14 @@ export interface SessionCreatedPayload {
   mode: Mode;
   /** The workspace it was made in. */
   workspace_id?: WorkspaceId;
-  /** The runtime's own configuration, passed on and never interpreted. */
+  /** How much of the user's home its runtime shares, where the session says so itself. */
+  isolation?: IsolationLevel;
+  /** The names of the variables that its runtime gets; their values are told nobody else. */
+  env?: string[];
+  /** The runtime's own configuration, passed on and never interpreted; secrets are taken out. */
   runtime_config?: Record<string, unknown>;
+  /** The hash of that configuration with its secrets. */
+  runtime_config_hash?: string;
   /** It began outside of Roost. */
   adopted?: Adopted;
 }
@@ -3947,8 +3969,14 @@ export interface SessionRecord {
   queue?: QueuedPrompt[];
   /** The workspace it was made in. */
   workspace_id?: WorkspaceId;
-  /** The runtime's own configuration, passed on and never interpreted. */
+  /** How much of the user's home its runtime shares, where the session says so itself. */
+  isolation?: IsolationLevel;
+  /** The names of the variables that its runtime gets; their values are told nobody else. */
+  env?: string[];
+  /** The runtime's own configuration, passed on and never interpreted; secrets are taken out. */
   runtime_config?: Record<string, unknown>;
+  /** The hash of that configuration with its secrets. */
+  runtime_config_hash?: string;
   /** It began outside of Roost. */
   adopted?: Adopted;
 }
@@ -3985,6 +4013,8 @@ export interface SessionSendParams {
   agent_type?: string;
   /** Whether somebody can be asked; `present` if absent. */
   approver?: Presence;
+  /** The session's model from this prompt on. */
+  model?: string;
   /** Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. */
   images?: PromptImage[];
   /** Files that the prompt refers to: paths below the session's folder; at the local door any. */
@@ -4062,6 +4092,12 @@ export interface SessionStartParams {
   model?: string;
   /** The runtime's own configuration. */
   runtime_config?: Record<string, unknown>;
+  /** Variables that its runtime gets on top of its environment; their values are told nobody else. */
+  env?: Record<string, Secret>;
+  /** How much of the user's home its runtime shares. */
+  isolation?: IsolationLevel;
+  /** Whose logins it uses, where they are kept apart. */
+  credential_namespace?: string;
 }
 
 /** The session is there. */

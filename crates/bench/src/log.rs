@@ -128,7 +128,10 @@ fn created() -> SessionCreatedPayload {
         permission_mode: Mode::Ask.into(),
         mode: Mode::Ask,
         workspace_id: None,
+        isolation: None,
+        env: Vec::new(),
         runtime_config: None,
+        runtime_config_hash: None,
         adopted: None,
     }
 }

@@ -69,6 +69,8 @@ impl Stage {
             cwd: self.cwd.clone(),
             mode,
             credential_namespace: "default".into(),
+            isolation: None,
+            env: Default::default(),
             input: Default::default(),
             workspace_id: None,
         };

@@ -67,7 +67,10 @@ pub(crate) struct Origin {
 }
 
 /// Keeps what went to the runtime, and says where. What cannot be kept is still known by its hash.
-async fn model_input(artifacts: &Artifacts, sent: SentInput) -> ModelInputPayload {
+async fn model_input(artifacts: &Artifacts, mut sent: SentInput) -> ModelInputPayload {
+    if let Some(Value::Object(settings)) = sent.input.get_mut("runtime_config") {
+        *settings = roost_policy::redact_settings(settings);
+    }
     let keep = async |value: &Value, name| {
         let text = serde_json::to_string_pretty(value).unwrap_or_default();
         match artifacts.put(text.into_bytes(), "application/json", name).await {
@@ -88,9 +91,10 @@ async fn model_input(artifacts: &Artifacts, sent: SentInput) -> ModelInputPayloa
 }
 
 /// How a prompt wants to be served.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Manner {
     mode: Option<Mode>,
+    model: Option<String>,
     approver: Approver,
 }
 
@@ -242,13 +246,14 @@ impl Actor {
                 return Err(Error::QueueTooBig { session: self.profile.id.clone(), max: MAX_QUEUE_BYTES });
             }
             self.queue.push(queued);
-            self.manners.insert(prompt_id.clone(), Manner { mode: prompt.mode, approver: prompt.approver });
+            let manner = Manner { mode: prompt.mode, model: prompt.model, approver: prompt.approver };
+            self.manners.insert(prompt_id.clone(), manner);
             let queue = Some(self.queue.clone());
             self.write(vec![SessionUpdatedPayload { queue, ..Default::default() }.into()]).await?.await?;
             return Ok(Accepted::Queued(prompt_id));
         }
         let queued = QueuedPrompt { prompt_id: PromptId::new(), message: prompt.message, held: false };
-        let manner = Manner { mode: prompt.mode, approver: prompt.approver };
+        let manner = Manner { mode: prompt.mode, model: prompt.model, approver: prompt.approver };
         self.begin(queued, manner, Vec::new()).await.map(Accepted::Started)
     }
 
@@ -264,11 +269,22 @@ impl Actor {
         {
             self.discard_runtime().await;
         }
+        let model = manner.model.filter(|model| self.profile.input.model.as_ref() != Some(model));
+        if let Some(runtime) = &self.runtime
+            && model.is_some()
+            && !runtime.session.switches_model()
+        {
+            self.discard_runtime().await;
+        }
         let slot = match self.runtime {
             Some(_) => None,
             None => Some(self.shared.slots.claim()?),
         };
         self.mode = manner.mode.unwrap_or(self.mode);
+        if model.is_some() {
+            self.profile.input.model.clone_from(&model);
+            before.push(SessionUpdatedPayload { model, ..Default::default() }.into());
+        }
         let task_id = TaskId::new();
         if let Ok(status) = self.status.after(SessionStep::Prompt) {
             self.status = status;
@@ -281,6 +297,7 @@ impl Actor {
             task_id: task_id.clone(),
             message: prompt.message.clone(),
             mode: self.mode,
+            model: self.profile.input.model.clone(),
             interaction_mode,
             tool_manifest: self.shared.config.host_tools.as_deref().map(host_tools::manifest),
         };

@@ -4,6 +4,7 @@
 //! events and enforces their order (see [`crate::ledger`]), so no adapter can break the log.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
@@ -61,6 +62,11 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
     /// How a person logs in, where a login is needed.
     async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String>;
 
+    /// The runtime's own command by which a person logs in at a terminal, where it has one.
+    fn login(&self, _env: &RuntimeEnv) -> Option<LoginCommand> {
+        None
+    }
+
     /// Starts the runtime with a new session.
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError>;
 
@@ -106,6 +112,17 @@ pub enum Availability {
         /// What to do about it.
         reason: String,
     },
+}
+
+/// A command by which a person logs in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoginCommand {
+    /// The program.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its whole environment.
+    pub env: BTreeMap<String, String>,
 }
 
 /// What a session is opened with.
@@ -167,6 +184,11 @@ pub trait RuntimeSession: Send {
     /// The runtime's own id for the session.
     fn native_id(&self) -> Option<RuntimeSessionId>;
 
+    /// A task may name another model than the one before; else the runtime is started anew for it.
+    fn switches_model(&self) -> bool {
+        false
+    }
+
     /// Starts a task; one at a time.
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError>;
 
@@ -194,6 +216,8 @@ pub struct TaskInput {
     pub tool_manifest: Option<ToolManifest>,
     /// How much it may do unasked.
     pub mode: Mode,
+    /// The session's model, where one was named.
+    pub model: Option<String>,
     /// Whether somebody may be asked.
     pub interaction_mode: InteractionMode,
 }

@@ -8,6 +8,7 @@ use roost_proto::session::Adopted;
 use crate::engine::{CONTRACT_VERSION, Engine, directory};
 use crate::error::Error;
 use crate::past::Kept;
+use crate::private::Private;
 
 /// What a conversation that is taken over gets from here.
 #[derive(Clone, Debug, Default)]
@@ -41,10 +42,13 @@ impl Engine {
             permission_mode: PermissionMode::from(adoption.mode),
             mode: adoption.mode,
             workspace_id: adoption.workspace_id,
+            isolation: None,
+            env: Vec::new(),
             runtime_config: None,
+            runtime_config_hash: None,
             adopted: Some(Adopted { runtime_session_id: kept.session.id.clone(), messages: before.len() as u64 }),
         };
-        self.begin(&session_id, adapter, created).await?;
+        self.begin(&session_id, adapter, created, Private::default()).await?;
         Ok(session_id)
     }
 }

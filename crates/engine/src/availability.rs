@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use roost_proto::registry::{RuntimeAvailability, RuntimeRegistry, RuntimeStatus};
-use roost_proto::runtime::RuntimeEnv;
 use roost_proto::time::Timestamp;
 use tokio::sync::Mutex;
 
 use crate::adapter::Availability;
+use crate::environment::{Homes, NAMESPACE};
 use crate::registry::{Registered, Runtimes};
 
 /// How long what was found counts.
@@ -24,12 +24,12 @@ pub(crate) struct Looks(Mutex<Option<(Instant, Vec<RuntimeAvailability>)>>);
 
 impl Looks {
     /// The registry with what each runtime says of itself, and the default that follows from it.
-    pub(crate) async fn registry(&self, runtimes: &Runtimes, env: &RuntimeEnv) -> RuntimeRegistry {
+    pub(crate) async fn registry(&self, runtimes: &Runtimes, homes: &Homes<'_>) -> RuntimeRegistry {
         let mut last = self.0.lock().await;
         let found = match &*last {
             Some((at, found)) if at.elapsed() < FRESH => found.clone(),
             _ => {
-                let found = look_at_all(runtimes, env).await;
+                let found = look_at_all(runtimes, homes).await;
                 *last = Some((Instant::now(), found.clone()));
                 found
             }
@@ -40,14 +40,14 @@ impl Looks {
 }
 
 impl Runtimes {
-    /// The registry with what each runtime says of itself in this environment, looked at now.
-    pub async fn surveyed(&self, env: &RuntimeEnv) -> RuntimeRegistry {
-        completed(self, look_at_all(self, env).await)
+    /// The registry with what each runtime says of itself in its own environment, looked at now.
+    pub async fn surveyed(&self, homes: &Homes<'_>) -> RuntimeRegistry {
+        completed(self, look_at_all(self, homes).await)
     }
 }
 
-async fn look_at_all(runtimes: &Runtimes, env: &RuntimeEnv) -> Vec<RuntimeAvailability> {
-    futures::future::join_all(runtimes.iter().map(|one| look(one, env))).await
+async fn look_at_all(runtimes: &Runtimes, homes: &Homes<'_>) -> Vec<RuntimeAvailability> {
+    futures::future::join_all(runtimes.iter().map(|one| look(one, homes))).await
 }
 
 /// The registry with what was found, and the default that follows from it: the named one, else the first that is
@@ -72,18 +72,28 @@ fn completed(runtimes: &Runtimes, found: Vec<RuntimeAvailability>) -> RuntimeReg
     registry
 }
 
-async fn look(one: &Registered, env: &RuntimeEnv) -> RuntimeAvailability {
-    if one.status == RuntimeStatus::Disabled {
-        let reason = Some("it is disabled in roost.toml".to_owned());
-        return RuntimeAvailability { installed: false, version: None, logged_in: false, reason };
-    }
-    let version = match one.adapter.availability(env).await {
-        Availability::Installed { version } => version,
-        Availability::Missing { reason } => {
-            return RuntimeAvailability { installed: false, version: None, logged_in: false, reason: Some(reason) };
-        }
+async fn look(one: &Registered, homes: &Homes<'_>) -> RuntimeAvailability {
+    let missing = |reason: String| RuntimeAvailability {
+        installed: false,
+        version: None,
+        logged_in: false,
+        login: None,
+        reason: Some(reason),
     };
-    let logged_in = one.adapter.auth_status(env).await.logged_in;
-    let reason = if logged_in { None } else { one.adapter.ensure_login(env).await };
-    RuntimeAvailability { installed: true, version, logged_in, reason }
+    if one.status == RuntimeStatus::Disabled {
+        return missing("it is disabled in roost.toml".into());
+    }
+    // What belongs to nobody's session is gone again after the look.
+    let (env, _folders) = match homes.of(one.adapter.name().id(), NAMESPACE).await {
+        Ok(env) => env,
+        Err(error) => return missing(error.to_string()),
+    };
+    let version = match one.adapter.availability(&env).await {
+        Availability::Installed { version } => version,
+        Availability::Missing { reason } => return missing(reason),
+    };
+    let status = one.adapter.auth_status(&env).await;
+    let reason = if status.logged_in { None } else { one.adapter.ensure_login(&env).await };
+    let login = Some(status.summary().into());
+    RuntimeAvailability { installed: true, version, logged_in: status.logged_in, login, reason }
 }

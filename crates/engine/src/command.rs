@@ -19,6 +19,8 @@ pub struct Prompt {
     pub message: TranscriptMessage,
     /// From now on, how much the session may do unasked; absent means as before.
     pub mode: Option<Mode>,
+    /// From now on, the session's model; absent means as before.
+    pub model: Option<String>,
     /// Whether somebody can be asked while it is served.
     pub approver: Approver,
 }
@@ -26,7 +28,7 @@ pub struct Prompt {
 impl Prompt {
     /// A prompt of plain text from somebody who is alone.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { message: TranscriptMessage::user(text), mode: None, approver: Approver::Nobody }
+        Self { message: TranscriptMessage::user(text), mode: None, model: None, approver: Approver::Nobody }
     }
 }
 

@@ -10,12 +10,14 @@ use futures::FutureExt;
 use roost_log::Log;
 use roost_policy::RuleSet;
 use roost_process::Isolation;
+use roost_proto::canonical;
 use roost_proto::event::{NewEvent, RuntimeRef, Trace};
 use roost_proto::ids::{SessionId, WorkspaceId};
 use roost_proto::mode::{Mode, PermissionMode};
 use roost_proto::payload::{SessionCreatedPayload, SessionUpdatedPayload};
 use roost_proto::registry::RuntimeRegistry;
 use roost_proto::runtime::CreateSessionInput;
+use roost_proto::secret::Secret;
 use roost_proto::session::{SessionRecord, TaskOutcome};
 use roost_proto::time::Timestamp;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -25,11 +27,12 @@ use crate::adapter::{McpServer, RuntimeAdapter};
 use crate::artifacts::Artifacts;
 use crate::availability::Looks;
 use crate::command::{Accepted, Command, Prompt, Reply, Response};
-use crate::environment::Environments;
+use crate::environment::{Environments, Homes, NAMESPACE};
 use crate::error::Error;
 use crate::host_tools::HostTools;
 use crate::judge::{Approver, Judge};
 use crate::past::Shelves;
+use crate::private::Private;
 use crate::recovery::{self, Survivor};
 use crate::registry::Runtimes;
 use crate::runtime::{Profile, Runtime};
@@ -120,10 +123,30 @@ pub struct NewSession {
     pub mode: Mode,
     /// Whose runtime state and credentials it uses.
     pub credential_namespace: String,
+    /// How much of the user's home its runtime shares; absent means as configured.
+    pub isolation: Option<Isolation>,
+    /// Variables that its runtime gets on top of its environment.
+    pub env: BTreeMap<String, Secret>,
     /// Title, model and the runtime's own configuration.
     pub input: CreateSessionInput,
     /// The workspace it belongs to, if it is made in one.
     pub workspace_id: Option<WorkspaceId>,
+}
+
+impl NewSession {
+    /// A session in this folder that is as usual in everything else.
+    pub fn within(cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            runtime: None,
+            cwd: cwd.into(),
+            mode: Mode::default(),
+            credential_namespace: NAMESPACE.into(),
+            isolation: None,
+            env: BTreeMap::new(),
+            input: CreateSessionInput::default(),
+            workspace_id: None,
+        }
+    }
 }
 
 impl Shared {
@@ -185,7 +208,7 @@ impl Engine {
         let engine =
             Self { shared, runtimes, looks: Looks::default(), shelves, adopting: tokio::sync::Mutex::default(), live };
         for survivor in survivors {
-            engine.go_on(survivor)?;
+            engine.go_on(survivor).await?;
         }
         Ok(engine)
     }
@@ -210,7 +233,8 @@ impl Engine {
 
     /// The runtimes with what is known of them on this machine.
     pub async fn registry(&self) -> RuntimeRegistry {
-        self.looks.registry(&self.runtimes, &self.shared.config.environments.anywhere()).await
+        let Config { environments, isolation, .. } = &self.shared.config;
+        self.looks.registry(&self.runtimes, &Homes { environments, isolation }).await
     }
 
     /// What runtimes keep by themselves.
@@ -228,6 +252,10 @@ impl Engine {
         let adapter = self.runtimes.usable(&id)?;
         let cwd = directory(&new.cwd).await?;
         let session_id = SessionId::new();
+        let private = Private { env: new.env, runtime_config: new.input.runtime_config.clone() };
+        private.check()?;
+        private.store(&*self.shared.log, &session_id).await?;
+        new.input.variables = private.env.keys().cloned().collect();
         let created = SessionCreatedPayload {
             contract_version: CONTRACT_VERSION.into(),
             runtime: adapter.name(),
@@ -238,10 +266,13 @@ impl Engine {
             permission_mode: PermissionMode::from(new.mode),
             mode: new.mode,
             workspace_id: new.workspace_id,
-            runtime_config: new.input.runtime_config,
+            isolation: new.isolation,
+            env: private.env.keys().cloned().collect(),
+            runtime_config: private.runtime_config.as_ref().map(roost_policy::redact_settings),
+            runtime_config_hash: private.runtime_config.as_ref().map(|config| canonical::hash(&config.clone().into())),
             adopted: None,
         };
-        self.begin(&session_id, adapter, created).await?;
+        self.begin(&session_id, adapter, created, private).await?;
         Ok(session_id)
     }
 
@@ -251,6 +282,7 @@ impl Engine {
         session_id: &SessionId,
         adapter: Arc<dyn RuntimeAdapter>,
         created: SessionCreatedPayload,
+        private: Private,
     ) -> Result<(), Error> {
         let event = NewEvent {
             time: Timestamp::now(),
@@ -260,7 +292,8 @@ impl Engine {
         };
         self.shared.log.append(&session_id.into(), vec![event]).await?.await?;
         let record = self.shared.record(session_id.as_str()).await?;
-        let origin = Origin { profile: Profile::of(&record, adapter), record, runtime: None, task: None };
+        let profile = Profile::of(&record, adapter, private);
+        let origin = Origin { profile, record, runtime: None, task: None };
         self.spawn(self.live().as_mut(), session_id, async { Ok(origin) })?;
         Ok(())
     }
@@ -318,7 +351,8 @@ impl Engine {
         told.unwrap_or(Ok(()))
     }
 
-    /// Takes a session off the lists: it is closed first. What happened stays in the log.
+    /// Takes a session off the lists: it is closed first, and its variables and settings are forgotten. What happened
+    /// stays in the log.
     pub async fn hide(&self, session: &str) -> Result<(), Error> {
         self.close(session, "deleted").await?;
         let record = self.shared.record(session).await?;
@@ -330,7 +364,7 @@ impl Engine {
             body: hidden.into(),
         };
         self.shared.log.append(&(&record.session_id).into(), vec![event]).await?.await?;
-        Ok(())
+        Private::forget(&*self.shared.log, &record.session_id).await
     }
 
     /// Stops everything; nothing of it is left when this returns.
@@ -351,7 +385,7 @@ impl Engine {
     }
 
     /// Gives a session whose runtime went on without us an actor that goes on with its task.
-    fn go_on(&self, survivor: Survivor) -> Result<(), Error> {
+    async fn go_on(&self, survivor: Survivor) -> Result<(), Error> {
         let Survivor { record, reattached, ledger } = survivor;
         let task = reattached.task.zip(ledger).zip(record.open_task.clone()).map(|((running, ledger), open)| {
             let pending = ledger.pending();
@@ -361,7 +395,8 @@ impl Engine {
             task
         });
         let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt()));
-        let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?);
+        let private = Private::of(&*self.shared.log, &record).await?;
+        let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?, private);
         let id = record.session_id.clone();
         let origin = Origin { profile, record, runtime, task };
         self.spawn(self.live().as_mut(), &id, async { Ok(origin) })?;
@@ -389,7 +424,8 @@ impl Engine {
             }
             // Only now does the log hold everything that the successor must know.
             let record = shared.record(id.as_str()).await?;
-            Ok(Origin { profile: Profile::of(&record, adapter), record, runtime: None, task: None })
+            let private = Private::of(&*shared.log, &record).await?;
+            Ok(Origin { profile: Profile::of(&record, adapter, private), record, runtime: None, task: None })
         };
         self.spawn(live.as_mut(), &record.session_id, origin)
     }

@@ -48,11 +48,35 @@ impl Environments {
             RuntimeEnv { cwd: cwd.into(), env: texts(&variables), credential_namespace: namespace.into(), isolation };
         Ok((env, ephemeral))
     }
+}
 
-    /// The environment of no session in particular, for a look at what is installed.
-    pub(crate) fn anywhere(&self) -> RuntimeEnv {
-        let cwd = self.namespaces.display().to_string();
-        RuntimeEnv { cwd, env: texts(&self.base), credential_namespace: String::new(), isolation: None }
+/// Where runtimes live while no session runs: to look at them, and to log in there.
+pub struct Homes<'a> {
+    /// How environments are made.
+    pub environments: &'a Environments,
+    /// How far single runtimes are kept apart, by their ids.
+    pub isolation: &'a BTreeMap<String, Isolation>,
+}
+
+impl Homes<'_> {
+    /// How far a runtime is kept apart.
+    pub fn isolation(&self, runtime: &str) -> Isolation {
+        self.isolation.get(runtime).copied().unwrap_or(self.environments.isolation)
+    }
+
+    /// The environment that sessions of a runtime have in this namespace, and what must be removed afterwards.
+    pub async fn of(&self, runtime: &str, namespace: &str) -> Result<(RuntimeEnv, Option<EphemeralDir>), Error> {
+        self.kept_apart(self.isolation(runtime), namespace).await
+    }
+
+    /// The environment that sessions have which are kept apart like this, in this namespace.
+    pub async fn kept_apart(
+        &self,
+        isolation: Isolation,
+        namespace: &str,
+    ) -> Result<(RuntimeEnv, Option<EphemeralDir>), Error> {
+        let cwd = self.environments.namespaces.display().to_string();
+        self.environments.of(isolation, &SessionId::host(), namespace, &cwd).await
     }
 }
 

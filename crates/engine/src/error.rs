@@ -61,6 +61,14 @@ pub enum Error {
         /// The limit.
         max: usize,
     },
+    /// The session may not set this variable.
+    #[error("the variable \"{name}\" cannot be set for a session: {why}")]
+    BadVariable {
+        /// Its name.
+        name: String,
+        /// Why not.
+        why: String,
+    },
     /// The runtime takes no images.
     #[error("runtime \"{0}\" takes no images; leave them out, or name their files in the prompt")]
     NoImages(String),

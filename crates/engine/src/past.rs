@@ -89,7 +89,10 @@ impl Kept {
             hidden: false,
             queue: Vec::new(),
             workspace_id: None,
+            isolation: None,
+            env: Vec::new(),
             runtime_config: None,
+            runtime_config_hash: None,
             adopted: None,
         }
     }

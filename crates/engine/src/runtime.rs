@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use roost_process::EphemeralDir;
+use roost_process::{EphemeralDir, Isolation};
 use roost_proto::content::TranscriptMessage;
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{RuntimeSessionId, SessionId, TaskId};
@@ -18,6 +18,7 @@ use crate::context::{self, Compiled};
 use crate::engine::Shared;
 use crate::history;
 use crate::images;
+use crate::private::{Private, Variables};
 use crate::slots::Slot;
 
 /// An open runtime and what it occupies.
@@ -52,23 +53,30 @@ pub(crate) struct Profile {
     pub(crate) adapter: Arc<dyn RuntimeAdapter>,
     pub(crate) cwd: String,
     pub(crate) namespace: String,
+    /// How much of the user's home the runtime shares, where the session says so.
+    pub(crate) isolation: Option<Isolation>,
+    /// What the session sets in the runtime's environment.
+    pub(crate) env: Variables,
     pub(crate) input: CreateSessionInput,
 }
 
 impl Profile {
-    /// The profile of a session as the log knows it.
-    pub(crate) fn of(record: &SessionRecord, adapter: Arc<dyn RuntimeAdapter>) -> Self {
+    /// The profile of a session as the log knows it, with what is kept beside it.
+    pub(crate) fn of(record: &SessionRecord, adapter: Arc<dyn RuntimeAdapter>, private: Private) -> Self {
         let input = CreateSessionInput {
             title: record.title.clone(),
             model: record.model.clone(),
             permission_mode: Some(record.mode.into()),
-            runtime_config: record.runtime_config.clone(),
+            runtime_config: private.runtime_config,
+            variables: private.env.keys().cloned().collect(),
         };
         Self {
             id: record.session_id.clone(),
             adapter,
             cwd: record.cwd.clone(),
             namespace: record.credential_namespace.clone(),
+            isolation: record.isolation,
+            env: private.env,
             input,
         }
     }
@@ -79,6 +87,7 @@ pub(crate) struct Job {
     pub(crate) task_id: TaskId,
     pub(crate) message: TranscriptMessage,
     pub(crate) mode: Mode,
+    pub(crate) model: Option<String>,
     pub(crate) interaction_mode: InteractionMode,
     pub(crate) tool_manifest: Option<ToolManifest>,
 }
@@ -186,9 +195,12 @@ async fn launch(
         return Err(TaskError::new(FailureCode::Cancelled, "Roost is shutting down"));
     };
     let environments = &shared.config.environments;
-    let isolation = shared.config.isolation.get(profile.adapter.name().id()).copied().unwrap_or(environments.isolation);
+    let configured = shared.config.isolation.get(profile.adapter.name().id()).copied();
+    let isolation = profile.isolation.or(configured).unwrap_or(environments.isolation);
     let environment = environments.of(isolation, &profile.id, &profile.namespace, &profile.cwd).await;
-    let (env, ephemeral) = environment.map_err(|error| TaskError::new(FailureCode::SpawnFailed, error.to_string()))?;
+    let (mut env, ephemeral) =
+        environment.map_err(|error| TaskError::new(FailureCode::SpawnFailed, error.to_string()))?;
+    env.env.extend(profile.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())));
     let open = OpenSession {
         session_id: profile.id.clone(),
         env,
@@ -229,6 +241,7 @@ async fn input(shared: &Shared, job: Job, history: Vec<TranscriptMessage>) -> Re
         context_window: window,
         tool_manifest: job.tool_manifest,
         mode: job.mode,
+        model: job.model,
         interaction_mode: job.interaction_mode,
     })
 }

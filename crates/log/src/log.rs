@@ -38,6 +38,9 @@ pub trait Log: Send + Sync {
     /// The host's rows of a kind, id and JSON, ordered by id.
     fn rows(&self, kind: RowKind) -> BoxFuture<'_, Result<Vec<(String, String)>>>;
 
+    /// The host's row of this id, as JSON.
+    fn row(&self, kind: RowKind, id: &str) -> BoxFuture<'_, Result<Option<String>>>;
+
     /// Reads a stream after this event; 0 means from the first. A page may hold fewer events than asked for.
     fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> BoxFuture<'_, Result<Page>>;
 

@@ -3,7 +3,7 @@
 //! Events tell that they changed, but not all that is in them (token hashes stay here), so they cannot be made anew
 //! from events: `check` and `rebuild` leave them alone, and so does retention.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::Result;
 
@@ -16,6 +16,8 @@ pub enum RowKind {
     Device,
     /// A position in the log that a client named.
     Cursor,
+    /// What a session is started with and events must not tell.
+    Session,
     /// Something that is hashed or must not be told, such as a pairing token.
     Secret,
 }
@@ -27,6 +29,7 @@ impl RowKind {
             Self::Workspace => "workspace",
             Self::Device => "device",
             Self::Cursor => "cursor",
+            Self::Session => "session",
             Self::Secret => "secret",
         }
     }
@@ -60,6 +63,12 @@ impl RowChange {
         };
         Ok(())
     }
+}
+
+/// The row of this id.
+pub(crate) fn row(db: &Connection, kind: RowKind, id: &str) -> Result<Option<String>> {
+    let mut select = db.prepare_cached("SELECT body FROM rows WHERE kind = ?1 AND id = ?2")?;
+    Ok(select.query_row([kind.as_str(), id], |row| row.get(0)).optional()?)
 }
 
 /// The rows of a kind, id and JSON, ordered by id.

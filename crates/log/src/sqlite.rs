@@ -223,6 +223,11 @@ impl Log for SqliteLog {
         Box::pin(self.inner.readers.run(move |db| rows::rows(db, kind)))
     }
 
+    fn row(&self, kind: RowKind, id: &str) -> BoxFuture<'_, Result<Option<String>>> {
+        let id = id.to_owned();
+        Box::pin(self.inner.readers.run(move |db| rows::row(db, kind, &id)))
+    }
+
     fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> BoxFuture<'_, Result<Page>> {
         let stream = stream.clone();
         Box::pin(self.inner.readers.run(move |db| page(db, &stream, after, limit)))

@@ -49,7 +49,7 @@ mod tools;
 pub use class::{Call, Classes, Classified, ToolClass, classify};
 pub use decide::{Approver, Context, Evaluation, NO_APPROVER, ResolvedPath, evaluate};
 pub use pattern::Pattern;
-pub use redact::{REDACTED, is_secret_name, redact, redact_json};
+pub use redact::{REDACTED, is_secret_name, redact, redact_json, redact_settings};
 pub use remembered::{Memory, Remembered, Scope};
 pub use rules::{Effect, Error, Rule, RuleSet};
 pub use subject::{ParsedCommand, Subject};

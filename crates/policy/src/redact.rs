@@ -9,7 +9,7 @@ mod shaped;
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use named::is_secret_name;
 
@@ -47,6 +47,31 @@ pub fn redact_json(value: &Value) -> Value {
             fields.iter().map(clean).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// Fields below which everything may be a secret, whatever it is called.
+const OPAQUE: [&str; 4] = ["env", "environment", "headers", "http_headers"];
+
+/// A runtime's settings without their secrets: variables and headers count as such, whatever they are called.
+pub fn redact_settings(settings: &Map<String, Value>) -> Map<String, Value> {
+    let clean = |(name, value): (&String, &Value)| {
+        let is_opaque = OPAQUE.contains(&name.rsplit('.').next().unwrap_or(name)) || is_secret_name(name);
+        let value = match value {
+            _ if is_opaque => blank(value),
+            Value::Object(fields) => Value::Object(redact_settings(fields)),
+            Value::Array(items) => items.iter().map(redact_item).collect(),
+            other => redact_json(other),
+        };
+        (redact(name).into_owned(), value)
+    };
+    settings.iter().map(clean).collect()
+}
+
+fn redact_item(value: &Value) -> Value {
+    match redact_json(value) {
+        Value::Object(fields) => Value::Object(redact_settings(&fields)),
+        other => other,
     }
 }
 

@@ -62,6 +62,30 @@ impl Environment {
     }
 }
 
+/// Variables that decide what runs or where a runtime lives; whoever starts a session may not set them.
+const REFUSED: &[&str] = &["PATH", "HOME", "NODE_OPTIONS", "BASH_ENV", "ENV"];
+
+/// Beginnings of such variables.
+const REFUSED_PREFIXES: &[&str] = &["LD_", "DYLD_", "XDG_", "ROOST_"];
+
+/// Refuses a variable that a single session may not set, and says why.
+pub fn check_variable(name: &str, value: &str) -> Result<(), &'static str> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) || !name.bytes().all(is_name) {
+        return Err("a name has letters, digits and underscores, and does not begin with a digit");
+    }
+    if value.contains('\0') {
+        return Err("its value has a NUL byte, which no environment can hold");
+    }
+    if REFUSED.contains(&name) || REFUSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+        return Err(
+            "it decides which programs run or where a runtime lives; set it for all sessions of a runtime under \
+                    [runtimes.<id>.env] in roost.toml, or choose an isolation",
+        );
+    }
+    Ok(())
+}
+
 fn is_allowed(name: &OsStr) -> bool {
     name.to_str()
         .is_some_and(|name| ALLOWED.contains(&name) || ALLOWED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
@@ -70,6 +94,28 @@ fn is_allowed(name: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_session_may_not_set_what_decides_which_programs_run() {
+        let table = [
+            ("GREETING", true),
+            ("_x1", true),
+            ("PATHS", true),
+            ("PATH", false),
+            ("HOME", false),
+            ("LD_PRELOAD", false),
+            ("XDG_CONFIG_HOME", false),
+            ("ROOST_RUN", false),
+            ("NODE_OPTIONS", false),
+            ("1x", false),
+            ("a b", false),
+            ("", false),
+        ];
+        for (name, may) in table {
+            assert_eq!(check_variable(name, "value").is_ok(), may, "{name}");
+        }
+        assert!(check_variable("GREETING", "a\0b").is_err());
+    }
 
     #[test]
     fn only_the_allow_list_passes() {

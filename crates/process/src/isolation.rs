@@ -7,23 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub use roost_proto::runtime::IsolationLevel as Isolation;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{Environment, Error};
-
-/// How much of the user's own home a runtime shares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Isolation {
-    /// The user's own home and XDG directories.
-    #[default]
-    Shared,
-    /// Directories of the credential namespace, kept between sessions.
-    Namespaced,
-    /// Directories of one session, removed at its end.
-    Ephemeral,
-}
 
 /// A credential namespace such as `default`, `user:anna` or `ci:42`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -28,7 +28,7 @@ pub mod tree;
 pub use adopt::Adopted;
 pub use cgroup::cgroup_available;
 pub use control::Exit;
-pub use env::Environment;
+pub use env::{Environment, check_variable};
 pub use error::Error;
 pub use holder::{Holder, Launch};
 pub use isolation::{EphemeralDir, Isolation, Namespace, isolate, remove_ephemeral_leftovers};

@@ -52,6 +52,7 @@ pub mod registry;
 pub mod rpc;
 pub mod runtime;
 pub mod schema;
+pub mod secret;
 pub mod session;
 pub mod sources;
 pub mod time;

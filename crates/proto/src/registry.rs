@@ -132,6 +132,9 @@ pub struct RuntimeAvailability {
     pub version: Option<String>,
     /// Its user is logged in, as far as can be known without the network.
     pub logged_in: bool,
+    /// Whether and how, in words: `yes, by a key`, `yes, by an account`, `no` or `unknown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login: Option<String>,
     /// Why it cannot be used, and what to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

@@ -11,7 +11,7 @@ use crate::content::{TranscriptContentBlock, TranscriptMessage};
 use crate::event::{EventBody, NormalizedEvent};
 use crate::ids::{PromptId, RuntimeSessionId, SessionId, TaskId, WorkspaceId};
 use crate::mode::Mode;
-use crate::runtime::RuntimeName;
+use crate::runtime::{IsolationLevel, RuntimeName};
 use crate::time::Timestamp;
 
 /// Where a session stands (seed 002).
@@ -177,9 +177,18 @@ pub struct SessionRecord {
     /// The workspace it was made in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<WorkspaceId>,
-    /// The runtime's own configuration, passed on and never interpreted.
+    /// How much of the user's home its runtime shares, where the session says so itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<IsolationLevel>,
+    /// The names of the variables that its runtime gets; their values are told nobody else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+    /// The runtime's own configuration, passed on and never interpreted; secrets are taken out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_config: Option<Map<String, Value>>,
+    /// The hash of that configuration with its secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_config_hash: Option<String>,
     /// It began outside of Roost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopted: Option<Adopted>,
@@ -211,7 +220,10 @@ impl SessionRecord {
                 hidden: false,
                 queue: Vec::new(),
                 workspace_id: made.workspace_id.clone(),
+                isolation: made.isolation,
+                env: made.env.clone(),
                 runtime_config: made.runtime_config.clone(),
+                runtime_config_hash: made.runtime_config_hash.clone(),
                 adopted: made.adopted.clone(),
             },
             (record, _) => record?,

@@ -136,11 +136,18 @@ pub(crate) fn environment() -> Environment {
     Environment::allowed_from(std::env::vars_os())
 }
 
+/// How runtimes' environments are made.
+pub(crate) fn environments(state: &State) -> Environments {
+    Environments { base: environment(), namespaces: state.namespaces(), isolation: Isolation::default() }
+}
+
+/// How far single runtimes are kept apart, by their ids.
+pub(crate) fn isolation(config: &Config) -> BTreeMap<String, Isolation> {
+    config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.isolation?))).collect()
+}
+
 fn engine_config(state: &State, config: &Config) -> Result<roost_engine::Config, Error> {
-    let environments =
-        Environments { base: environment(), namespaces: state.namespaces(), isolation: Isolation::default() };
-    let isolation: BTreeMap<_, _> =
-        config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.isolation?))).collect();
+    let (environments, isolation) = (environments(state), isolation(config));
     let models: BTreeMap<_, _> =
         config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.model.clone()?))).collect();
     Ok(roost_engine::Config {

@@ -69,6 +69,12 @@ pub(crate) enum Error {
     NoPort,
     #[error("unknown runtime \"{id}\"; known are {}. A daemon that runs knows what roost.toml said when it was started", known.join(", "))]
     UnknownRuntime { id: String, known: Vec<String> },
+    #[error("{id} cannot be used: {reason}")]
+    NotInstalled { id: String, reason: String },
+    #[error(
+        "sessions of {0} have a home of their own that is gone with them (isolation \"ephemeral\" in roost.toml), so a login would be lost; name a namespace, or set a key under [runtimes.{0}.env]"
+    )]
+    EphemeralLogin(String),
     #[error("nothing waits for an answer under \"{0}\"; `roost approvals` lists what does")]
     NotWaiting(String),
     #[error("\"{id}\" is the beginning of several; use more of one of these:\n  {}", found.join("\n  "))]
@@ -112,6 +118,7 @@ impl Error {
             | Self::Insecure(_)
             | Self::LongState(_)
             | Self::UnknownRuntime { .. }
+            | Self::EphemeralLogin(_)
             | Self::NotWaiting(_)
             | Self::AmbiguousAsk { .. }
             | Self::Engine(
@@ -123,6 +130,7 @@ impl Error {
             Self::Daemon { exit, .. } => *exit,
             Self::Client(roost_client::Error::Fault(fault)) => refused(fault),
             Self::Held { .. }
+            | Self::NotInstalled { .. }
             | Self::State { .. }
             | Self::NoDaemon
             | Self::Silent

@@ -16,6 +16,7 @@ pub(crate) fn engine(error: EngineError) -> Fault {
         EngineError::RuntimeDisabled(id) => {
             return Fault::new(FaultCode::InternalError, &error).with("agent_type", id).with("status", "disabled");
         }
+        EngineError::BadVariable { .. } => return Fault::params(&error).with("field", "env"),
         EngineError::BadCwd { cwd, .. } => return Fault::params(&error).with("path", cwd),
         EngineError::TooManySessions { max } => return Fault::new(FaultCode::Busy, &error).with("max", max),
         EngineError::QueueFull { session, max } | EngineError::QueueTooBig { session, max } => {

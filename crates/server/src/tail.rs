@@ -3,7 +3,7 @@
 //! A watcher is a position in what was said, not a queue: one that is slow reads on where it is. A runtime's parser takes
 //! whole lines only, so what is being written comes when it is written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,7 @@ impl Tail {
         };
         let shelves = host.engine.shelves();
         let (at, stamp) = (Instant::now(), shelves.stamp(&self.kept).await);
-        let mut said = match known {
+        let said = match known {
             Some(known) if stamp.is_some() && stamp == known.stamp => known.said,
             known => match shelves.messages(&self.kept).await.map_err(fault::engine)? {
                 Some(said) => Arc::new(said),
@@ -77,10 +77,13 @@ impl Tail {
         };
         // Asked after it was read: what a hosted runtime adds is written after its session is.
         let record = host.log.session(self.kept.session.id.as_str()).await.map_err(fault::log)?;
-        if let Some(adopted) = record.as_ref().and_then(|record| record.adopted.as_ref()) {
-            said =
-                Arc::new(said.iter().take(usize::try_from(adopted.messages).unwrap_or(usize::MAX)).cloned().collect());
-        }
+        let said = match &record {
+            None => said,
+            Some(record) => {
+                let before = record.adopted.as_ref().map_or(0, |adopted| adopted.messages);
+                Arc::new(said.iter().take(usize::try_from(before).unwrap_or(usize::MAX)).cloned().collect())
+            }
+        };
         let look = Look { at, stamp, said, hosted: record.is_some() };
         *last = Some(look.clone());
         Ok(look)
@@ -126,9 +129,8 @@ async fn follow(host: &Host, tail: &Tail, mut seen: Arc<Vec<Message>>, watcher: 
                 continue;
             }
         };
-        // What was cut or replaced is not told again up to where it differs.
-        let same = seen.iter().zip(look.said.iter()).take_while(|(old, new)| old.uuid == new.uuid).count();
-        for message in &look.said[same..] {
+        let known: HashSet<_> = seen.iter().map(|message| message.uuid.as_str()).collect();
+        for message in look.said.iter().filter(|message| !known.contains(message.uuid.as_str())) {
             if !watcher.tell(&tail.kept, message).await {
                 return;
             }

@@ -157,6 +157,8 @@ impl Harness {
             cwd: self.home.path().into(),
             mode,
             credential_namespace: "default".into(),
+            isolation: None,
+            env: Default::default(),
             input: CreateSessionInput::default(),
             workspace_id: None,
         }

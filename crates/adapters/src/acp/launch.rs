@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use roost_engine::adapter::{AdapterError, OpenSession};
+use roost_engine::adapter::{AdapterError, LoginCommand, OpenSession};
 use roost_process::{Environment, Holder, Launch, RunId};
+use roost_proto::runtime::RuntimeEnv;
 use tokio::sync::mpsc;
 
 use super::connection::Parts;
@@ -21,6 +22,22 @@ pub struct AgentCommand {
     pub args: Vec<OsString>,
     /// Variables on top of the session's environment.
     pub env: Vec<(String, String)>,
+}
+
+impl AgentCommand {
+    /// The command for a session, whose own variables are not replaced by those that are configured.
+    pub(crate) fn of_session(&self, open: &OpenSession) -> Self {
+        let mut command = self.clone();
+        command.env.retain(|(name, _)| !open.input.variables.contains(name));
+        command
+    }
+
+    /// The same program with other arguments, for a person to log in.
+    pub(crate) fn login(&self, args: &[&str], env: &RuntimeEnv) -> LoginCommand {
+        let mut all = env.env.clone();
+        all.extend(self.env.iter().cloned());
+        LoginCommand { program: self.program.clone(), args: args.iter().map(Into::into).collect(), env: all }
+    }
 }
 
 /// Starts the agent under a holder.

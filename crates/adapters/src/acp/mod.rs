@@ -28,6 +28,7 @@ mod turn;
 mod wire;
 
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
@@ -81,7 +82,11 @@ impl AcpAdapter {
         if !self.mcp {
             open.mcp_servers.clear();
         }
-        let parts = launch(&self.holder, RunId::fresh(), &self.command, open).await?;
+        let mut holder = Holder::clone(&self.holder);
+        if !self.observed.leaves_with_stdin {
+            holder.ladder.grace = Duration::ZERO;
+        }
+        let parts = launch(&Arc::new(holder), RunId::fresh(), &self.command.of_session(open), open).await?;
         let agent = Agent::initialize(parts, self.observed).await?;
         *self.about.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.about.clone());
         Ok(agent)

@@ -30,6 +30,10 @@ pub struct Observed {
     pub outlives_refusals: bool,
     /// It ends the tool that runs when its turn is cancelled; else the whole agent has to go.
     pub ends_tools_on_cancel: bool,
+    /// It takes the address of a linked file for a path as it stands, and loses an image that comes with one.
+    pub reads_links_as_paths: bool,
+    /// It leaves when its stdin closes; else it is not waited for.
+    pub leaves_with_stdin: bool,
     /// Fields of a tool call's input that are not part of it, such as ids and times that differ with every call.
     pub not_input: &'static [&'static str],
     /// The field of a tool call's raw output that is the tool's own output, where there is one.
@@ -44,6 +48,8 @@ impl Observed {
         asks_in_parallel: true,
         outlives_refusals: true,
         ends_tools_on_cancel: true,
+        reads_links_as_paths: false,
+        leaves_with_stdin: true,
         not_input: &[],
         output_field: None,
     };
@@ -76,6 +82,8 @@ pub const PRESETS: [Preset; 6] = [
             asks_in_parallel: true,
             outlives_refusals: false,
             ends_tools_on_cancel: false,
+            reads_links_as_paths: false,
+            leaves_with_stdin: false,
             not_input: &["call_id", "turn_id", "started_at_ms"],
             output_field: Some("aggregated_output"),
         },

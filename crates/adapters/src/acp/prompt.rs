@@ -5,29 +5,44 @@ use std::path::Path;
 use agent_client_protocol::v1::schema as acp;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use roost_engine::adapter::TaskInput;
 use roost_proto::content::TranscriptContentBlock;
 use roost_proto::transcript;
 
+use super::presets::Observed;
+
 /// The prompt's blocks; what was said before goes first, for an agent that does not remember it.
-pub(super) fn prompt(input: &TaskInput, cwd: &Path) -> Vec<acp::ContentBlock> {
+pub(super) fn prompt(input: &TaskInput, cwd: &Path, observed: Observed) -> Vec<acp::ContentBlock> {
     let mut blocks: Vec<acp::ContentBlock> = Vec::new();
     if !input.history.is_empty() {
         let history = transcript::flatten(&input.history);
         blocks.push(format!("This conversation was interrupted. What was said and done before:\n\n{history}").into());
     }
-    for block in input.messages.iter().flat_map(|message| &message.content) {
+    let said = || input.messages.iter().flat_map(|message| &message.content);
+    let links = said().any(|block| matches!(block, TranscriptContentBlock::FileRef { .. }));
+    for block in said() {
         match block {
             TranscriptContentBlock::Text { text } => blocks.push(text.clone().into()),
             TranscriptContentBlock::Code { code, .. } => blocks.push(code.clone().into()),
             TranscriptContentBlock::Image { artifact_id, media_type, .. } => {
                 blocks.extend(input.images.get(artifact_id).map(|image| {
-                    acp::ContentBlock::Image(acp::ImageContent::new(STANDARD.encode(&image.bytes), media_type))
+                    let bytes = STANDARD.encode(&image.bytes);
+                    if links && observed.reads_links_as_paths {
+                        let image =
+                            acp::BlobResourceContents::new(bytes, artifact_id.as_str()).mime_type(media_type.clone());
+                        let image = acp::EmbeddedResourceResource::BlobResourceContents(image);
+                        return acp::ContentBlock::Resource(acp::EmbeddedResource::new(image));
+                    }
+                    acp::ContentBlock::Image(acp::ImageContent::new(bytes, media_type))
                 }));
             }
             // Every agent must take these, and those that read files know what to do with them.
             TranscriptContentBlock::FileRef { path } => {
-                blocks.push(acp::ContentBlock::ResourceLink(acp::ResourceLink::new(path, uri(&cwd.join(path)))));
+                let file = cwd.join(path);
+                let address =
+                    if observed.reads_links_as_paths { format!("file://{}", file.display()) } else { uri(&file) };
+                blocks.push(acp::ContentBlock::ResourceLink(acp::ResourceLink::new(path, address)));
             }
             _ => {}
         }
@@ -35,14 +50,12 @@ pub(super) fn prompt(input: &TaskInput, cwd: &Path) -> Vec<acp::ContentBlock> {
     blocks
 }
 
+/// What an address has as it is.
+const IN_PATH: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
 /// The address of a file.
 fn uri(path: &Path) -> String {
-    let encode = |byte: &u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(*byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    let encoded: String = path.as_os_str().as_encoded_bytes().iter().map(encode).collect();
-    format!("file://{encoded}")
+    format!("file://{}", percent_encode(path.as_os_str().as_encoded_bytes(), &IN_PATH))
 }
 
 #[cfg(test)]

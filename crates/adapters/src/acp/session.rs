@@ -31,6 +31,7 @@ const HANDSHAKE: Duration = Duration::from_secs(120);
 pub(crate) struct Agent {
     commands: mpsc::Sender<Command>,
     control: Control,
+    observed: Observed,
     pub(super) about: acp::InitializeResponse,
 }
 
@@ -53,7 +54,7 @@ impl Agent {
             let message = format!("the agent speaks ACP version {}, Roost speaks 1", json!(about.protocol_version));
             return Err(AdapterError::Runtime { message, raw: None });
         }
-        Ok(Self { commands, control, about })
+        Ok(Self { commands, control, observed, about })
     }
 
     /// The version that the agent tells.
@@ -100,10 +101,11 @@ impl Agent {
     }
 
     async fn bind(self, open: &OpenSession, native: String) -> Result<AcpSession, AdapterError> {
-        let commands = self.commands;
+        let Self { commands, control, observed, about } = self;
         commands.send(Command::Bind { native: native.clone() }).await.map_err(|_| gone())?;
-        let takes_images = self.about.agent_capabilities.prompt_capabilities.image;
-        Ok(AcpSession { native, cwd: open.env.cwd.clone().into(), takes_images, commands, control: self.control })
+        let takes_images = about.agent_capabilities.prompt_capabilities.image;
+        let cwd = open.env.cwd.clone().into();
+        Ok(AcpSession { native, cwd, takes_images, observed, commands, control })
     }
 }
 
@@ -112,6 +114,7 @@ pub(crate) struct AcpSession {
     native: String,
     cwd: PathBuf,
     takes_images: bool,
+    observed: Observed,
     commands: mpsc::Sender<Command>,
     control: Control,
 }
@@ -136,7 +139,7 @@ impl RuntimeSession for AcpSession {
         if !input.images.is_empty() && !self.takes_images {
             return Err(AdapterError::Unsupported("take images"));
         }
-        let params = json!({ "sessionId": self.native, "prompt": prompt::prompt(&input, &self.cwd) });
+        let params = json!({ "sessionId": self.native, "prompt": prompt::prompt(&input, &self.cwd, self.observed) });
         request(&self.commands, |reply| Command::Prompt { params, drafts, reply }).await?;
         let sources = ImplicitSources::disabled("the agent does not tell what it reads by itself");
         let task = RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.commands.clone())) };

@@ -43,7 +43,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_proto::ids::{RuntimeSessionId, SessionId};
@@ -90,6 +90,10 @@ impl ClaudeAdapter {
         auth::config_dir(&self.environment(env))
     }
 
+    fn config_dir_of(&self, open: &OpenSession) -> PathBuf {
+        auth::config_dir(&launch::environment(&self.command.of_session(open), &open.env.env))
+    }
+
     /// The CLI's settings for a session: the configured ones, with the session's own in their place where it has some.
     fn settings(&self, open: &OpenSession) -> Map<String, Value> {
         let mut settings = self.config.clone();
@@ -102,13 +106,13 @@ impl ClaudeAdapter {
             return Err(AdapterError::Spawn(reason));
         }
         let lock = self.locks.take(conversation.id()).await?;
+        let (command, config) = (self.command.of_session(&open), self.config_dir_of(&open));
         if let Conversation::Known(id) = &conversation {
-            lock::refuse_if_open_elsewhere(self.config_dir(&open.env), id).await?;
+            lock::refuse_if_open_elsewhere(config.clone(), id).await?;
         }
-        let settings = self.settings(&open);
-        let (config, used) = (self.config_dir(&open.env), Used::by(&self.command.args));
+        let (settings, used) = (self.settings(&open), Used::by(&command.args));
         let places = Places { config, cwd: open.env.cwd.clone().into(), used };
-        let parts = launch::launch(&self.holder, &self.command, &open, &conversation, lock).await?;
+        let parts = launch::launch(&self.holder, &command, &open, &conversation, lock).await?;
         ClaudeSession::begin(parts, conversation.id().to_owned(), open, places, settings).await
     }
 }
@@ -161,12 +165,16 @@ impl RuntimeAdapter for ClaudeAdapter {
         (!logged_in).then(|| auth::HOW_TO_LOG_IN.to_owned())
     }
 
+    fn login(&self, env: &RuntimeEnv) -> Option<LoginCommand> {
+        Some(self.command.login(&["auth", "login"], env))
+    }
+
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         let ours = open.session_id.clone();
         let forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).remove(&ours);
         let usable = !forgotten && Uuid::try_parse(ours.as_str()).is_ok();
         // An id is taken as soon as there is a transcript, even if its first task never got to tell us.
-        let id = match usable && !history::exists(self.config_dir(&open.env), ours.as_str()).await {
+        let id = match usable && !history::exists(self.config_dir_of(&open), ours.as_str()).await {
             true => ours.to_string(),
             false => Uuid::new_v4().to_string(),
         };

@@ -36,6 +36,8 @@ pub(super) struct ClaudeSession {
     commands: mpsc::Sender<Command>,
     control: Control,
     pump: JoinHandle<()>,
+    /// The model that the CLI was told to use.
+    model: Option<String>,
     /// The host's tools that the CLI knows of.
     tools: ToolManifest,
     /// What came up before there was a task to tell it in.
@@ -54,7 +56,8 @@ impl ClaudeSession {
         let control = parts.control.clone();
         let (commands, pump) = start(parts);
         let (tools, notices) = (ToolManifest::default(), Vec::new());
-        let mut session = Self { native, open, places, commands, control, pump, tools, notices };
+        let model = open.input.model.clone();
+        let mut session = Self { native, open, places, commands, control, pump, model, tools, notices };
         match session.shake_hands(settings).await {
             Ok(()) => Ok(session),
             Err(error) => {
@@ -124,8 +127,16 @@ impl RuntimeSession for ClaudeSession {
         Some(self.native.as_str().into())
     }
 
+    fn switches_model(&self) -> bool {
+        true
+    }
+
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
         self.offer(input.tool_manifest.clone().unwrap_or_default()).await?;
+        if input.model.is_some() && input.model != self.model {
+            self.must(json!({ "subtype": "set_model", "model": input.model })).await?;
+            self.model.clone_from(&input.model);
+        }
         let places = self.places.clone();
         let sources = tokio::task::spawn_blocking(move || places.read());
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);

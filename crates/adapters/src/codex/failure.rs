@@ -21,6 +21,8 @@ fn failure(error: &TurnError) -> TaskError {
     let passing = is_passing(word, status);
     let code = match word {
         "unauthorized" => FailureCode::AuthError,
+        // A key that its provider needs is not there; Codex has no word for that.
+        "other" if error.message.starts_with("Missing environment variable") => FailureCode::AuthError,
         "contextWindowExceeded" => FailureCode::ContextTooLarge,
         _ => FailureCode::RuntimeError,
     };

@@ -137,8 +137,9 @@ pub(super) async fn adopt(holder: &Arc<Holder>, record: &Record, socket: &Socket
     Some((parts, u64::try_from(since).unwrap_or(u64::MAX)))
 }
 
-/// A holder that does not wait for the server to leave by itself: one that listens on a socket does not watch its stdin.
-fn hasty(holder: &Holder) -> Holder {
+/// A holder that does not wait for Codex to leave by itself: neither a server on a socket nor one that has read its
+/// prompt watches its stdin.
+pub(super) fn hasty(holder: &Holder) -> Holder {
     Holder { ladder: Ladder { grace: Duration::ZERO, ..holder.ladder }, ..holder.clone() }
 }
 

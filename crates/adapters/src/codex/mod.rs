@@ -47,7 +47,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roost_engine::adapter::{AdapterError, Availability, OpenSession, Reattached, RuntimeAdapter, RuntimeSession};
+use roost_engine::adapter::{
+    AdapterError, Availability, LoginCommand, OpenSession, Reattached, RuntimeAdapter, RuntimeSession,
+};
 use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_process::records::Record;
@@ -83,9 +85,10 @@ pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Ho
 impl CodexAdapter {
     async fn start(&self, open: OpenSession) -> Result<CodexSession, AdapterError> {
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
-        let (parts, socket) = launch::launch(&self.holder, &self.command, &open, &settings).await?;
+        let command = self.command.of_session(&open);
+        let (parts, socket) = launch::launch(&self.holder, &command, &open, &settings).await?;
         let server = Server::initialize(parts, socket).await?;
-        let home = CodexHome::of(&self.command, &open.env);
+        let home = CodexHome::of(&command, &open.env);
         Ok(CodexSession::new(server, open, home, &settings))
     }
 
@@ -94,7 +97,7 @@ impl CodexAdapter {
         self.version.look(&self.holder, &self.command, &open.env).await;
         let Some(version) = self.version.too_old() else { return Ok(None) };
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
-        let (command, holder) = (self.command.clone(), self.holder.clone());
+        let (command, holder) = (self.command.of_session(open), self.holder.clone());
         ExecSession::new(command, holder, open.clone(), settings, version).map(Some)
     }
 }
@@ -131,6 +134,10 @@ impl RuntimeAdapter for CodexAdapter {
 
     async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
         home::login_hint(&self.command, env).await
+    }
+
+    fn login(&self, env: &RuntimeEnv) -> Option<LoginCommand> {
+        Some(self.command.login(&["login"], env))
     }
 
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {

@@ -185,6 +185,10 @@ impl RuntimeSession for CodexSession {
         self.note.thread.as_ref().map(|thread| thread.id.as_str().into())
     }
 
+    fn switches_model(&self) -> bool {
+        true
+    }
+
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
         if self.note.thread.is_none() {
             self.begin_thread(&input).await?;
@@ -193,13 +197,19 @@ impl RuntimeSession for CodexSession {
         let Some(thread) = &mut self.note.thread else { return Err(gone()) };
         let changed = sandbox.filter(|_| sandbox != thread.sandbox);
         let prompt = prompt::prompt(&input, &self.note.cwd).await;
-        let params = thread::turn(&thread.id, prompt, changed);
+        let mut params = thread::turn(&thread.id, prompt, changed);
+        let model = input.model.clone().filter(|model| self.note.model.as_ref() != Some(model));
+        if let Some(model) = &model {
+            params["model"] = model.as_str().into();
+        }
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
         let begun = request(&self.server.commands, |to| Command::Begin { params, drafts: sender, to });
         begun.await?;
         thread.sandbox = sandbox;
         let sources = home::sources(&self.note.home, &self.note.cwd, &thread.instructions).await;
-        if changed.is_some() {
+        let is_noted = changed.is_none() && model.is_none();
+        self.note.model = model.or(self.note.model.take());
+        if !is_noted {
             self.note.write(self.server.socket.folder()).await;
         }
         let mut sent = SentInput::of(&input, sources);

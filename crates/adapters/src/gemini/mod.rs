@@ -34,7 +34,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_proto::ids::RuntimeSessionId;
@@ -48,7 +48,8 @@ use session::GeminiSession;
 use version::Version;
 
 /// What was seen of it beyond what it tells.
-const OBSERVED: Observed = Observed { asks_questions: false, asks_in_parallel: false, ..Observed::ALL };
+const OBSERVED: Observed =
+    Observed { asks_questions: false, asks_in_parallel: false, reads_links_as_paths: true, ..Observed::ALL };
 
 /// The adapter of the Gemini CLI.
 pub struct GeminiAdapter {
@@ -69,8 +70,8 @@ pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Ho
 
 impl GeminiAdapter {
     async fn start(&self, open: &OpenSession, settings: &Map<String, Value>) -> Result<Agent, AdapterError> {
-        let agent =
-            Agent::initialize(launch::launch(&self.holder, &self.command, open, settings).await?, OBSERVED).await?;
+        let parts = launch::launch(&self.holder, &self.command.of_session(open), open, settings).await?;
+        let agent = Agent::initialize(parts, OBSERVED).await?;
         match agent.version().and_then(version::too_old) {
             Some(reason) => Err(AdapterError::Spawn(reason)),
             None => Ok(agent),
@@ -120,12 +121,17 @@ impl RuntimeAdapter for GeminiAdapter {
         (!self.auth_status(env).await.logged_in).then(|| auth::HOW_TO_LOG_IN.to_owned())
     }
 
+    fn login(&self, env: &RuntimeEnv) -> Option<LoginCommand> {
+        // It asks by itself as soon as it is started.
+        Some(self.command.login(&[], env))
+    }
+
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         let settings = self.settings(&open)?;
         let acp = self.start(&open, &settings).await?.new_session(&open).await.map_err(with_advice)?;
         let native = acp.native_id().ok_or(AdapterError::Unsupported("name its session"))?;
         let lock = self.locks.take(native.as_str()).await?;
-        Ok(Box::new(GeminiSession::open(acp, lock, &self.command, &open, &settings).await?))
+        Ok(Box::new(GeminiSession::open(acp, lock, &self.command.of_session(&open), &open, &settings).await?))
     }
 
     async fn resume_session(
@@ -135,13 +141,14 @@ impl RuntimeAdapter for GeminiAdapter {
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         let settings = self.settings(&open)?;
         let lock = self.locks.take(native.as_str()).await?;
-        let place = || (self.home(&open.env), PathBuf::from(&open.env.cwd), native.as_str().to_owned());
+        let home = auth::home(&launch::variables(&self.command.of_session(&open), &open.env));
+        let place = || (home.clone(), PathBuf::from(&open.env.cwd), native.as_str().to_owned());
         let (home, cwd, id) = place();
         if !chats::make_ready(home, cwd, id).await {
             return Err(AdapterError::UnknownSession(native));
         }
         let acp = self.start(&open, &settings).await?.resume(&open, &native).await.map_err(with_advice)?;
-        let session = GeminiSession::open(acp, lock, &self.command, &open, &settings).await?;
+        let session = GeminiSession::open(acp, lock, &self.command.of_session(&open), &open, &settings).await?;
         let (home, cwd, id) = place();
         chats::tidy(home, cwd, id).await;
         Ok(Box::new(session))

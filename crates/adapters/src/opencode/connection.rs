@@ -2,7 +2,7 @@
 //!
 //! The pump never waits for anybody: what the session has not taken yet stays in the outbox, and while there is some,
 //! the server's events are not read. That is the backpressure; commands are still heard. What is said to the server is
-//! said by whoever wants it said; the pump only says what nobody waits for.
+//! said beside the pump, which owns it.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const QUEUE: usize = 256;
 /// How long a server that hung up has to exit before it is called again.
 const EXIT_PATIENCE: Duration = Duration::from_millis(500);
 /// How long a server that hung up may take to answer again.
-const RETURN_PATIENCE: Duration = Duration::from_secs(10);
+const RETURN_PATIENCE: Duration = Duration::from_secs(60);
 /// How long is waited between two tries.
 const PAUSE: Duration = Duration::from_millis(100);
 /// A server that has said nothing for so long is called again; its heart beats every 10 s.
@@ -49,6 +49,8 @@ pub(super) enum Command {
     Answer { question: QuestionId, answer: Answer, to: Reply<(String, Value)> },
     /// The task is to stop.
     Cancel { to: Reply },
+    /// Something to say to the server; answered when it has answered.
+    Send { errand: Errand, to: Reply },
 }
 
 /// Starts the pump of this session; it ends when the command channel closes or the server does. `server` is there if
@@ -177,6 +179,13 @@ impl Pump {
             Command::Decide { call, allow, to } => reply(to, self.decide(&call, allow)),
             Command::Answer { question, answer, to } => reply(to, self.give(&question, answer)),
             Command::Cancel { to } => reply(to, self.cancel()),
+            Command::Send { errand: Errand { path, body }, to } => {
+                let client = self.client.clone();
+                self.errands.spawn(async move {
+                    let answer = client.post(&path, &body).await;
+                    reply(to, answer.map(drop).map_err(Into::into));
+                });
+            }
         }
     }
 
@@ -236,7 +245,17 @@ impl Pump {
                 tokio::time::sleep(PAUSE).await;
             }
         };
-        let Ok((events, missed)) = tokio::time::timeout(RETURN_PATIENCE, again).await else { return false };
+        let gone = async {
+            match &self.server {
+                Some(server) => drop(server.exit().await),
+                None => std::future::pending().await,
+            }
+        };
+        let (events, missed) = tokio::select! {
+            answer = again => answer,
+            () = gone => return false,
+            () = tokio::time::sleep(RETURN_PATIENCE) => return false,
+        };
         self.events = events;
         self.read(|reader| missed.iter().for_each(|event| reader.message(&event.to_string())));
         if let Some(turn) = &mut self.turn {

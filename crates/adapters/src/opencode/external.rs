@@ -106,11 +106,12 @@ impl ServerUrl {
                 "{what} cannot be given to the OpenCode server at {self}, which runs already; configure them there"
             ))
         };
-        match (settings.is_empty(), open.mcp_servers.is_empty()) {
-            (true, true) => Ok(()),
-            (false, _) => Err(refused("settings")),
-            (_, false) => Err(refused("tool servers")),
-        }
+        let given = [
+            ("settings", !settings.is_empty()),
+            ("tool servers", !open.mcp_servers.is_empty()),
+            ("variables", !open.input.variables.is_empty()),
+        ];
+        given.iter().find(|(_, is_given)| *is_given).map_or(Ok(()), |(what, _)| Err(refused(what)))
     }
 }
 

@@ -47,7 +47,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_proto::ids::RuntimeSessionId;
@@ -90,17 +90,18 @@ impl OpencodeAdapter {
         known: Option<&RuntimeSessionId>,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
+        let command = self.command.of_session(&open);
         let server = match &self.external {
             Some(url) => {
                 url.check(&settings, &open)?;
-                (None, url.client(&self.command, &open.env))
+                (None, url.client(&command, &open.env))
             }
             None => {
-                let (server, client) = launch::launch(&self.holder, &self.command, &open, &settings).await?;
+                let (server, client) = launch::launch(&self.holder, &command, &open, &settings).await?;
                 (Some(server), client)
             }
         };
-        let folders = Folders::of(&self.command, &open.env);
+        let folders = Folders::of(&command, &open.env);
         Ok(Box::new(OpencodeSession::open(server, open, folders, &settings, (known, &self.locks)).await?))
     }
 }
@@ -150,6 +151,10 @@ impl RuntimeAdapter for OpencodeAdapter {
         }
         let program = self.command.program.to_string_lossy();
         Some(format!("run `{program} auth login`, set a provider's API key, or configure a `provider` of your own"))
+    }
+
+    fn login(&self, env: &RuntimeEnv) -> Option<LoginCommand> {
+        self.external.is_none().then(|| self.command.login(&["auth", "login"], env))
     }
 
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {

@@ -1,6 +1,7 @@
 //! An open OpenCode session: its tasks, and the way back into them.
 
 use std::path::Path;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{
@@ -18,10 +19,14 @@ use super::home::{self, Folders};
 use super::http::{Client, HttpError};
 use super::lock::{Lock, Locks};
 use super::prompt;
+use super::reader::Errand;
 use super::server::Server;
 
 /// Its title unless it is given one: OpenCode would ask the model for one, beside the first turn.
 const TITLE: &str = "Roost session";
+
+/// How long is waited for what the server says to a decision, an answer or a stop.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A session with a server that waits for tasks.
 pub(super) struct OpencodeSession {
@@ -128,7 +133,14 @@ impl RuntimeSession for OpencodeSession {
         Some(self.native.as_str().into())
     }
 
+    fn switches_model(&self) -> bool {
+        true
+    }
+
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+        if input.model.is_some() {
+            self.open.input.model.clone_from(&input.model);
+        }
         let prompt = self.prompt(&input).await?;
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
         request(&self.commands, |to| Command::Begin { drafts: sender, to }).await?;
@@ -140,8 +152,7 @@ impl RuntimeSession for OpencodeSession {
         let sources = home::sources(self.folders.clone(), self.open.env.cwd.clone().into());
         let mut sent = SentInput::of(&input, sources.await);
         sent.input["runtime_config"] = self.told();
-        let (commands, client, native) = (self.commands.clone(), self.client.clone(), self.native.clone());
-        let control = Box::new(OpencodeTask { commands, client, native });
+        let control = Box::new(OpencodeTask { commands: self.commands.clone(), native: self.native.clone() });
         Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control } })
     }
 
@@ -170,7 +181,6 @@ impl RuntimeSession for OpencodeSession {
 /// The way back into a running task.
 struct OpencodeTask {
     commands: mpsc::Sender<Command>,
-    client: Client,
     native: String,
 }
 
@@ -178,8 +188,14 @@ impl OpencodeTask {
     async fn decide(&self, call: &ToolCallId, allow: bool, answer: Value) -> Result<(), AdapterError> {
         let call = call.clone();
         let permission = request(&self.commands, |to| Command::Decide { call, allow, to }).await?;
-        self.client.post(&format!("/permission/{permission}/reply"), &answer).await?;
-        Ok(())
+        self.send(format!("/permission/{permission}/reply"), answer).await
+    }
+
+    /// Says something to the server. One that is busy answers late; what is on its way then arrives all the same, or
+    /// the server is gone and the task ends with it.
+    async fn send(&self, path: String, body: Value) -> Result<(), AdapterError> {
+        let sent = request(&self.commands, |to| Command::Send { errand: Errand { path, body }, to });
+        tokio::time::timeout(PATIENCE, sent).await.unwrap_or(Ok(()))
     }
 }
 
@@ -202,8 +218,7 @@ impl TaskControl for OpencodeTask {
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
         let question = question.clone();
         let (native, said) = request(&self.commands, |to| Command::Answer { question, answer, to }).await?;
-        self.client.post(&format!("/question/{native}/reply"), &said).await?;
-        Ok(())
+        self.send(format!("/question/{native}/reply"), said).await
     }
 
     async fn steer(&self, _message: TranscriptMessage) -> Result<(), AdapterError> {
@@ -212,8 +227,8 @@ impl TaskControl for OpencodeTask {
 
     async fn stop(&self) -> Result<(), AdapterError> {
         request(&self.commands, |to| Command::Cancel { to }).await?;
-        self.client.post(&format!("/session/{}/abort", self.native), &json!({})).await?;
-        Ok(())
+        let Errand { path, body } = Errand::abort(&self.native);
+        self.send(path, body).await
     }
 }
 

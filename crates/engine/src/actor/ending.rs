@@ -135,8 +135,8 @@ impl Actor {
         if let Some(at) = self.queue.iter().position(|prompt| !prompt.held) {
             let prompt = self.queue.remove(at);
             // A prompt that waited for a restart was held, and whoever sent it may be gone.
-            let alone = Manner { mode: None, approver: Approver::Nobody };
-            let manner = self.manners.get(&prompt.prompt_id).copied().unwrap_or(alone);
+            let alone = Manner { mode: None, model: None, approver: Approver::Nobody };
+            let manner = self.manners.get(&prompt.prompt_id).cloned().unwrap_or(alone);
             let queue = Some(self.queue.clone());
             let update = SessionUpdatedPayload { queue, ..Default::default() };
             match self.begin(prompt.clone(), manner, vec![update.into()]).await {

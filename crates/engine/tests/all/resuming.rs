@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use roost_engine::Error;
 use roost_engine::adapter::AdapterError;
-use roost_log::Retention;
+use roost_engine::{Error, NewSession, Prompt};
+use roost_log::{Log, Retention, RowKind};
 use roost_proto::content::{TranscriptContentBlock as Block, TranscriptMessage, TranscriptRole as Role};
 use roost_proto::ids::SessionId;
 use roost_proto::mode::Mode;
 use roost_proto::registry::RuntimeStatus;
-use roost_proto::runtime::ResumeModel;
+use roost_proto::runtime::{CreateSessionInput, IsolationLevel, ResumeModel};
 use roost_proto::time::Timestamp;
 use testkit::facts::{asks, completed, output, requested, started};
 use testkit::fake::How;
@@ -153,5 +153,49 @@ async fn a_session_that_goes_on_has_the_configuration_and_workspace_that_it_was_
     assert_eq!(open.input.runtime_config, config);
     assert_eq!(host.record(&session).await.workspace_id, Some("w1".into()));
     drop(opening);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_runtime_that_cannot_change_its_model_is_started_anew_with_it() {
+    let mut host = Harness::start().await;
+    let session = host.session().await;
+    let task = host.begin(&session, "one").await;
+    let (mut runtime, agent) = host.runtimes().task().await;
+    agent.finish().await;
+    host.wait_for_end(&session, &task).await;
+    let other = Prompt { model: Some("bigger".into()), ..Prompt::text("two") };
+    host.engine.prompt(session.as_str(), other).await.unwrap();
+    assert!(runtime.gone().await);
+    let opening = host.runtimes().opening().await;
+    let How::Resume(open, _) = &opening.how else { panic!("{:?}", opening.how) };
+    assert_eq!(open.input.model.as_deref(), Some("bigger"));
+    assert_eq!(opening.accept().task().await.input().model.as_deref(), Some("bigger"));
+    assert_eq!(host.record(&session).await.model.as_deref(), Some("bigger"));
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_session_sets_is_there_again_after_a_restart_until_the_session_is_deleted() {
+    let host = Harness::start().await;
+    let env = [("TOKEN".to_owned(), "secret".into())].into();
+    let config = serde_json::json!({ "api_key": "not-to-be-told" }).as_object().cloned();
+    let usual = host.new_session(Mode::Ask);
+    let input = CreateSessionInput { runtime_config: config.clone(), ..usual.input };
+    let isolation = Some(IsolationLevel::Ephemeral);
+    let session = host.engine.create_session(NewSession { env, input, isolation, ..host.new_session(Mode::Ask) }).await;
+    let session = session.unwrap();
+    let record = host.record(&session).await;
+    assert_eq!(record.env, ["TOKEN"]);
+    assert!(!format!("{record:?}{:?}", host.events(&session).await).contains("not-to-be-told"), "{record:?}");
+    let mut host = host.stop().await.start().await;
+    host.begin(&session, "one").await;
+    let opening = host.runtimes().opening().await;
+    let How::Create(open) = &opening.how else { panic!("{:?}", opening.how) };
+    assert_eq!((open.env.env["TOKEN"].as_str(), &open.input.runtime_config), ("secret", &config));
+    assert!(open.env.isolation.is_some());
+    drop(opening);
+    host.engine.hide(session.as_str()).await.unwrap();
+    assert!(host.log.rows(RowKind::Session).await.unwrap().is_empty());
     host.stop().await;
 }

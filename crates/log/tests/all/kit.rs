@@ -86,7 +86,10 @@ pub(crate) fn created(session: &str) -> NewEvent {
             permission_mode: PermissionMode::Ask,
             mode: Mode::Ask,
             workspace_id: None,
+            isolation: None,
+            env: Vec::new(),
             runtime_config: None,
+            runtime_config_hash: None,
             adopted: None,
         },
     )

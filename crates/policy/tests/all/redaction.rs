@@ -289,3 +289,22 @@ proptest! {
         prop_assert!(!redact(&text).contains(secret), "{}", text);
     }
 }
+
+#[test]
+fn in_settings_variables_and_headers_are_secrets_whatever_they_are_called() {
+    let settings = json!({
+        "model": "m",
+        "env": { "GREETING": "hello" },
+        "mcp_servers.a.env": { "B": "hello" },
+        "servers": [{ "url": "http://x", "headers": { "x-colour": "blue" } }],
+        "provider": { "name": "local", "options": { "apiKey": "k", "baseURL": "http://127.0.0.1:1" } },
+    });
+    let clean = json!({
+        "model": "m",
+        "env": { "GREETING": REDACTED },
+        "mcp_servers.a.env": { "B": REDACTED },
+        "servers": [{ "url": "http://x", "headers": { "x-colour": REDACTED } }],
+        "provider": { "name": "local", "options": { "apiKey": REDACTED, "baseURL": "http://127.0.0.1:1" } },
+    });
+    assert_eq!(json!(roost_policy::redact_settings(settings.as_object().unwrap())), clean);
+}

@@ -1,5 +1,6 @@
 //! Messages of a conversation that its runtime keeps, which the log knows nothing of.
 
+use serde_json::json;
 use uuid::Uuid;
 
 use super::cut::Room;
@@ -9,7 +10,6 @@ use super::{log_line, said};
 use crate::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use crate::ids::SessionId;
 use crate::time::Timestamp;
-use serde_json::json;
 
 /// The messages of a conversation: one for each block, so that a conversation that goes on only adds to them. What has
 /// no time has that of the one before it, the first this one.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::ids::{RuntimeSessionId, WorkspaceId};
 use crate::mode::{Mode, PermissionMode};
-use crate::runtime::RuntimeName;
+use crate::runtime::{IsolationLevel, RuntimeName};
 use crate::session::{Adopted, QueuedPrompt, SessionStatus};
 
 payload! {
@@ -33,9 +33,18 @@ payload! {
         /// The workspace it was made in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workspace_id: Option<WorkspaceId>,
-        /// The runtime's own configuration, passed on and never interpreted.
+        /// How much of the user's home its runtime shares, where the session says so itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        isolation: Option<IsolationLevel>,
+        /// The names of the variables that its runtime gets; their values are told nobody else.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        env: Vec<String>,
+        /// The runtime's own configuration, passed on and never interpreted; secrets are taken out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runtime_config: Option<Map<String, Value>>,
+        /// The hash of that configuration with its secrets.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        runtime_config_hash: Option<String>,
         /// It began outside of Roost.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         adopted: Option<Adopted>,

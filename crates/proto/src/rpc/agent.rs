@@ -1,10 +1,13 @@
 //! One agent in the default workspace: the methods of clients that know only one.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attachment::PromptImage;
 use crate::mode::AnyMode;
+use crate::secret::Secret;
 
 words! {
     /// Whether a prompt begins a session or goes on with one.
@@ -37,6 +40,8 @@ params! {
         /// Which runtime.
         #[serde(alias = "runtime")]
         agent_type: String,
+        /// Variables that a new session's runtime gets on top of its environment; their values are told nobody else.
+        env: BTreeMap<String, Secret>,
         /// Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each.
         images: Vec<PromptImage>,
         /// Files that the prompt refers to: paths below the session's folder; at the local door any.

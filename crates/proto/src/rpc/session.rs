@@ -1,5 +1,7 @@
 //! Steering sessions: start, send, stop, answer, look.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -7,6 +9,8 @@ use serde_json::{Map, Value};
 use super::agent::RunMode;
 use super::attachment::PromptImage;
 use crate::mode::AnyMode;
+use crate::runtime::IsolationLevel;
+use crate::secret::Secret;
 use crate::session::{QueuedPrompt, TaskOutcome};
 use crate::time::Timestamp;
 
@@ -60,7 +64,16 @@ params! {
         /// Its model.
         model: String,
         /// The runtime's own configuration.
+        #[serde(alias = "runtimeConfig")]
         runtime_config: Map<String, Value>,
+        /// Variables that its runtime gets on top of its environment; their values are told nobody else.
+        env: BTreeMap<String, Secret>,
+        /// How much of the user's home its runtime shares.
+        #[serde(alias = "isolation_level", alias = "isolationLevel")]
+        isolation: IsolationLevel,
+        /// Whose logins it uses, where they are kept apart.
+        #[serde(alias = "credentialNamespace")]
+        credential_namespace: String,
     }
 }
 
@@ -121,6 +134,8 @@ params! {
         agent_type: String,
         /// Whether somebody can be asked; `present` if absent.
         approver: Presence,
+        /// The session's model from this prompt on.
+        model: String,
         /// Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each.
         images: Vec<PromptImage>,
         /// Files that the prompt refers to: paths below the session's folder; at the local door any.

@@ -1,6 +1,6 @@
 //! Runtimes: their names, what they can do, whether they are logged in, and the environment they run in (seed 001).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,20 @@ wire_enum! {
     }
 }
 
+wire_enum! {
+    /// How much of the user's own home a runtime shares.
+    #[derive(Default)]
+    IsolationLevel {
+        /// The user's own home and XDG directories.
+        #[default]
+        Shared,
+        /// Directories of the credential namespace, kept between sessions.
+        Namespaced,
+        /// Directories of one session, removed at its end.
+        Ephemeral,
+    }
+}
+
 /// Whether a runtime is ready for its user; never holds a secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -52,6 +66,20 @@ pub struct AuthStatus {
     /// More that is safe to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Map<String, Value>>,
+}
+
+impl AuthStatus {
+    /// Whether somebody is logged in and how, in a few words.
+    pub fn summary(&self) -> &'static str {
+        let has = |field: &str| self.details.as_ref().and_then(|details| details.get(field)?.as_bool()) == Some(true);
+        match self {
+            Self { ok: false, .. } | Self { auth_model: AuthModel::Unknown, .. } => "unknown",
+            Self { logged_in: false, .. } => "no",
+            _ if has("hasApiKey") => "yes, by a key",
+            _ if has("hasOauth") || has("hasCredentials") => "yes, by an account",
+            _ => "yes",
+        }
+    }
 }
 
 /// Where and with what environment a runtime runs.
@@ -105,6 +133,9 @@ pub struct CreateSessionInput {
     /// The runtime's own configuration, passed on and never interpreted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_config: Option<Map<String, Value>>,
+    /// The names of variables that the session itself sets: nothing that is configured replaces them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub variables: BTreeSet<String>,
 }
 
 /// A session as host and runtime know it.

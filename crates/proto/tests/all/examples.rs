@@ -58,7 +58,10 @@ fn session_and_task_start() -> Vec<EventBody> {
             permission_mode: PermissionMode::Ask,
             mode: Mode::AcceptEdits,
             workspace_id: Some("w1".into()),
+            isolation: None,
+            env: Vec::new(),
             runtime_config: json!({ "sandbox": ["strict"] }).as_object().cloned(),
+            runtime_config_hash: None,
             adopted: None,
         }
         .into(),

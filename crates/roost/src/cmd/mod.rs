@@ -9,6 +9,7 @@ pub(crate) mod down;
 pub(crate) mod export;
 pub(crate) mod git;
 pub(crate) mod log;
+pub(crate) mod login;
 pub(crate) mod pair;
 pub(crate) mod run;
 pub(crate) mod runtimes;

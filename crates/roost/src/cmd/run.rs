@@ -12,8 +12,10 @@ use roost_proto::rpc::{
     KeptBy, NoParams, Presence, PromptImage, SessionListParams, SessionParams, SessionSendParams, SessionStartParams,
     StartMode, StopWhat, SubscribeParams, method,
 };
-use roost_proto::runtime::RuntimeName;
+use roost_proto::runtime::{IsolationLevel, RuntimeName};
+use roost_proto::secret::Secret;
 use roost_proto::session::TaskOutcome;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::time::interval;
@@ -75,12 +77,21 @@ pub(crate) struct Args {
     /// How much it may do unasked: plan, ask, accept-edits, auto or yolo [default: ask]
     #[arg(long, value_name = "MODE")]
     permission_mode: Option<Mode>,
-    /// The model to use, in the agent's own words
-    #[arg(long, conflicts_with_all = ["session", "continue"])]
+    /// The model to use from now on, in the agent's own words
+    #[arg(long)]
     model: Option<String>,
     /// The agent's own settings for this session, as a JSON object over those of roost.toml
     #[arg(long, value_name = "JSON", value_parser = object, conflicts_with_all = ["session", "continue"])]
     runtime_config: Option<Map<String, Value>>,
+    /// A variable for the agent, which nobody else is told; NAME alone takes it from here (repeatable)
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = variable, conflicts_with_all = ["session", "continue"])]
+    env: Vec<(String, Secret)>,
+    /// How much of your home the agent shares: shared, namespaced or ephemeral [default: isolation in roost.toml]
+    #[arg(long, value_name = "LEVEL", value_parser = word::<IsolationLevel>, conflicts_with_all = ["session", "continue"])]
+    isolation: Option<IsolationLevel>,
+    /// The credential namespace whose logins it uses; implies --isolation namespaced
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["session", "continue"])]
+    namespace: Option<String>,
     /// Show the agent this image with the first prompt (png, jpeg, gif, webp; repeatable)
     #[arg(long, value_name = "FILE")]
     image: Vec<PathBuf>,
@@ -232,6 +243,7 @@ impl Run<'_> {
             yolo_mode: None,
             agent_type: None,
             approver: Some(approver),
+            model: self.args.model.clone(),
             images: self.images.take(),
             files: self.files.take(),
         };
@@ -355,6 +367,9 @@ impl Run<'_> {
             agent_type: Some(runtime.clone()),
             model: args.model.clone(),
             runtime_config: args.runtime_config.clone(),
+            env: (!args.env.is_empty()).then(|| args.env.iter().cloned().collect()),
+            isolation: args.isolation,
+            credential_namespace: args.namespace.clone(),
             ..SessionStartParams::default()
         };
         let id = client.call::<method::SessionStart>(params).await?.session_id;
@@ -371,6 +386,22 @@ impl Run<'_> {
 /// Reads an object of JSON.
 fn object(text: &str) -> Result<Map<String, Value>, serde_json::Error> {
     serde_json::from_str(text)
+}
+
+/// Reads `NAME=VALUE`, or `NAME` with its value in our own environment.
+fn variable(text: &str) -> Result<(String, Secret), String> {
+    match text.split_once('=') {
+        Some((name, value)) => Ok((name.into(), value.into())),
+        None => match std::env::var(text) {
+            Ok(value) => Ok((text.into(), value.into())),
+            Err(_) => Err(format!("{text} is not set here; say {text}=VALUE")),
+        },
+    }
+}
+
+/// Reads one word of a few.
+pub(crate) fn word<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_value(text.into())
 }
 
 /// A session that is ready for a prompt.

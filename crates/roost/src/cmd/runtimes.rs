@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use roost_engine::Homes;
 use roost_proto::registry::{RuntimeEntry, RuntimeStatus};
 use roost_proto::runtime::{ResumeModel, RuntimeEnv};
 use serde::Serialize;
@@ -17,6 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   roost runtimes            which agents there are
   roost runtimes --json     one line of JSON each, with what each can do
+  roost login claude        log in where it says no
 
 Add any other agent that speaks ACP to roost.toml:
   [runtimes.kimi]
@@ -44,12 +46,15 @@ struct Line {
     version: Option<String>,
     logged_in: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    login: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let runtimes = compose::runtimes(&context.state, &context.config)?;
-    let registry = runtimes.surveyed(&environment()?).await;
+    let (environments, isolation) = (compose::environments(&context.state), compose::isolation(&context.config));
+    let registry = runtimes.surveyed(&Homes { environments: &environments, isolation: &isolation }).await;
     let lines = registry.runtimes.into_iter().map(|mut entry| {
         let is_default = entry.id == registry.default_runtime;
         let look = entry.availability.take();
@@ -59,6 +64,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             installed: look.as_ref().is_some_and(|look| look.installed),
             version: look.as_ref().and_then(|look| look.version.clone()),
             logged_in: look.as_ref().is_some_and(|look| look.logged_in),
+            login: look.as_ref().and_then(|look| look.login.clone()),
             reason: look.and_then(|look| look.reason),
         }
     });
@@ -97,7 +103,7 @@ fn print(out: &mut impl Write, lines: &[Line], json: bool) -> io::Result<()> {
             (true, Some(version)) => version.clone(),
             (true, None) => "yes".into(),
         };
-        let logged_in = if line.logged_in { "yes" } else { "no" };
+        let logged_in = line.login.clone().unwrap_or_else(|| "-".into());
         let resume = match entry.capabilities.resume_model {
             ResumeModel::Native => "native",
             ResumeModel::Reconstruct => "from the log",
@@ -107,7 +113,7 @@ fn print(out: &mut impl Write, lines: &[Line], json: bool) -> io::Result<()> {
             (RuntimeStatus::Disabled, _) => "disabled in roost.toml".into(),
             (_, reason) => reason.clone().unwrap_or_default(),
         };
-        [id, entry.display_name.clone(), status.into(), installed, logged_in.into(), resume.into(), why_not]
+        [id, entry.display_name.clone(), status.into(), installed, logged_in, resume.into(), why_not]
     });
     let heads = ["ID", "NAME", "STATUS", "INSTALLED", "LOGGED IN", "RESUME", "WHY NOT"];
     table::write(out, Style::of(&io::stdout()), heads, &rows.collect::<Vec<_>>())

@@ -215,8 +215,7 @@ section! {
         isolation: Option<Isolation> = None,
         /// The model that its sessions use unless they name another.
         model: Option<String> = None,
-        /// Its own settings, passed on and never interpreted: Claude's and OpenCode's document, Codex's `-c` keys,
-        /// Gemini's `settings.json`.
+        /// Its own settings, passed on and never interpreted: its settings document, or Codex's `-c` keys.
         config: Map<String, Value> = Map::new(),
     }
 }

@@ -2,27 +2,19 @@
 
 use std::fs;
 
-use testkit::agents::{Agent, furnish, variables};
+use testkit::agents::Agent;
 
-use crate::codex::MODEL;
 use crate::kit::{Place, answer};
+use crate::real;
 
 /// A whole picture of one pixel.
 const PIXEL: &[u8] =
     b"\x89PNG\x0d\x0a\x1a\x0a\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\x0d\
     IDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
 
-/// A place where this agent can be used under the id `agent`, with an image and a file to show it.
-fn place(agent: Agent, table: &str, args: &[&str]) -> Place {
-    let place = Place::new();
-    let home = place.work().with_file_name("agent");
-    furnish(&home, &MODEL.url());
-    let env = variables(agent, &home, &MODEL.url());
-    let env: String = env.iter().map(|(name, value)| format!("{name} = {value:?}\n")).collect();
-    let program = agent.program();
-    place.configure(&format!(
-        "[runtimes.{table}]\ncommand = {program:?}\nargs = {args:?}\n[runtimes.{table}.env]\n{env}"
-    ));
+/// A place where this agent can be used, with an image and a file to show it.
+fn place(agent: Agent, id: &str, args: &[&str]) -> Place {
+    let place = real::place(agent, id, args);
     fs::write(place.work().join("pixel.png"), PIXEL).unwrap();
     fs::write(place.work().join("notes.txt"), "FILE:blue\n").unwrap();
     place
@@ -58,27 +50,27 @@ fn opencode_sees_an_image_and_reads_a_file() {
     assert_eq!(look(&place, "opencode"), BOTH);
 }
 
-/// One at a time: the Gemini CLI forgets images where a file is linked.
-fn look_twice(table: &str, args: &[&str]) {
-    let place = place(Agent::Gemini, table, args);
+#[test]
+fn gemini_sees_an_image_and_reads_a_file_that_is_linked() {
+    let place = place(Agent::Gemini, "gemini", &["-m", "gemini-2.5-pro"]);
+    assert_eq!(look(&place, "gemini"), BOTH);
+    fs::write(place.work().join("a b?.txt"), "FILE:green\n").unwrap();
+    let args = ["run", "--json", "--runtime", "gemini", "--file", "a b?.txt", "SCRIPT:look"];
+    assert_eq!(answer(&place.run(&args).ended(0).events(1)), "LOOK saw 0 image(s): ; 1 file(s): green");
+}
+
+#[test]
+fn an_acp_agent_sees_an_image_and_reads_a_file_that_is_linked() {
+    // One at a time: the Gemini CLI forgets images where a file is linked.
+    let place = place(Agent::Gemini, "acp-gemini", &["-m", "gemini-2.5-pro", "--acp"]);
     let cases = [
         (["--image", "pixel.png"], "LOOK saw 1 image(s): image/png; 0 file(s): "),
         (["--file", "notes.txt"], "LOOK saw 0 image(s): ; 1 file(s): blue"),
     ];
     for (attached, expected) in cases {
-        let args = [&["run", "--json", "--runtime", table], &attached[..], &["SCRIPT:look"]].concat();
+        let args = [&["run", "--json", "--runtime", "acp-gemini"], &attached[..], &["SCRIPT:look"]].concat();
         assert_eq!(answer(&place.run(&args).ended(0).events(1)), expected);
     }
-}
-
-#[test]
-fn an_acp_agent_sees_an_image_and_reads_a_file_that_is_linked() {
-    look_twice("acp-gemini", &["-m", "gemini-2.5-pro", "--acp"]);
-}
-
-#[test]
-fn gemini_sees_an_image_and_reads_a_file_that_is_linked() {
-    look_twice("gemini", &["-m", "gemini-2.5-pro"]);
 }
 
 #[test]

@@ -20,6 +20,7 @@ const COMMANDS: [&str; 18] = [
     "search",
     "export",
     "runtimes",
+    "login",
     "check",
     "doctor",
     "completions",

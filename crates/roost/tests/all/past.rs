@@ -10,6 +10,9 @@ use testkit::agents::{Agent, furnish, variables};
 use crate::codex::MODEL;
 use crate::kit::{PATIENCE, Place, answer, of_type, session_id};
 
+/// The model that Gemini is told to use; else it would ask which one.
+const GEMINI: &str = "gemini-2.5-pro";
+
 /// A real agent in a place of its own, and how its command is used without Roost.
 struct Bare {
     place: Place,
@@ -31,6 +34,18 @@ impl Bare {
         Self::of(Agent::Codex, &["exec", "--skip-git-repo-check"], go_on)
     }
 
+    fn gemini() -> Self {
+        let go_on = |id: &str| ["--model", GEMINI, "--resume", id, "-p"].map(String::from).into();
+        Self::of(Agent::Gemini, &["--model", GEMINI, "-p"], go_on)
+    }
+
+    fn opencode() -> Self {
+        // Else the model would be asked for a title.
+        Self::of(Agent::OpenCode, &["run", "--title", "SCRIPT:text"], |id| {
+            ["run", "--session", id].map(String::from).into()
+        })
+    }
+
     fn of(agent: Agent, new: &'static [&'static str], go_on: fn(&str) -> Vec<String>) -> Self {
         let place = Place::new();
         furnish(&place.home(), &MODEL.url());
@@ -38,7 +53,10 @@ impl Bare {
         let env = variables(agent, &place.home(), &MODEL.url()).into_iter();
         let env: serde_json::Map<_, _> =
             env.filter(|(name, _)| !of_roost.contains(name)).map(|(name, value)| (name.into(), value.into())).collect();
-        let runtime = json!({ "command": agent.program(), "env": env });
+        let mut runtime = json!({ "command": agent.program(), "env": env });
+        if agent == Agent::Gemini {
+            runtime["model"] = GEMINI.into();
+        }
         place.configure(&toml::to_string(&json!({ "runtimes": { agent.command(): runtime } })).unwrap());
         Self { place, agent, new, go_on }
     }
@@ -87,7 +105,7 @@ impl Bare {
         let listed = self.listed();
         let [hosted] = listed.as_slice() else { panic!("one row for one session: {listed:?}") };
         assert_eq!((&hosted["source"], &hosted["session_id"]), (&json!("managed"), &json!(id)));
-        assert_eq!(hosted["adopted"]["runtime_session_id"], id);
+        assert_eq!(hosted["adopted"]["runtime_session_id"], past["runtime_session_id"]);
         let mut client = Client::of(&self.place);
         let messages = client.call("session/messages", json!({ "session_id": id }));
         let texts: Vec<_> = messages["messages"].as_array().unwrap().iter().map(|one| text(&one["message"])).collect();
@@ -101,10 +119,12 @@ impl Bare {
         self.place.run(&["up"]).ended(0);
         let mut client = Client::of(&self.place);
         let list = client.call("session/list", json!({ "cwd": self.place.work(), "source": "history" }));
-        let id = list["sessions"][0]["session_id"].as_str().unwrap().to_owned();
+        let record = &list["sessions"][0]["record"];
+        let id = record["session_id"].as_str().unwrap().to_owned();
+        let native = record["runtime_session_id"].as_str().unwrap();
         client.call("events/subscribe", json!({ "format": "cdev" }));
         client.call("session/watch", json!({ "session_id": id }));
-        self.say((self.go_on)(&id), "SCRIPT:recall");
+        self.say((self.go_on)(native), "SCRIPT:recall");
         let prompt = client.event("claude_message");
         assert_eq!((text(&prompt), &prompt["role"]), ("SCRIPT:recall", &json!("user")));
         let answered = client.event("claude_message");
@@ -132,6 +152,16 @@ fn a_session_of_the_bare_codex_is_listed_and_goes_on_under_roost() {
 }
 
 #[test]
+fn a_session_of_the_bare_gemini_is_listed_and_goes_on_under_roost() {
+    Bare::gemini().is_listed_and_gone_on_with();
+}
+
+#[test]
+fn a_session_of_the_bare_opencode_is_listed_and_goes_on_under_roost() {
+    Bare::opencode().is_listed_and_gone_on_with();
+}
+
+#[test]
 fn a_client_sees_what_is_said_to_the_bare_claude_elsewhere() {
     Bare::claude().is_watched_while_it_is_used_elsewhere();
 }
@@ -139,6 +169,16 @@ fn a_client_sees_what_is_said_to_the_bare_claude_elsewhere() {
 #[test]
 fn a_client_sees_what_is_said_to_the_bare_codex_elsewhere() {
     Bare::codex().is_watched_while_it_is_used_elsewhere();
+}
+
+#[test]
+fn a_client_sees_what_is_said_to_the_bare_gemini_elsewhere() {
+    Bare::gemini().is_watched_while_it_is_used_elsewhere();
+}
+
+#[test]
+fn a_client_sees_what_is_said_to_the_bare_opencode_elsewhere() {
+    Bare::opencode().is_watched_while_it_is_used_elsewhere();
 }
 
 #[test]

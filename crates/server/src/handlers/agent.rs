@@ -44,7 +44,7 @@ pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result
     if let Some(busy) = current(context.host, Some(&entry)).await?.filter(|record| record.open_task.is_some()) {
         return Err(already_running(&busy));
     }
-    let AgentRunParams { images, files, .. } = params;
+    let AgentRunParams { images, files, env, .. } = params;
     let (record, attached) = match run_mode {
         RunMode::Continue => {
             let id = params.session_id.as_deref().ok_or_else(|| Fault::missing("session_id"))?;
@@ -52,17 +52,20 @@ pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result
             if record.open_task.is_some() {
                 return Err(already_running(&record));
             }
+            if env.is_some() {
+                return Err(Fault::params("env is for a new session; this one is there").with("field", "env"));
+            }
             let attached = Attached::check(context, record.runtime.id(), record.cwd.as_ref(), images, files).await?;
             (record, attached)
         }
         RunMode::New => {
             let runtime = routing::runtime(context, agent_type).await?;
             let attached = Attached::check(context, &runtime, entry.path.as_ref(), images, files).await?;
-            (session::create(context, entry, runtime, mode).await?, attached)
+            (session::create(context, entry, runtime, mode, env).await?, attached)
         }
     };
     let message = attached.message(context, params.prompt).await?;
-    match session::prompt(context, &record.session_id, message, mode, None).await? {
+    match session::prompt(context, &record.session_id, message, mode, None, None).await? {
         Accepted::Started(task) => Ok(AgentRunResult {
             status: "started".into(),
             session_id: record.session_id.to_string(),

@@ -1,6 +1,8 @@
 //! Steering sessions.
 
-use roost_engine::{Accepted, Approver, NAMESPACE, NewSession, Prompt};
+use std::collections::BTreeMap;
+
+use roost_engine::{Accepted, Approver, NewSession, Prompt};
 use roost_proto::approval::{ApprovalScope, PendingAsk};
 use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::SessionId;
@@ -10,7 +12,8 @@ use roost_proto::rpc::{
     SessionParams, SessionRespondParams, SessionSendParams, SessionSendResult, SessionStartParams, SessionStartResult,
     SessionState, SessionStopParams, SessionStopResult, StartMode, StatusWord, StopWhat,
 };
-use roost_proto::runtime::CreateSessionInput;
+use roost_proto::runtime::{CreateSessionInput, IsolationLevel};
+use roost_proto::secret::Secret;
 use roost_proto::session::SessionRecord;
 use serde_json::{Value, json};
 
@@ -28,6 +31,8 @@ use crate::workspaces::Entry;
 const NAME: usize = 1 << 10;
 /// Bytes of the runtime's own configuration.
 const RUNTIME_CONFIG: usize = 64 << 10;
+/// Bytes of a credential namespace's name.
+const NAMESPACE: usize = 200;
 
 pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> Result<SessionStartResult, Fault> {
     let agent_type = params.agent_type.as_deref();
@@ -36,7 +41,9 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
     check_size("title", params.title.as_ref().map_or(0, String::len), NAME)?;
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
     check_size("runtime_config", json!(params.runtime_config).to_string().len(), RUNTIME_CONFIG)?;
+    check_namespace(params.credential_namespace.as_deref())?;
     if let Some(id) = &params.session_id {
+        only_for_new(&params)?;
         let (workspace, cwd) = (params.workspace_id.as_deref(), params.cwd.as_deref());
         let record = routing::hosted(context, Named { id, workspace, cwd, agent_type }, mode).await?;
         return attached(context, record, "attached").await;
@@ -48,6 +55,7 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         && let Some(entry) = &workspace
         && let Some(record) = latest(context, entry, agent_type).await?
     {
+        only_for_new(&params)?;
         let outcome = if shape::is_live(&record) { "existing" } else { "attached" };
         return attached(context, record, outcome).await;
     }
@@ -59,18 +67,24 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         cwd = path;
         worktree = Some((id, name));
     }
+    let namespace = params.credential_namespace;
+    // A namespace that is named is meant to be used.
+    let isolation = params.isolation.or(namespace.as_ref().map(|_| IsolationLevel::Namespaced));
+    let usual = NewSession::within(cwd);
     let new = NewSession {
         runtime: Some(runtime),
-        cwd,
         mode: mode.unwrap_or_default(),
-        credential_namespace: NAMESPACE.into(),
+        credential_namespace: namespace.unwrap_or_else(|| usual.credential_namespace.clone()),
+        isolation,
+        env: params.env.unwrap_or_default(),
         workspace_id: workspace.map(|entry| entry.id),
         input: CreateSessionInput {
             title: params.title,
             model: params.model,
-            permission_mode: None,
             runtime_config: params.runtime_config,
+            ..CreateSessionInput::default()
         },
+        ..usual
     };
     let created = context.host.engine.create_session(new).await.map_err(fault::engine);
     if let (Err(_), Some((workspace, name))) = (&created, &worktree) {
@@ -91,6 +105,33 @@ fn check_size(field: &str, bytes: usize, most: usize) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::params(format_args!("{field} has {bytes} bytes; {most} are the limit")).with("field", field))
+}
+
+/// Refuses what only a new session can be given, rather than pretend.
+fn only_for_new(params: &SessionStartParams) -> Result<(), Fault> {
+    let named = [
+        ("env", params.env.is_some()),
+        ("isolation", params.isolation.is_some()),
+        ("credential_namespace", params.credential_namespace.is_some()),
+    ];
+    match named.iter().find(|(_, is_there)| *is_there) {
+        None => Ok(()),
+        Some((field, _)) => {
+            let why =
+                format_args!("{field} is for a new session and this one is there; say mode \"new\" without an id");
+            Err(Fault::params(why).with("field", field))
+        }
+    }
+}
+
+fn check_namespace(name: Option<&str>) -> Result<(), Fault> {
+    match name {
+        Some(name) if name.is_empty() || name.len() > NAMESPACE || name.contains(char::is_control) => {
+            let why = format_args!("a credential namespace has 1 to {NAMESPACE} visible characters");
+            Err(Fault::params(why).with("field", "credential_namespace"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The answer about a session that is there; what waits in it is sent again to whoever watches.
@@ -142,6 +183,7 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
     let agent_type = params.agent_type.as_deref();
     routing::known(context, agent_type)?;
     let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
     let SessionSendParams { images, files, .. } = params;
     let found = match (&params.session_id, params.mode.unwrap_or_default()) {
         (Some(id), _) => Some(routing::hosted(context, Named { id, agent_type, ..Named::default() }, mode).await?),
@@ -162,11 +204,11 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
             let id = params.workspace_id.as_deref().ok_or_else(|| Fault::missing("workspace_id"))?;
             let (entry, runtime) = (context.host.workspaces.get(id)?, routing::runtime(context, agent_type).await?);
             let attached = Attached::check(context, &runtime, entry.path.as_ref(), images, files).await?;
-            (create(context, entry, runtime, mode).await?, attached, true)
+            (create(context, entry, runtime, mode, None).await?, attached, true)
         }
     };
     let message = attached.message(context, params.prompt).await?;
-    let accepted = prompt(context, &record.session_id, message, mode, params.approver).await?;
+    let accepted = prompt(context, &record.session_id, message, mode, params.model, params.approver).await?;
     let (delivery, task_id, prompt_id) = match accepted {
         Accepted::Started(task) => ("started", Some(task.to_string()), None),
         Accepted::Queued(prompt) => ("queued", None, Some(prompt.to_string())),
@@ -189,14 +231,14 @@ pub(super) async fn create(
     entry: Entry,
     runtime: String,
     mode: Option<Mode>,
+    env: Option<BTreeMap<String, Secret>>,
 ) -> Result<SessionRecord, Fault> {
     let new = NewSession {
         runtime: Some(runtime),
-        cwd: entry.path.into(),
         mode: mode.unwrap_or_default(),
-        credential_namespace: NAMESPACE.into(),
+        env: env.unwrap_or_default(),
         workspace_id: Some(entry.id),
-        input: CreateSessionInput::default(),
+        ..NewSession::within(entry.path)
     };
     let id = context.host.engine.create_session(new).await.map_err(fault::engine)?;
     context.host.session(id.as_str()).await
@@ -207,14 +249,7 @@ pub(crate) async fn begin(host: &Host, entry: &Entry) -> Result<(), Fault> {
     if !super::history::of_entry(host, entry).await?.is_empty() {
         return Ok(());
     }
-    let new = NewSession {
-        runtime: None,
-        cwd: entry.path.clone().into(),
-        mode: Mode::default(),
-        credential_namespace: NAMESPACE.into(),
-        workspace_id: Some(entry.id.clone()),
-        input: CreateSessionInput::default(),
-    };
+    let new = NewSession { workspace_id: Some(entry.id.clone()), ..NewSession::within(&entry.path) };
     host.engine.create_session(new).await.map_err(fault::engine)?;
     Ok(())
 }
@@ -225,13 +260,14 @@ pub(super) async fn prompt(
     session: &SessionId,
     message: TranscriptMessage,
     mode: Option<Mode>,
+    model: Option<String>,
     presence: Option<Presence>,
 ) -> Result<Accepted, Fault> {
     let approver = match presence.unwrap_or(Presence::Present) {
         Presence::Present => Approver::Present,
         Presence::Nobody => Approver::Nobody,
     };
-    let prompt = Prompt { message, mode, approver };
+    let prompt = Prompt { message, mode, model, approver };
     context.host.engine.prompt(session.as_str(), prompt).await.map_err(fault::engine)
 }
 
@@ -316,7 +352,7 @@ pub(super) async fn type_into(
         (None, None) if typed.trim().is_empty() => {}
         (None, None) => {
             let message = TranscriptMessage::user(typed.trim_end_matches(['\r', '\n']));
-            prompt(context, &record.session_id, message, None, None).await?;
+            prompt(context, &record.session_id, message, None, None, None).await?;
         }
     }
     Ok(key)

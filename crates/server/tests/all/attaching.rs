@@ -81,3 +81,37 @@ async fn a_file_is_found_below_the_folder_and_from_afar_nowhere_else() {
         assert!(path.ends_with(found), "{path}");
     }
 }
+
+#[tokio::test]
+async fn what_only_a_new_session_can_have_is_refused_for_one_that_is_there() {
+    let mut door = Door::open().await;
+    let mut client = door.local().await;
+    let workspace = door.workspace().await;
+    let new = json!({
+        "workspace_id": workspace, "mode": "new", "env": { "TOKEN": "very-secret" },
+        "isolationLevel": "namespaced", "credential_namespace": "work",
+    });
+    let started = client.call("session/start", new).await.unwrap();
+    let session = started["session_id"].as_str().unwrap();
+    for field in [json!({ "env": {} }), json!({ "isolation": "shared" }), json!({ "credential_namespace": "x" })] {
+        for mut start in [json!({ "session_id": session }), json!({ "workspace_id": workspace })] {
+            start.as_object_mut().unwrap().extend(field.as_object().unwrap().clone());
+            let refused = client.call("session/start", start).await.unwrap_err();
+            assert!(field.get(refused["data"]["field"].as_str().unwrap()).is_some(), "{refused}");
+        }
+    }
+    for (name, why) in [("LD_PRELOAD", "roost.toml"), ("ROOST_RUN", "roost.toml"), ("a b", "letters")] {
+        let run = json!({ "prompt": "x", "workspace_id": workspace, "env": { name: "very-secret" } });
+        let refused = client.call("agent/run", run).await.unwrap_err();
+        assert!(refused["message"].as_str().unwrap().contains(why), "{refused}");
+        assert!(!refused.to_string().contains("very-secret"), "{refused}");
+    }
+    client.call("session/send", json!({ "session_id": session, "prompt": "go" })).await.unwrap();
+    let opening = door.runtimes().opening().await;
+    let testkit::fake::How::Create(open) = &opening.how else { panic!("{:?}", opening.how) };
+    assert_eq!(open.env.env["TOKEN"], "very-secret");
+    assert!(open.env.env["HOME"].ends_with("/work/home"), "{:?}", open.env.env);
+    let told = client.call("session/get", json!({ "session_id": session })).await.unwrap();
+    let log = client.call("log/read", json!({ "session_id": session })).await.unwrap();
+    assert!(!format!("{told}{log}").contains("very-secret") && log.to_string().contains("TOKEN"), "{log}");
+}

@@ -123,6 +123,8 @@ impl Stage {
             cwd: self.host().home.work(),
             mode,
             credential_namespace: "default".into(),
+            isolation: None,
+            env: Default::default(),
             input: CreateSessionInput::default(),
             workspace_id: None,
         };
@@ -131,7 +133,7 @@ impl Stage {
 
     /// Says something to a session; returns when its task has begun.
     pub(super) async fn begin(&self, session: &SessionId, text: &str, approver: Approver) -> TaskId {
-        let prompt = Prompt { message: TranscriptMessage::user(text), mode: None, approver };
+        let prompt = Prompt { message: TranscriptMessage::user(text), mode: None, model: None, approver };
         match soon("a prompt is taken", self.host().engine.prompt(session.as_str(), prompt)).await.unwrap() {
             Accepted::Started(task) => task,
             Accepted::Queued(prompt) => {

@@ -385,6 +385,6 @@ mod tests {
         asked.hear("SCRIPT:recall");
         assert_eq!(said(&reply(&asked)), "RECALL saw 2 prompt(s): SCRIPT:write out.txt | SCRIPT:recall");
         asked.hear("SCRIPT:look");
-        assert_eq!(said(&reply(&asked)), "LOOK saw 1 image(s): image/png");
+        assert_eq!(said(&reply(&asked)), "LOOK saw 1 image(s): image/png; 0 file(s): ");
     }
 }

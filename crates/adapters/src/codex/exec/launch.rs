@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use super::mode;
 use crate::acp::AgentCommand;
-use crate::codex::launch::{arguments, environment};
+use crate::codex::launch::{arguments, environment, hasty};
 use crate::codex::notify;
 
 /// Lines of stderr that may wait to be shown; the rest is only in the tail.
@@ -47,7 +47,8 @@ impl Terms {
             env,
             stderr_lines: Some(stderr_lines),
         };
-        let running = self.holder.spawn(launch).await.map_err(|error| AdapterError::Spawn(error.to_string()))?;
+        let running =
+            hasty(&self.holder).spawn(launch).await.map_err(|error| AdapterError::Spawn(error.to_string()))?;
         Ok((running, stderr))
     }
 

@@ -42,7 +42,7 @@ impl Mapper {
     /// Takes one line.
     pub(super) fn line(&mut self, line: &str, drafts: &mut Vec<Draft>) {
         match wire::parse(line) {
-            Incoming::Event(event) => self.event(event, drafts),
+            Incoming::Event(event) => self.event(*event, drafts),
             Incoming::Unknown(raw) => {
                 drafts.push(notice(NoticeLevel::Warning, "a message that Roost does not know", Some(raw)));
             }

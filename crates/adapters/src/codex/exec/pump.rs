@@ -58,7 +58,7 @@ impl Pump {
 
     /// Follows the turn to its end; what the thread has used by then.
     pub(super) async fn run(mut self, mut stop: mpsc::Receiver<()>, drafts: mpsc::Sender<Vec<Draft>>) -> Mapper {
-        loop {
+        let left = loop {
             if !self.outbox.is_empty() && drafts.send(std::mem::take(&mut self.outbox)).await.is_err() {
                 // Nobody listens any more.
                 self.control.stop().await;
@@ -82,17 +82,18 @@ impl Pump {
                 }
                 Event::Stop => {
                     self.mapper.end = Some(TaskEnd::Stopped("interrupted".into()));
-                    break;
+                    break false;
                 }
                 Event::Idle(silence) => {
                     let reason = format!("Codex said nothing for {} ms (ACPLB_IDLE_TIMEOUT_MS)", silence.as_millis());
                     self.mapper.end.get_or_insert(TaskEnd::Stopped(reason));
-                    break;
+                    break false;
                 }
-                Event::Eof | Event::Overdue => break,
+                Event::Overdue => break false,
+                Event::Eof => break true,
             }
-        }
-        self.finish(&drafts).await;
+        };
+        self.finish(left, &drafts).await;
         self.mapper
     }
 
@@ -123,18 +124,19 @@ impl Pump {
     }
 
     /// Ends what is left of the process, so that the thread is free for the next one, and tells how the turn ended.
-    async fn finish(&mut self, drafts: &mpsc::Sender<Vec<Draft>>) {
-        let waited = tokio::time::timeout(LEAVE, self.control.wait_exit()).await;
-        let is_over = self.mapper.end.is_some();
+    /// One that has `left` of its own accord is given the time to.
+    async fn finish(&mut self, left: bool, drafts: &mpsc::Sender<Vec<Draft>>) {
+        let patience = if left { LEAVE } else { Duration::ZERO };
+        let exit = tokio::time::timeout(patience, self.control.wait_exit()).await.ok();
         self.control.stop().await;
         while let Ok(line) = self.stderr.try_recv() {
             self.outbox.push(map::noise(NoticeSource::Stderr, line));
         }
-        if !is_over {
-            self.mapper.end = Some(TaskEnd::Failed(Box::new(self.gone(waited.ok()))));
-        }
         self.mapper.close(&mut self.outbox);
-        let end = self.mapper.end.clone().unwrap_or_else(|| TaskEnd::Completed("end_turn".into()));
+        let end = match self.mapper.end.take() {
+            Some(end) => end,
+            None => TaskEnd::Failed(Box::new(self.gone(exit))),
+        };
         self.outbox.push(Fact::Ended(end).into());
         // Nobody listens: then nobody needs to know.
         let _ = drafts.send(std::mem::take(&mut self.outbox)).await;

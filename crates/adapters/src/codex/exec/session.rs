@@ -158,6 +158,9 @@ impl RuntimeSession for ExecSession {
     }
 
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+        if !input.images.is_empty() {
+            return Err(AdapterError::Unsupported("take images"));
+        }
         self.settle().await;
         let (pump, control) = self.start(&input).await?;
         self.thread.clone_from(&pump.mapper.thread);

@@ -10,7 +10,7 @@ use crate::codex::wire::ItemStatus;
 #[derive(Debug)]
 pub(super) enum Incoming {
     /// One that we know.
-    Event(Event),
+    Event(Box<Event>),
     /// JSON that nobody has heard of.
     Unknown(Value),
     /// Something else.
@@ -139,7 +139,7 @@ pub(super) struct Todo {
 pub(super) fn parse(line: &str) -> Incoming {
     let Ok(value @ Value::Object(_)) = serde_json::from_str::<Value>(line) else { return Incoming::Noise };
     match Event::deserialize(&value) {
-        Ok(event) => Incoming::Event(event),
+        Ok(event) => Incoming::Event(Box::new(event)),
         Err(_) => Incoming::Unknown(value),
     }
 }

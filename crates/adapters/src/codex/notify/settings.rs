@@ -137,7 +137,8 @@ mod tests {
     fn what_codex_is_told_follows_from_three_variables() {
         let forwarder = r#"["/bin/roost", "notify"]"#;
         let own = r#"["mine"]"#;
-        let table: [(&[(&str, &str)], Option<&str>); 6] = [
+        type Row<'a> = (&'a [(&'a str, &'a str)], Option<&'a str>);
+        let table: [Row<'_>; 6] = [
             (&[], Some(forwarder)),
             (&[("ACPLB_NOTIFY_CMD", own)], Some(own)),
             (&[("ACPLB_NOTIFY_CMD", own), ("ACPLB_NOTIFY_INJECT", "auto")], Some(own)),

@@ -166,6 +166,7 @@ pub(super) fn input(text: &str) -> TaskInput {
         },
         tool_manifest: None,
         mode: Mode::Ask,
+        model: None,
         interaction_mode: InteractionMode::Interactive,
     }
 }

@@ -1,6 +1,6 @@
 //! What Claude Code says, and what is said about it.
 
-use roost_engine::adapter::{Availability, Fact, RuntimeAdapter, TaskEnd};
+use roost_engine::adapter::{Availability, Fact, RuntimeAdapter, TaskEnd, TaskInput};
 use roost_proto::canonical;
 use roost_proto::mode::Mode;
 use roost_proto::payload::ModelOutputDeltaKind;
@@ -140,4 +140,19 @@ async fn the_version_is_told_without_a_session() {
         panic!("it is not installed")
     };
     assert!(reason.contains("npm install"), "{reason}");
+}
+
+#[tokio::test]
+async fn another_model_is_used_from_the_task_on_that_names_it() {
+    let place = Place::new();
+    let mut session = place.session().await;
+    run_allowing(&mut session, "SCRIPT:text").await;
+    let other = TaskInput { model: Some("claude-opus-4-5".into()), ..input("SCRIPT:think") };
+    run(&mut session, other, |_| Verdict::Allow).await;
+    let asked = place.model.requests().into_iter().filter_map(|asked| Some((asked.script?, asked.model)));
+    let of =
+        |script: &str| asked.clone().filter(|(name, _)| name == script).map(|(_, model)| model).collect::<Vec<_>>();
+    assert!(of("text").iter().all(|model| model == "claude-sonnet-4-5"), "{:?}", of("text"));
+    assert!(of("think").iter().any(|model| model == "claude-opus-4-5"), "{:?}", of("think"));
+    session.close().await;
 }

@@ -137,6 +137,7 @@ pub(crate) fn input(text: &str) -> TaskInput {
         },
         tool_manifest: None::<ToolManifest>,
         mode: Mode::Ask,
+        model: None,
         interaction_mode: InteractionMode::Interactive,
     }
 }

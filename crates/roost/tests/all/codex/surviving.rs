@@ -166,12 +166,14 @@ fn first_daemon() {
             cwd: place.cwd.clone(),
             mode: Mode::Ask,
             credential_namespace: "default".into(),
+            isolation: None,
+            env: Default::default(),
             input: CreateSessionInput::default(),
             workspace_id: None,
         };
         let session = engine.create_session(new).await.unwrap();
         let message = TranscriptMessage::user("SCRIPT:shell");
-        let prompt = Prompt { message, mode: None, approver: Approver::Present };
+        let prompt = Prompt { message, mode: None, model: None, approver: Approver::Present };
         engine.prompt(session.as_str(), prompt).await.unwrap();
         wait_for(&log, &session, |event| matches!(event.body, EventBody::ApprovalRequested(_))).await;
         println!("\n{SESSION}{session}");

@@ -240,3 +240,15 @@ async fn a_conversation_with_the_bare_cli_is_found_read_and_gone_on_with() {
     assert!(task.text().contains("2 prompt(s): SCRIPT:text"), "{}", task.text());
     session.close().await;
 }
+
+#[tokio::test]
+async fn another_model_is_used_from_the_task_on_that_names_it() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let other = roost_engine::adapter::TaskInput { model: Some("gpt-5.1-codex".into()), ..input("SCRIPT:think MARK") };
+    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    assert!(completed(&Watched::begin_with(&mut session, other).await.end(Say::Yes).await));
+    let asked = super::MODEL.requests();
+    assert!(asked.iter().any(|asked| asked.model == "gpt-5.1-codex" && asked.script.as_deref() == Some("think")));
+    session.close().await;
+}

@@ -80,6 +80,8 @@ impl Daemon {
             cwd: place.cwd.clone(),
             mode: Mode::Ask,
             credential_namespace: "default".into(),
+            isolation: None,
+            env: Default::default(),
             input: CreateSessionInput { model: Some("gemini-2.5-pro".into()), ..Default::default() },
             workspace_id: None,
         };
@@ -87,7 +89,8 @@ impl Daemon {
     }
 
     async fn prompt(&self, session: &SessionId, text: &str) -> TaskId {
-        let prompt = Prompt { message: TranscriptMessage::user(text), mode: None, approver: Approver::Present };
+        let prompt =
+            Prompt { message: TranscriptMessage::user(text), mode: None, model: None, approver: Approver::Present };
         self.engine.prompt(session.as_str(), prompt).await.unwrap();
         let started = |event: &NormalizedEvent| match &event.body {
             EventBody::TaskStarted(started) => format!("{:?}", started.messages).contains(text),
@@ -173,10 +176,9 @@ fn a_task_of_a_daemon_that_was_killed_has_failed_and_its_session_goes_on() {
     let session = kill_a_daemon_that_asks(&place);
     daemon().block_on(async {
         let daemon = Daemon::start(&place).await;
-        let end = daemon
-            .wait_for(&session, |event| event.body.ends_task() && !matches!(event.body, EventBody::TaskCompleted(_)));
-        let end = end.await;
-        assert!(!matches!(end.body, EventBody::TaskCompleted(_)), "{end:?}");
+        let failed = daemon.wait_for(&session, |event| matches!(event.body, EventBody::TaskFailed(_))).await;
+        let EventBody::TaskFailed(failed) = failed.body else { panic!() };
+        assert_eq!(failed.error.code, FailureCode::HostRestarted, "{failed:?}");
         assert_eq!(daemon.log.pending(Some(&session)).await.unwrap(), []);
         daemon.recalls(&session, "SCRIPT:text").await;
         daemon.stop().await;
