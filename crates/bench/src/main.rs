@@ -18,6 +18,7 @@ mod policy;
 mod sandbox_agent;
 mod stage;
 mod stream;
+mod workspace;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -28,7 +29,7 @@ use figure::Table;
 /// The result of a bench; whatever goes wrong ends the run with its message.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-const USAGE: &str = "usage: roost-bench [stream] [first] [log] [memory] [policy] [door] [agents] [--json FILE]";
+const USAGE: &str = "usage: roost-bench [stream] [first] [log] [memory] [policy] [door] [agents] [workspace] [--json FILE]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -59,7 +60,7 @@ fn run(args: Vec<String>) -> Outcome<bool> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--json" => json = args.next().ok_or(USAGE)?.into(),
-            "stream" | "first" | "log" | "memory" | "policy" | "door" | "agents" => names.push(arg),
+            "stream" | "first" | "log" | "memory" | "policy" | "door" | "agents" | "workspace" => names.push(arg),
             _ => return Err(format!("unknown argument \"{arg}\"; {USAGE}").into()),
         }
     }
@@ -78,7 +79,7 @@ fn run(args: Vec<String>) -> Outcome<bool> {
 
 type Bench = fn(&mut Table) -> Outcome;
 
-const BENCHES: [(&str, Bench); 7] = [
+const BENCHES: [(&str, Bench); 8] = [
     ("stream", stream::run),
     ("first", first::run),
     ("log", log::run),
@@ -86,4 +87,5 @@ const BENCHES: [(&str, Bench); 7] = [
     ("policy", policy::run),
     ("door", door::run),
     ("agents", agents::run),
+    ("workspace", workspace::run),
 ];

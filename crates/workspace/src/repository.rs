@@ -196,6 +196,8 @@ impl Repository {
     }
 
     fn scan(&self) -> Result<usize, Error> {
+        // What was read of files is known from the last run, and need not be read again.
+        self.load();
         self.state().status.is_building = true;
         let scanned = scan(&self.root);
         let mut state = self.state();

@@ -74,7 +74,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
 }
 
 /// The workspace that is named, or the one that the current folder is in.
-async fn workspace(client: &Client, named: Option<String>) -> Result<Workspace, Error> {
+pub(super) async fn workspace(client: &Client, named: Option<String>) -> Result<Workspace, Error> {
     let params = WorkspaceListParams { include_git: Some(false), git_limit: None };
     let mut all = client.call::<method::WorkspaceList>(params).await?.workspaces;
     let here = std::env::current_dir().map_err(Error::NoCwd)?;

@@ -13,6 +13,7 @@ pub(crate) mod login;
 pub(crate) mod pair;
 pub(crate) mod run;
 pub(crate) mod runtimes;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod status;

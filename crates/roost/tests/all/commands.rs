@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::kit::Place;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "run",
     "log",
     "sessions",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 18] = [
     "pair",
     "devices",
     "git",
+    "search",
     "export",
     "runtimes",
     "login",

@@ -25,6 +25,7 @@ mod presets;
 mod real;
 mod running;
 mod sandbox;
+mod search;
 mod serving;
 mod sessions;
 mod stopping;

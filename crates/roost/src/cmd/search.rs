@@ -1,0 +1,112 @@
+//! `roost search`: files of a workspace by name or by content, out of the daemon's index.
+
+use std::io::{self, Write};
+
+use roost_proto::rpc::{GrepParams, GrepResult, SearchParams, SearchResult, method};
+
+use super::git::workspace;
+use crate::cli::Context;
+use crate::door;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::render::shown;
+use crate::style::Style;
+
+const EXAMPLES: &str = "\
+Examples:
+  roost search kafsink               files whose path has these letters in this order, the best first
+  roost search --text 'fn main'      lines that say this
+  roost search --text 'fn \\w+' --regex --ext rs
+  roost search README --json         the answer as one line of JSON";
+
+/// Find files of a workspace by name or by content
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// What to search for
+    query: String,
+    /// Search what files say, not what they are called
+    #[arg(long)]
+    text: bool,
+    /// It is a regular expression
+    #[arg(long, requires = "text")]
+    regex: bool,
+    /// Only files with this extension; may be given several times
+    #[arg(long, value_name = "EXTENSION")]
+    ext: Vec<String>,
+    /// So many files, or lines, at most
+    #[arg(long, default_value_t = 50)]
+    limit: u32,
+    /// The workspace, by name or id [default: the one that this folder is in]
+    #[arg(long, value_name = "NAME")]
+    workspace: Option<String>,
+    /// Print the answer as one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
+    let client = door::open(context).await?;
+    let workspace_id = Some(workspace(&client, args.workspace).await?.id);
+    let extensions = (!args.ext.is_empty()).then_some(args.ext);
+    let style = Style::of(&io::stdout());
+    let text = if args.text {
+        let params = GrepParams {
+            pattern: args.query,
+            workspace_id,
+            regex: Some(args.regex),
+            case_sensitive: None,
+            whole_words: None,
+            directory: None,
+            extensions,
+            git_tracked_only: None,
+            context_lines: None,
+            limit: Some(args.limit),
+            limit_per_file: None,
+            stream: None,
+        };
+        let found = client.call::<method::RepositoryGrep>(params).await?;
+        if args.json { serde_json::to_string(&found) } else { Ok(lines_text(&found, style)) }
+    } else {
+        let params = SearchParams {
+            query: args.query,
+            workspace_id,
+            mode: None,
+            limit: Some(args.limit),
+            offset: None,
+            extensions,
+            exclude_binaries: Some(false),
+            git_tracked_only: None,
+            min_size: None,
+            max_size: None,
+        };
+        let found = client.call::<method::RepositorySearch>(params).await?;
+        if args.json { serde_json::to_string(&found) } else { Ok(files_text(&found)) }
+    };
+    let text = text.map_err(|error| Error::Output(error.into()))?;
+    if !text.is_empty() {
+        writeln!(io::stdout().lock(), "{text}").map_err(Error::Output)?;
+    }
+    Ok(Exit::Completed)
+}
+
+fn files_text(found: &SearchResult) -> String {
+    let mut lines: Vec<_> = found.results.iter().map(|file| shown(&file.file.path).into_owned()).collect();
+    let more = found.total.saturating_sub(found.results.len() as u64);
+    if more > 0 {
+        lines.push(format!("… and {more} more"));
+    }
+    lines.join("\n")
+}
+
+fn lines_text(found: &GrepResult, style: Style) -> String {
+    let mut lines = Vec::new();
+    for file in &found.files {
+        let path = style.bold(shown(&file.path).into_owned());
+        lines.extend(file.lines.iter().map(|line| format!("{path}:{}:{}", line.line, shown(&line.text))));
+    }
+    if found.truncated {
+        lines.push("… and more".into());
+    }
+    lines.join("\n")
+}
