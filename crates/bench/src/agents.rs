@@ -18,12 +18,8 @@ use crate::Outcome;
 use crate::figure::Table;
 
 /// The runtimes that are measured, by the names that clients use.
-const RUNTIMES: [(&str, Agent); 4] = [
-    ("claude", Agent::Claude),
-    ("codex", Agent::Codex),
-    ("gemini", Agent::Gemini),
-    ("opencode", Agent::OpenCode),
-];
+const RUNTIMES: [(&str, Agent); 4] =
+    [("claude", Agent::Claude), ("codex", Agent::Codex), ("gemini", Agent::Gemini), ("opencode", Agent::OpenCode)];
 
 /// Measures.
 pub(crate) fn run(table: &mut Table) -> Outcome {

@@ -29,7 +29,8 @@ use figure::Table;
 /// The result of a bench; whatever goes wrong ends the run with its message.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-const USAGE: &str = "usage: roost-bench [stream] [first] [log] [memory] [policy] [door] [agents] [workspace] [--json FILE]";
+const USAGE: &str =
+    "usage: roost-bench [stream] [first] [log] [memory] [policy] [door] [agents] [workspace] [--json FILE]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

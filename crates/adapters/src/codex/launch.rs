@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use super::connection::Parts;
+use super::home::CodexHome;
 use super::note::TurnNote;
 use super::socket::Socket;
 use crate::acp::AgentCommand;
@@ -83,6 +84,10 @@ pub(super) async fn launch(
     let made = tokio::task::spawn_blocking(move || prepared.prepare()).await;
     made.map_err(|error| spawn(error.to_string()))?
         .map_err(|error| spawn(format!("no folder for Codex's socket could be made: {error}")))?;
+    // On a socket Codex does not start where its folder is missing, which it makes by itself otherwise.
+    let CodexHome(home) = CodexHome::of(command, &open.env);
+    let made = tokio::fs::create_dir_all(&home).await;
+    made.map_err(|error| spawn(format!("Codex's folder {} could not be made: {error}", home.display())))?;
     let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
     let launch = Launch {
         run,

@@ -32,7 +32,13 @@ pub(super) fn run(table: &mut Table, model: &str) -> Outcome {
     for (client, session) in &mut sessions {
         client.call("session/stop", json!({ "session_id": session }))?;
     }
-    table.add("agents", format!("{SESSIONS} sessions at once: incomplete"), lost as f64, "sessions", Target::AtMost(0.0));
+    table.add(
+        "agents",
+        format!("{SESSIONS} sessions at once: incomplete"),
+        lost as f64,
+        "sessions",
+        Target::AtMost(0.0),
+    );
     table.add("agents", "per session beside the CLI: daemon and holder", each, "MB", Target::AtMost(10.0));
     host.daemon.stop()
 }

@@ -62,8 +62,7 @@ impl Client {
     pub(crate) fn session_of(&mut self, runtime: &str, mode: &str) -> Outcome<String> {
         let list = self.call("workspace/list", json!({}))?;
         let workspace = &list["workspaces"][0]["id"];
-        let start =
-            json!({ "workspace_id": workspace, "mode": "new", "agent_type": runtime, "permission_mode": mode });
+        let start = json!({ "workspace_id": workspace, "mode": "new", "agent_type": runtime, "permission_mode": mode });
         let started = self.call("session/start", start)?;
         Ok(started["session_id"].as_str().ok_or_else(|| format!("no session: {started}"))?.into())
     }
@@ -96,7 +95,9 @@ impl Client {
         let events = self.task()?;
         let time = |event: &Value| serde_json::from_value::<Timestamp>(event["time"].clone()).map(Timestamp::as_millis);
         let started = events.iter().rfind(|event| event["type"] == "task.started");
-        let (Some(started), Some(ended)) = (started, events.last()) else { return Err("a task that never began".into()) };
+        let (Some(started), Some(ended)) = (started, events.last()) else {
+            return Err("a task that never began".into());
+        };
         Ok(Duration::from_millis((time(ended)? - time(started)?).try_into()?))
     }
 

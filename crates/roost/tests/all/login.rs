@@ -13,7 +13,7 @@ fn place() -> Place {
     let mut config = String::new();
     for id in ["claude", "codex"] {
         let program = place.work().join(format!("fake-{id}"));
-        fs::write(&program, "#!/bin/sh\n[ \"$1\" = --version ] && echo 1.2.3 && exit\necho \"$0 $* in $HOME [$TOKEN]\"\nread line\necho \"got $line\"").unwrap();
+        fs::write(&program, "#!/bin/sh\n[ \"$1\" = --version ] && echo 9.9.9 && exit\necho \"$0 $* in $HOME [$TOKEN]\"\nread line\necho \"got $line\"").unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         config += &format!("[runtimes.{id}]\ncommand = {program:?}\n");
     }

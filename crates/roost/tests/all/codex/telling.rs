@@ -9,7 +9,9 @@ use roost_proto::payload::{ModelOutputDeltaKind, UsageReportedPayload};
 use roost_proto::sources::SourceKind;
 use roost_proto::tool::{ToolManifest, ToolManifestEntry};
 use serde_json::json;
+use testkit::soon;
 
+use super::MODEL;
 use super::live::{Live, Say, Watched, completed, input, run};
 
 #[tokio::test]
@@ -181,6 +183,18 @@ async fn the_login_is_what_the_environment_and_codex_own_folder_say() {
     env.env.insert("CODEX_API_KEY".into(), "sk-secret".into());
     let status = live.adapter.auth_status(&env).await;
     assert!(status.logged_in && !serde_json::to_string(&status).unwrap().contains("secret"), "{status:?}");
+}
+
+#[tokio::test]
+async fn somebody_who_never_used_codex_can() {
+    let live = Live::new();
+    std::fs::remove_dir_all(live.sandbox.home().join(".codex")).unwrap();
+    let mut open = live.open();
+    open.input.runtime_config = Some(super::config(&MODEL.url()));
+    let mut session = soon("Codex starts", live.adapter.create_session(open)).await.unwrap();
+    let (end, task) = run(&mut session, "SCRIPT:text", Say::Yes).await;
+    assert!(completed(&end), "{:#?}", task.seen);
+    session.close().await;
 }
 
 #[tokio::test]
