@@ -7,6 +7,7 @@ import time
 
 import new_user
 import points
+import repository
 from app import Host
 
 
@@ -28,7 +29,7 @@ async def main():
         ("6  permission with two devices", points.permission),
         ("7  question", points.question),
         ("8  stop, keys", points.stopping),
-        ("9  git and repository", "a later issue: git, files and the repository index are not served yet"),
+        ("9  git and repository", repository.walk),
         ("10 reconnect", points.reconnecting),
         ("new user: the tour", new_user.tour),
         ("new user: a cut during a flood", lambda host: new_user.flood(host, away)),
