@@ -1,9 +1,11 @@
 //! The runtimes that Roost hosts, one folder each, all behind [`roost_engine::adapter::RuntimeAdapter`].
 
 pub mod acp;
+mod asking;
 pub mod claude;
 pub mod codex;
 pub mod demo;
 pub mod gemini;
 mod heads;
+mod locks;
 pub mod opencode;

@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::lock::Lock;
 use super::talk::{CallResult, METHOD, Reply, Talk, allowance, answer, denial, live};
 use super::turn::Turn;
 use super::{host_server, map, questions, wire};
+use crate::locks::Lock;
 
 /// Messages that may wait for the process to read them.
 const WRITE_QUEUE: usize = 256;

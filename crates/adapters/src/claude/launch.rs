@@ -15,8 +15,8 @@ use tokio::sync::mpsc;
 
 use super::connection::Parts;
 use super::host_server;
-use super::lock::Lock;
 use crate::acp::AgentCommand;
+use crate::locks::Lock;
 
 /// Lines of stderr that may wait to be shown; the rest is only in the tail.
 const STDERR_LINES: usize = 64;

@@ -18,10 +18,10 @@ mod auth;
 mod capabilities;
 mod connection;
 mod content;
+mod elsewhere;
 mod history;
 mod host_server;
 mod launch;
-mod lock;
 mod map;
 mod messages;
 mod outcome;
@@ -53,8 +53,8 @@ use uuid::Uuid;
 
 use crate::acp::AgentCommand;
 use crate::heads::Heads;
+use crate::locks::Locks;
 use launch::Conversation;
-use lock::Locks;
 use session::ClaudeSession;
 use sources::{Places, Used};
 use version::Versions;
@@ -108,7 +108,7 @@ impl ClaudeAdapter {
         let lock = self.locks.take(conversation.id()).await?;
         let (command, config) = (self.command.of_session(&open), self.config_dir_of(&open));
         if let Conversation::Known(id) = &conversation {
-            lock::refuse_if_open_elsewhere(config.clone(), id).await?;
+            elsewhere::refuse_if_open_elsewhere(config.clone(), id).await?;
         }
         let (settings, used) = (self.settings(&open), Used::by(&command.args));
         let places = Places { config, cwd: open.env.cwd.clone().into(), used };

@@ -1,18 +1,15 @@
 //! Which Codex is installed, asked once.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use roost_engine::adapter::Availability;
-use roost_process::{Holder, Launch, RunId};
+use roost_process::Holder;
 use roost_proto::runtime::RuntimeEnv;
 use tokio::sync::OnceCell;
 
 use super::launch::environment;
 use crate::acp::AgentCommand;
-
-/// How long `--version` may take; wrappers start slowly.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::asking;
 
 /// The first version whose app server speaks WebSocket on a unix socket (2026-04-30), which all else is built on.
 const APP_SERVER: [u64; 3] = [0, 128, 0];
@@ -29,7 +26,9 @@ impl Version {
             let reason = format!("{error}; install it with `npm install -g @openai/codex`, or set its `command`");
             return Availability::Missing { reason };
         }
-        let asked = self.0.get_or_try_init(|| async { ask(holder, command, env).await.ok_or(()) });
+        let asked = self
+            .0
+            .get_or_try_init(|| async { asking::version(holder, command, environment(command, env)).await.ok_or(()) });
         Availability::Installed { version: asked.await.ok().cloned() }
     }
 
@@ -37,33 +36,6 @@ impl Version {
     pub(super) fn too_old(&self) -> Option<String> {
         self.0.get().filter(|version| numbers(version).is_some_and(|numbers| numbers < APP_SERVER)).cloned()
     }
-}
-
-async fn ask(holder: &Holder, command: &AgentCommand, env: &RuntimeEnv) -> Option<String> {
-    let mut args = command.args.clone();
-    args.push("--version".into());
-    let launch = Launch {
-        run: RunId::fresh(),
-        label: "codex --version".into(),
-        program: command.program.clone(),
-        args,
-        cwd: "/".into(),
-        env: environment(command, env),
-        stderr_lines: None,
-    };
-    let mut running = holder.spawn(launch).await.ok()?;
-    let said = async {
-        let mut said = String::new();
-        while let Ok(Some(batch)) = running.stdout.next_batch().await {
-            batch.for_each(|line| said.push_str(&line.text()));
-        }
-        said
-    };
-    let said = tokio::time::timeout(PATIENCE, said).await.ok();
-    drop(running.stdin);
-    running.control.stop().await;
-    // "codex-cli 0.166.0"
-    said?.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit())).map(Into::into)
 }
 
 /// The three numbers of a version; what comes before a release counts as the release.

@@ -23,7 +23,6 @@ mod chats;
 mod history;
 mod home;
 mod launch;
-mod lock;
 mod session;
 mod settings;
 mod sources;
@@ -43,7 +42,7 @@ use serde_json::{Map, Value};
 
 use crate::acp::{Agent, AgentCommand, Observed};
 use crate::heads::Heads;
-use lock::Locks;
+use crate::locks::Locks;
 use session::GeminiSession;
 use version::Version;
 

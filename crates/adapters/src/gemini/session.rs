@@ -8,9 +8,9 @@ use roost_proto::ids::RuntimeSessionId;
 use roost_proto::mode::Mode;
 use serde_json::{Map, Value, json};
 
-use super::lock::Lock;
 use super::{auth, launch, sources};
 use crate::acp::{AcpSession, AgentCommand};
+use crate::locks::Lock;
 
 /// A session with a Gemini that waits for tasks.
 pub(super) struct GeminiSession {

@@ -1,18 +1,15 @@
 //! Which Gemini CLI is installed, asked once.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use roost_engine::adapter::Availability;
-use roost_process::{Holder, Launch, RunId};
+use roost_process::Holder;
 use roost_proto::runtime::RuntimeEnv;
 use tokio::sync::OnceCell;
 
 use super::launch::environment;
 use crate::acp::AgentCommand;
-
-/// How long `--version` may take; Node starts slowly.
-const PATIENCE: Duration = Duration::from_secs(10);
+use crate::asking;
 
 /// The oldest version that Roost was tried with; earlier ones keep their sessions otherwise.
 const OLDEST: [u32; 2] = [0, 61];
@@ -41,39 +38,15 @@ impl Version {
             let reason = format!("{error}; install it with `npm install -g @google/gemini-cli`, or set its `command`");
             return Availability::Missing { reason };
         }
-        let asked = self.0.get_or_try_init(|| async { ask(holder, command, env).await.ok_or(()) });
+        let asked = self
+            .0
+            .get_or_try_init(|| async { asking::version(holder, command, environment(command, env)).await.ok_or(()) });
         let version = asked.await.ok().cloned();
         match version.as_deref().and_then(too_old) {
             Some(reason) => Availability::Missing { reason },
             None => Availability::Installed { version },
         }
     }
-}
-
-async fn ask(holder: &Holder, command: &AgentCommand, env: &RuntimeEnv) -> Option<String> {
-    let mut args = command.args.clone();
-    args.push("--version".into());
-    let launch = Launch {
-        run: RunId::fresh(),
-        label: "gemini --version".into(),
-        program: command.program.clone(),
-        args,
-        cwd: "/".into(),
-        env: environment(command, env),
-        stderr_lines: None,
-    };
-    let mut running = holder.spawn(launch).await.ok()?;
-    let said = async {
-        let mut said = String::new();
-        while let Ok(Some(batch)) = running.stdout.next_batch().await {
-            batch.for_each(|line| said.push_str(&line.text()));
-        }
-        said
-    };
-    let said = tokio::time::timeout(PATIENCE, said).await.ok();
-    drop(running.stdin);
-    running.control.stop().await;
-    said?.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit())).map(Into::into)
 }
 
 #[cfg(test)]

@@ -28,7 +28,6 @@ mod history;
 mod home;
 mod http;
 mod launch;
-mod lock;
 mod map;
 mod prompt;
 mod questions;
@@ -55,9 +54,9 @@ use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeN
 use serde_json::{Map, Value};
 
 use crate::acp::AgentCommand;
+use crate::locks::Locks;
 pub use external::ServerUrl;
 use home::Folders;
-use lock::Locks;
 use session::OpencodeSession;
 use version::Version;
 

@@ -17,10 +17,10 @@ use tokio::sync::{mpsc, oneshot};
 use super::connection::{Command, Reply, start};
 use super::home::{self, Folders};
 use super::http::{Client, HttpError};
-use super::lock::{Lock, Locks};
 use super::prompt;
 use super::reader::Errand;
 use super::server::Server;
+use crate::locks::{Lock, Locks};
 
 /// Its title unless it is given one: OpenCode would ask the model for one, beside the first turn.
 const TITLE: &str = "Roost session";

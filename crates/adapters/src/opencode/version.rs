@@ -1,23 +1,20 @@
 //! Which OpenCode is installed, asked once.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use roost_engine::adapter::Availability;
-use roost_process::{Holder, Launch, RunId};
+use roost_process::Holder;
 use roost_proto::runtime::RuntimeEnv;
 use tokio::sync::OnceCell;
 
 use super::launch::environment;
 use crate::acp::AgentCommand;
+use crate::asking;
 
 /// How it is installed and brought up to date.
 pub(super) const INSTALL: &str = "`npm install -g opencode-ai@latest`";
 /// The oldest that Roost was tried with: its server's events and requests change between versions.
 const OLDEST: [u64; 2] = [1, 18];
-/// How long `--version` may take; wrappers start slowly.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// The version, once it is known; one that did not answer is asked again.
 #[derive(Debug, Default)]
 pub(super) struct Version(OnceCell<String>);
@@ -30,7 +27,9 @@ impl Version {
             let reason = format!("{error}; install it with {INSTALL}, or set its `command`");
             return Availability::Missing { reason };
         }
-        let asked = self.0.get_or_try_init(|| async { ask(holder, command, env).await.ok_or(()) });
+        let asked = self
+            .0
+            .get_or_try_init(|| async { asking::version(holder, command, environment(command, env)).await.ok_or(()) });
         match asked.await.ok() {
             Some(version) if is_too_old(version) => Availability::Missing { reason: too_old(version, INSTALL) },
             version => Availability::Installed { version: version.cloned() },
@@ -48,33 +47,6 @@ pub(super) fn is_too_old(version: &str) -> bool {
 pub(super) fn too_old(version: &str, how: &str) -> String {
     let [major, minor] = OLDEST;
     format!("OpenCode {version} is too old: Roost needs {major}.{minor} or later; update it with {how}")
-}
-
-async fn ask(holder: &Holder, command: &AgentCommand, env: &RuntimeEnv) -> Option<String> {
-    let mut args = command.args.clone();
-    args.push("--version".into());
-    let launch = Launch {
-        run: RunId::fresh(),
-        label: "opencode --version".into(),
-        program: command.program.clone(),
-        args,
-        cwd: "/".into(),
-        env: environment(command, env),
-        stderr_lines: None,
-    };
-    let mut running = holder.spawn(launch).await.ok()?;
-    let said = async {
-        let mut said = String::new();
-        while let Ok(Some(batch)) = running.stdout.next_batch().await {
-            batch.for_each(|line| said.push_str(&line.text()));
-        }
-        said
-    };
-    let said = tokio::time::timeout(PATIENCE, said).await.ok();
-    drop(running.stdin);
-    running.control.stop().await;
-    // "1.18.33"
-    said?.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit())).map(Into::into)
 }
 
 #[cfg(test)]

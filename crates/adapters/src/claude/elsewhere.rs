@@ -1,45 +1,12 @@
-//! One process per session: Claude Code lets two write to the same conversation, and both lose.
+//! Sessions that a process outside of Roost has open, as far as the CLI keeps book of it.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use roost_engine::adapter::AdapterError;
 use roost_process::Process;
 use serde::Deserialize;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How long a process of ours that is being ended may take to let go of its session.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The sessions that this adapter has open.
-#[derive(Default)]
-pub(super) struct Locks(Mutex<HashMap<String, Arc<Semaphore>>>);
-
-/// A session that nobody else of ours may open; dropping it lets go.
-pub(super) struct Lock {
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Locks {
-    /// Takes a session, waiting a little for a process that is on its way out.
-    pub(super) async fn take(&self, session: &str) -> Result<Lock, AdapterError> {
-        self.take_within(PATIENCE, session).await
-    }
-
-    async fn take_within(&self, patience: Duration, session: &str) -> Result<Lock, AdapterError> {
-        let semaphore = {
-            let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            open.retain(|_, semaphore| Arc::strong_count(semaphore) > 1);
-            open.entry(session.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
-        };
-        match tokio::time::timeout(patience, semaphore.acquire_owned()).await {
-            Ok(Ok(permit)) => Ok(Lock { _permit: permit }),
-            _ => Err(in_use(session, "Roost has it open already")),
-        }
-    }
-}
+use crate::locks::in_use;
 
 /// The CLI's note about a process of its own.
 #[derive(Deserialize)]
@@ -70,24 +37,9 @@ fn open_in(config: &Path, session: &str) -> Option<u32> {
     notes.filter(|note| note.session_id == session).find(lives).map(|note| note.pid)
 }
 
-fn in_use(session: &str, who: &str) -> AdapterError {
-    let message = format!("session {session} of Claude Code is in use: {who}");
-    AdapterError::Runtime { message, raw: None }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[tokio::test]
-    async fn a_session_is_open_once() {
-        let locks = Locks::default();
-        let first = locks.take("a").await.unwrap();
-        locks.take("b").await.unwrap();
-        assert!(locks.take_within(Duration::ZERO, "a").await.is_err());
-        drop(first);
-        locks.take("a").await.unwrap();
-    }
 
     #[test]
     fn only_a_process_that_lives_has_a_session_open() {

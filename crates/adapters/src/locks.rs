@@ -1,4 +1,4 @@
-//! One process per session: Gemini lets two write to the same conversation, and both lose.
+//! One process per session: most runtimes let two work on the same conversation, and both lose.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,18 +10,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// How long a process of ours that is being ended may take to let go of its session.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The sessions that this adapter has open.
+/// The sessions that an adapter has open.
 #[derive(Default)]
-pub(super) struct Locks(Mutex<HashMap<String, Arc<Semaphore>>>);
+pub(crate) struct Locks(Mutex<HashMap<String, Arc<Semaphore>>>);
 
 /// A session that nobody else of ours may open; dropping it lets go.
-pub(super) struct Lock {
+pub(crate) struct Lock {
     _permit: OwnedSemaphorePermit,
 }
 
 impl Locks {
     /// Takes a session, waiting a little for a process that is on its way out.
-    pub(super) async fn take(&self, session: &str) -> Result<Lock, AdapterError> {
+    pub(crate) async fn take(&self, session: &str) -> Result<Lock, AdapterError> {
         self.take_within(PATIENCE, session).await
     }
 
@@ -33,12 +33,14 @@ impl Locks {
         };
         match tokio::time::timeout(patience, semaphore.acquire_owned()).await {
             Ok(Ok(permit)) => Ok(Lock { _permit: permit }),
-            _ => {
-                let message = format!("session {session} of Gemini's is in use: Roost has it open already");
-                Err(AdapterError::Runtime { message, raw: None })
-            }
+            _ => Err(in_use(session, "Roost has it open already; go on with it there")),
         }
     }
+}
+
+/// Somebody else has the session.
+pub(crate) fn in_use(session: &str, who: &str) -> AdapterError {
+    AdapterError::Runtime { message: format!("session {session} is in use: {who}"), raw: None }
 }
 
 #[cfg(test)]
