@@ -14,6 +14,7 @@
 //! * The stream of events has no memory: one that breaks is opened again, and what was missed is asked for.
 //! * Two servers would work on one conversation without hearing of each other, so a session is opened once. That somebody
 //!   has it open in a terminal cannot be seen.
+//! * Servers start one after the other: two that begin in a new home would both make the database there, and fail.
 //! * The host's own tools reach OpenCode as a tool server (MCP) only; it has no other place for them.
 //! * The agent's own tools can read the server's password from their environment, as OpenCode passes it on. Who must
 //!   not trust the agent that far keeps it in a sandbox.
@@ -52,6 +53,7 @@ use roost_process::Holder;
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use serde_json::{Map, Value};
+use tokio::sync::Mutex;
 
 use crate::acp::AgentCommand;
 use crate::locks::Locks;
@@ -67,6 +69,8 @@ pub struct OpencodeAdapter {
     holder: Arc<Holder>,
     version: Version,
     locks: Locks,
+    /// Held while a server starts: two that make OpenCode's database at once both fail.
+    starting: Mutex<()>,
     /// The server to use instead of one of our own.
     external: Option<ServerUrl>,
 }
@@ -74,7 +78,7 @@ pub struct OpencodeAdapter {
 /// OpenCode, started by this command (what comes before `serve`) with these settings of its own (its config document).
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> OpencodeAdapter {
     let (version, locks) = (Version::default(), Locks::default());
-    OpencodeAdapter { command, config, holder, version, locks, external: None }
+    OpencodeAdapter { command, config, holder, version, locks, starting: Mutex::default(), external: None }
 }
 
 impl OpencodeAdapter {
@@ -96,6 +100,7 @@ impl OpencodeAdapter {
                 (None, url.client(&command, &open.env))
             }
             None => {
+                let _turn = self.starting.lock().await;
                 let (server, client) = launch::launch(&self.holder, &command, &open, &settings).await?;
                 (Some(server), client)
             }

@@ -51,6 +51,6 @@ fn our_turn(client: &mut Client, session: &str) -> Outcome<f64> {
     client.prompt(session, "SCRIPT:text")?;
     client.until("model.output.delta")?;
     let took = millis(start.elapsed());
-    client.task_end()?;
+    client.task()?;
     Ok(took)
 }

@@ -25,6 +25,14 @@ async fn a_session_that_opencode_does_not_know_is_said_to_be_unknown() {
 }
 
 #[tokio::test]
+async fn two_sessions_that_begin_at_once_in_a_new_home_both_begin() {
+    let live = Live::new();
+    let (one, other) = tokio::join!(live.session(), live.session());
+    one.close().await;
+    other.close().await;
+}
+
+#[tokio::test]
 async fn a_session_of_another_directory_is_unknown_here() {
     let live = Live::new();
     let session = live.session().await;
