@@ -56,7 +56,7 @@ async fn of_two_that_resume_at_once_only_one_has_the_session() {
         (Ok(session), Err(error)) | (Err(error), Ok(session)) => (session, error),
         (one, other) => panic!("{:?}", (one.map(|_| ()), other.map(|_| ()))),
     };
-    assert!(refused.to_string().contains("open in Roost already"), "{refused}");
+    assert!(refused.to_string().contains("Roost has it open already"), "{refused}");
     let (_, task) = run(&mut session, "SCRIPT:recall", Say::Yes).await;
     assert!(task.text().contains("RECALL saw 2 prompt(s)"), "{}", task.text());
     session.close().await;
