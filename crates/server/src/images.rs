@@ -2,6 +2,7 @@
 //!
 //! The prompt then names where a picture lies, and the agent reads it by itself.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -12,7 +13,7 @@ use axum::routing::{delete, get};
 use axum::{Extension, Json, Router};
 use roost_proto::rpc::{Fault, FaultCode, Scope};
 use roost_workspace::files::{Image, Limits, Refusal, Upload, Uploads};
-use roost_workspace::{RelPath, Root};
+use roost_workspace::{Error, RelPath, Root};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -191,6 +192,9 @@ impl From<Refusal> for Refused {
             Refusal::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "image_too_large"),
             Refusal::Unsupported => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_type"),
             Refusal::Full => (StatusCode::INSUFFICIENT_STORAGE, "storage_full"),
+            Refusal::Workspace(Error::Io { source, .. }) if source.kind() == ErrorKind::StorageFull => {
+                (StatusCode::INSUFFICIENT_STORAGE, "storage_error")
+            }
             Refusal::Unknown(_) => (StatusCode::NOT_FOUND, "image_not_found"),
             Refusal::Workspace(_) => (StatusCode::INTERNAL_SERVER_ERROR, "storage_error"),
         };
@@ -218,5 +222,17 @@ impl IntoResponse for Refused {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_as_one() {
+        let full = Error::Io { path: "x".into(), source: std::io::Error::from_raw_os_error(28) };
+        let refused = Refused::from(Refusal::Workspace(full));
+        assert_eq!((refused.status.as_u16(), refused.word), (507, "storage_error"));
     }
 }

@@ -55,7 +55,9 @@ impl Git {
         }
         let named: HashSet<_> = paths.iter().map(RelPath::as_str).collect();
         let path = |change: &Change| RelPath::parse(&change.path);
-        let tracked: Vec<_> = status.unstaged.iter().map(path).collect::<Result<_, _>>()?;
+        // A name that is not UTF-8 can be named to nobody, and would keep the others from being brought back.
+        let tracked = status.unstaged.iter().filter(|change| !change.path.contains('\u{fffd}'));
+        let tracked: Vec<_> = tracked.map(path).collect::<Result<_, _>>()?;
         let untracked = status.untracked.iter().filter(|change| named.contains(change.path.as_str()));
         let untracked: Vec<_> = untracked.map(path).collect::<Result<_, _>>()?;
         if tracked.is_empty() && untracked.is_empty() {
