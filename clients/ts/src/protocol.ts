@@ -2201,6 +2201,8 @@ export interface GrepFile {
   lines: GrepLine[];
   /** Lines with a match among them. */
   match_count: number;
+  /** The file has more of them. */
+  truncated: boolean;
 }
 
 /** A line of a file. */

@@ -56,6 +56,8 @@ pub struct Repository {
     /// Held by whoever looks at all files: once is enough.
     scanning: Mutex<()>,
     is_fresh: AtomicBool,
+    /// It is other than what is kept between two runs.
+    is_unsaved: AtomicBool,
     watch: Watch,
 }
 
@@ -69,6 +71,7 @@ impl Repository {
             state: Mutex::default(),
             scanning: Mutex::default(),
             is_fresh: AtomicBool::new(false),
+            is_unsaved: AtomicBool::new(false),
             watch: Watch::default(),
         }
     }
@@ -148,6 +151,7 @@ impl Repository {
         }
         Arc::make_mut(&mut self.index.write().unwrap_or_else(PoisonError::into_inner)).apply(changes);
         self.state().status.updated_at = Some(SystemTime::now());
+        self.is_unsaved.store(true, Ordering::Relaxed);
     }
 
     /// Asks git again which files it tracks. Waits for the disk.
@@ -224,6 +228,7 @@ impl Repository {
         let mut changes = if is_first {
             *self.index.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(scanned.index);
             self.state().status.updated_at = Some(now);
+            self.is_unsaved.store(true, Ordering::Relaxed);
             BTreeMap::new()
         } else {
             before.changes_to(&scanned.index)
@@ -238,9 +243,10 @@ impl Repository {
         Ok(changes.len())
     }
 
-    /// Keeps it for the next run; without, that run only begins slower.
-    fn save(&self) {
+    /// Keeps it for the next run; without, that run only begins slower. Waits for the disk.
+    pub(crate) fn save(&self) {
         if let Some(path) = &self.snapshot
+            && self.is_unsaved.swap(false, Ordering::Relaxed)
             && let Err(error) = self.index().save(path)
         {
             tracing::warn!(path = %path.display(), %error, "The index could not be kept for the next start.");

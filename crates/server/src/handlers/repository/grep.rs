@@ -173,5 +173,10 @@ fn shaped(file: FileMatches) -> GrepFile {
         matches: line.matches.iter().map(|span| GrepSpan { start: span.start as u64, end: span.end as u64 }).collect(),
         truncated: line.is_cut,
     };
-    GrepFile { path: file.path, match_count: file.matched as u64, lines: file.lines.into_iter().map(line).collect() }
+    GrepFile {
+        path: file.path,
+        match_count: file.matched as u64,
+        truncated: file.is_cut,
+        lines: file.lines.into_iter().map(line).collect(),
+    }
 }
