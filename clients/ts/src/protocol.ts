@@ -1300,6 +1300,10 @@ export interface FileInfo {
   is_symlink: boolean;
   /** Its name says that it holds secrets. */
   is_sensitive: boolean;
+  /** Git tracks it. */
+  git_tracked: boolean;
+  /** Git ignores it; never so in the index, which leaves out what git ignores. */
+  git_ignored: boolean;
 }
 
 /** One thing that lies in a folder. */
@@ -3242,7 +3246,7 @@ export interface RepositoryFile {
   is_sensitive: boolean;
   /** Git tracks it. */
   git_tracked: boolean;
-  /** Always false: what git ignores is not in the index. */
+  /** Git ignores it; never so in the index, which leaves out what git ignores. */
   git_ignored: boolean;
   /** Its lines, once they were counted. */
   line_count?: number;

@@ -37,8 +37,8 @@ pub enum Error {
         /// How much may be read.
         limit: u64,
     },
-    /// It is no folder.
-    #[error("{path:?} is not a folder")]
+    /// It is no folder, or there is nothing at all.
+    #[error("there is no folder {path:?} in the workspace")]
     NotADirectory {
         /// As it was named.
         path: String,

@@ -69,7 +69,15 @@ impl Root {
 
     /// Opens a folder. Waits for the disk.
     pub fn open_dir(&self, path: &RelPath) -> Result<Dir, Error> {
-        self.dir.open_dir(path.to_path()).map_err(|source| Error::of(path.as_str(), source))
+        self.dir.open_dir(path.to_path()).map_err(|source| match Error::of(path.as_str(), source) {
+            Error::NotFound { path } => Error::NotADirectory { path },
+            error => error,
+        })
+    }
+
+    /// Opens a folder whose name need not be text. Waits for the disk.
+    pub(crate) fn enter(&self, folder: &Path) -> io::Result<Dir> {
+        self.dir.open_dir(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
     }
 
     /// What is at a path, a link itself and not what it leads to. Waits for the disk.

@@ -270,9 +270,9 @@ fn shaped(file: &FileEntry<'_>, match_score: Option<f64>) -> RepositoryFile {
             is_binary: file.is_binary(),
             is_symlink: file.is_link(),
             is_sensitive: file.is_sensitive(),
+            git_tracked: file.is_tracked(),
+            git_ignored: false,
         },
-        git_tracked: file.is_tracked(),
-        git_ignored: false,
         line_count: match file.content() {
             Some(Content::Lines(lines)) => Some(lines.into()),
             _ => None,

@@ -68,7 +68,8 @@ impl Tracked {
         self.files.len()
     }
 
-    pub(super) fn files(&self) -> impl Iterator<Item = (&str, Facts)> {
+    /// Each path with what git remembers of its file.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, Facts)> {
         self.files.iter().map(|(path, facts)| (&self.paths[path.clone()], *facts))
     }
 

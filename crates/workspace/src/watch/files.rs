@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::burst::{Burst, Touch, settle};
 use super::{Change, Error};
 use crate::Root;
-use crate::index::{Facts, Index, look, walker};
+use crate::index::{Facts, Index, kept_in, look, walker};
 
 /// Touches that wait at most. Beyond that the kernel keeps them, and says so when it cannot.
 const WAITING: usize = 4096;
@@ -154,24 +154,18 @@ impl FileWatcher {
 
     fn is_ignored(&self, path: &str) -> bool {
         let (folder, _) = path.rsplit_once('/').unwrap_or_default();
-        !self.kept_in(folder).contains(path)
+        !kept_in(self.root.path(), folder).any(|kept| kept == path)
     }
 
     /// Takes out what git ignores; what the index has is not ignored.
     fn leave_out_ignored(&self, touched: &mut BTreeMap<String, bool>, index: &Index) {
-        let mut kept = BTreeMap::new();
+        let mut kept = BTreeMap::<_, BTreeSet<_>>::new();
+        let kept_there = |folder: &str| kept_in(self.root.path(), folder).collect();
         touched.retain(|path, _| {
             let (folder, _) = path.rsplit_once('/').unwrap_or_default();
             index.get(path).is_some()
-                || kept.entry(folder.to_owned()).or_insert_with(|| self.kept_in(folder)).contains(path)
+                || kept.entry(folder.to_owned()).or_insert_with(|| kept_there(folder)).contains(path)
         });
-    }
-
-    /// What is directly in a folder and not ignored: asked of the same walk that built the index, so both always agree.
-    fn kept_in(&self, folder: &str) -> BTreeSet<String> {
-        let top = self.root.path();
-        let entries = walker(&top.join(folder)).max_depth(Some(1)).build().flatten().filter(|entry| entry.depth() == 1);
-        entries.filter_map(|entry| Some(entry.path().strip_prefix(top).ok()?.to_str()?.to_owned())).collect()
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn initialized() -> Value {
         "protocolVersion": "1.0", "serverInfo": server, "server_info": server, "clientId": CLIENT,
         "capabilities": {
             "agent": { "run": true, "stop": true, "respond": true, "sessions": true, "sessionWatch": true },
-            "git": { "status": true }, "file": { "get": false }, "repository": { "index": false },
+            "git": { "status": true }, "file": { "get": true }, "repository": { "index": true },
             "notifications": ["claude_message", "claude_status", "pty_permission", "heartbeat"],
             "supportedAgents": ["demo"], "runtimeRegistry": registry(),
         },
