@@ -10,7 +10,8 @@ use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use crate::index::{Facts, Index, Tracked, scan};
-use crate::watch::{Follow, Watch};
+use crate::kept::Kept;
+use crate::watch::{Follow, Sight, Watch};
 use crate::{Error, GitDir, Root};
 
 /// How long an index is good that no watcher keeps fresh.
@@ -57,6 +58,8 @@ pub struct Repository {
     scanning: Mutex<()>,
     is_fresh: AtomicBool,
     watch: Watch,
+    sight: Arc<Sight>,
+    kept: Kept,
 }
 
 impl Repository {
@@ -70,6 +73,8 @@ impl Repository {
             scanning: Mutex::default(),
             is_fresh: AtomicBool::new(false),
             watch: Watch::default(),
+            sight: Arc::default(),
+            kept: Kept::default(),
         }
     }
 
@@ -168,6 +173,19 @@ impl Repository {
             // The watcher has seen everything until now; from here on the age of the index counts.
             self.state().scanned = Some(Instant::now());
         }
+    }
+
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.is_fresh.load(Ordering::Relaxed)
+    }
+
+    /// What its watchers have seen.
+    pub(crate) fn sight(&self) -> &Arc<Sight> {
+        &self.sight
+    }
+
+    pub(crate) fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     fn is_good(&self) -> bool {
