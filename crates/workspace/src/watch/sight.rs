@@ -165,7 +165,8 @@ impl Sight {
         let Ok(Some(mark)) = marked.await else { return false };
         let (mut files, mut git) = (self.files_saw.subscribe(), self.git_saw.subscribe());
         let seen = async {
-            tokio::try_join!(files.wait_for(|seen| *seen >= mark), git.wait_for(|seen| *seen >= mark)).is_ok()
+            let files = files.wait_for(|seen| *seen >= mark).await.is_ok();
+            files && git.wait_for(|seen| *seen >= mark).await.is_ok()
         };
         tokio::time::timeout(PATIENCE, seen).await == Ok(true) && self.present() == moment
     }
