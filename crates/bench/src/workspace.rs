@@ -27,6 +27,8 @@ const BENCH: &str = "workspace";
 struct Tree {
     name: &'static str,
     folder: TempDir,
+    /// How often a measurement is taken; what is shown is the middle.
+    rounds: usize,
     /// Milliseconds that a list may take.
     list: Target,
     /// Milliseconds that a fuzzy query may take.
@@ -38,7 +40,8 @@ impl Tree {
         eprintln!("bench workspace, a tree of {files} files …");
         let folder = tempfile::tempdir()?;
         tree::grow(folder.path(), files)?;
-        Ok(Self { name, folder, list, fuzzy })
+        let rounds = if files < 50_000 { 15 } else { 9 };
+        Ok(Self { name, folder, rounds, list, fuzzy })
     }
 }
 

@@ -13,7 +13,6 @@ use super::{BENCH, Tree};
 use crate::Outcome;
 use crate::figure::{Table, Target, millis};
 
-const ROUNDS: usize = 11;
 /// Lines at most, which no pattern reaches.
 const LIMIT: usize = 10_000;
 
@@ -61,7 +60,7 @@ fn search(table: &mut Table, place: &mut Place, tree: &Tree, id: &str, pattern: 
         lines = said.iter().filter(|byte| **byte == b'\n').count();
         Ok(took)
     };
-    let (ours, theirs) = beside(ROUNDS, ours, theirs)?;
+    let (ours, theirs) = beside(tree.rounds, ours, theirs)?;
     if found != lines {
         return Err(format!("{name}, {what}: {found} lines found, {lines} by rg").into());
     }

@@ -10,7 +10,6 @@ use super::{BENCH, Tree};
 use crate::Outcome;
 use crate::figure::{Table, Target};
 
-const ROUNDS: usize = 15;
 /// After this long without a change what is known of a followed repository is used.
 const CALM: Duration = Duration::from_secs(3);
 
@@ -23,14 +22,14 @@ pub(super) fn measure(table: &mut Table, tree: &Tree) -> Outcome {
     // git writes down what it learns the first time, which would be a change.
     let theirs = || Ok(run(folder, "git", &["status", "--porcelain"], b"")?.0);
     theirs()?;
-    let (ours, git) = beside(ROUNDS, || Ok(place.ask("git/status", &id, json!({}))?.0), theirs)?;
+    let (ours, git) = beside(tree.rounds, || Ok(place.ask("git/status", &id, json!({}))?.0), theirs)?;
     table.add(BENCH, format!("{name}: `git status --porcelain`, p50"), git, "ms", Target::None);
     let what = format!("{name}: git/status, nobody follows, WebSocket, p50");
     table.add(BENCH, what, ours, "ms", Target::AtMost(git * 1.2));
 
     place.follow(&id)?;
     std::thread::sleep(CALM);
-    let (ours, git) = beside(ROUNDS, || Ok(place.ask("git/status", &id, json!({}))?.0), theirs)?;
+    let (ours, git) = beside(tree.rounds, || Ok(place.ask("git/status", &id, json!({}))?.0), theirs)?;
     table.add(BENCH, format!("{name}: `git status --porcelain`, again, p50"), git, "ms", Target::None);
     let what = format!("{name}: git/status, followed and unchanged, WebSocket, p50");
     table.add(BENCH, what, ours, "ms", Target::AtMost(git * 0.2));

@@ -108,6 +108,9 @@ const WORDS: [&str; 96] = [
     "writer",
 ];
 
+/// Files of a package; a folder then has about a dozen, as in the repositories of people.
+const OF_PACKAGE: usize = 60;
+
 /// What git ignores in every tree.
 const IGNORED: &str = "node_modules/\ntarget/\ndist/\n*.log\n.env\n";
 
@@ -135,19 +138,22 @@ impl Dice {
         word[..1].to_uppercase() + &word[1..]
     }
 
-    /// A path as one of several kinds of projects has it.
-    fn path(&mut self) -> String {
-        let (a, b, c, d) = (self.word(), self.word(), self.word(), self.word());
-        match self.roll(10) {
-            0 | 1 => format!("crates/{a}-{b}/src/{c}_{d}.rs"),
-            2 => format!("crates/{a}-{b}/src/{c}/{d}.rs"),
-            3 => format!("apps/{a}/src/components/{}{}.tsx", self.capital(), self.capital()),
-            4 => format!("apps/{a}/src/features/{b}/use{}{}.ts", self.capital(), self.capital()),
-            5 => format!("services/{a}/internal/{b}/{c}_{d}.go"),
-            6 => format!("services/{a}/internal/{b}/{c}/{d}_test.go"),
-            7 => format!("packages/{a}-{b}/lib/{c}/{d}.js"),
-            8 => format!("docs/{a}/{b}-{c}.md"),
-            _ => format!("tests/{a}/{b}/test_{c}_{d}.py"),
+    /// A path in one of so many packages, each of them of one of several kinds.
+    fn path(&mut self, packages: usize) -> String {
+        let package = self.roll(packages);
+        let (a, b) = (WORDS[package % WORDS.len()], WORDS[package / WORDS.len() % WORDS.len()]);
+        let part = WORDS[(package * 7 + self.roll(4) * 13) % WORDS.len()];
+        let (c, d) = (self.word(), self.word());
+        match (package % 10, self.roll(2)) {
+            (0..=2, 0) => format!("crates/{a}-{b}/src/{c}_{d}.rs"),
+            (0..=2, _) => format!("crates/{a}-{b}/src/{part}/{c}_{d}.rs"),
+            (3 | 4, 0) => format!("apps/{a}-{b}/src/components/{part}/{}{}.tsx", self.capital(), self.capital()),
+            (3 | 4, _) => format!("apps/{a}-{b}/src/hooks/use{}{}.ts", self.capital(), self.capital()),
+            (5 | 6, 0) => format!("services/{a}-{b}/internal/{part}/{c}_{d}.go"),
+            (5 | 6, _) => format!("services/{a}-{b}/internal/{part}/{c}_{d}_test.go"),
+            (7, _) => format!("packages/{a}-{b}/lib/{part}/{c}-{d}.js"),
+            (8, _) => format!("docs/{a}-{b}/{c}-{d}.md"),
+            _ => format!("tests/{a}_{b}/{part}/test_{c}_{d}.py"),
         }
     }
 
@@ -170,8 +176,9 @@ impl Dice {
 pub(super) fn grow(folder: &Path, files: usize) -> Outcome {
     let mut dice = Dice(7);
     let mut paths: BTreeSet<String> = LABELS.iter().map(|(_, path)| (*path).to_owned()).collect();
+    let packages = files.div_ceil(OF_PACKAGE);
     while paths.len() < files {
-        let path = dice.path();
+        let path = dice.path(packages);
         if !paths.insert(path.clone()) {
             // The words are used up at some point; people then add one.
             let (stem, extension) = path.rsplit_once('.').unwrap_or((&path, ""));
@@ -186,7 +193,7 @@ pub(super) fn grow(folder: &Path, files: usize) -> Outcome {
         write(&folder.join(path), &text)?;
     }
     for _ in 0..files / 10 {
-        let path = dice.path();
+        let path = dice.path(packages);
         write(&folder.join(["node_modules", "target", "dist"][dice.roll(3)]).join(path), &dice.text())?;
     }
     git(folder, &["init", "--quiet", "--initial-branch=main"])?;
