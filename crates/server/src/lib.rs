@@ -37,6 +37,7 @@ mod rest;
 mod searches;
 mod server;
 mod settings;
+mod size;
 mod tail;
 mod tls;
 mod turns;

@@ -13,10 +13,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::search::milliseconds;
-use super::{size, work};
+use super::work;
 use crate::connection::{Connection, ephemeral};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
+use crate::size::size;
 
 /// Lines with a match, unless asked otherwise, and at most; and of one file.
 const LINES: u32 = 1000;
