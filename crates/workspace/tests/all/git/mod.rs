@@ -3,7 +3,9 @@
 mod bad;
 mod discarding;
 mod reading;
+mod settings;
 mod syncing;
+mod unreadable;
 mod worktrees;
 mod writing;
 
