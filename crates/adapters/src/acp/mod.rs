@@ -13,6 +13,7 @@
 
 mod capabilities;
 mod connection;
+mod cost;
 mod failure;
 mod launch;
 mod map;

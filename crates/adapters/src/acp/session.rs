@@ -70,7 +70,7 @@ impl Agent {
             let message = "the agent made a session without an id".into();
             return Err(AdapterError::Runtime { message, raw: Some(answered) });
         };
-        self.bind(open, native.to_owned()).await
+        self.bind(open, native.to_owned(), true).await
     }
 
     /// Opens a session that the agent knows, if it can.
@@ -91,7 +91,7 @@ impl Agent {
             return Err(AdapterError::UnknownSession(native.clone()));
         };
         match answered {
-            Ok(_) => self.bind(open, native.as_str().to_owned()).await,
+            Ok(_) => self.bind(open, native.as_str().to_owned(), false).await,
             // Agents disagree about the code for a session that they do not know.
             Err(error) if matches!(error.code, -32602 | -32002 | -32603) => {
                 Err(AdapterError::UnknownSession(native.clone()))
@@ -100,9 +100,9 @@ impl Agent {
         }
     }
 
-    async fn bind(self, open: &OpenSession, native: String) -> Result<AcpSession, AdapterError> {
+    async fn bind(self, open: &OpenSession, native: String, is_new: bool) -> Result<AcpSession, AdapterError> {
         let Self { commands, control, observed, about } = self;
-        commands.send(Command::Bind { native: native.clone() }).await.map_err(|_| gone())?;
+        commands.send(Command::Bind { native: native.clone(), is_new }).await.map_err(|_| gone())?;
         let takes_images = about.agent_capabilities.prompt_capabilities.image;
         let cwd = open.env.cwd.clone().into();
         Ok(AcpSession { native, cwd, takes_images, observed, commands, control })
