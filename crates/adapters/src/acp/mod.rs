@@ -9,6 +9,8 @@
 //!   is done.
 //! * What an agent does and does not tell is said by its preset, as it was observed; see [`Observed`].
 //! * An agent that leaves a tool running when its turn is cancelled is ended; the session goes on in a new process.
+//! * A model is chosen as the agent offers it, by an option or by the older request; where it offers none, naming one is
+//!   an error.
 //! * A denial picks an offered reject option; `cancelled` is only for a turn that is being cancelled.
 
 mod capabilities;
@@ -17,6 +19,7 @@ mod cost;
 mod failure;
 mod launch;
 mod map;
+mod models;
 mod presets;
 mod prompt;
 mod questions;
@@ -154,7 +157,8 @@ impl RuntimeAdapter for AcpAdapter {
     }
 
     async fn create_session(&self, mut open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
-        Ok(Box::new(self.start(&mut open).await?.new_session(&open).await?))
+        let session = self.start(&mut open).await?.new_session(&open).await?;
+        Ok(Box::new(session.choosing(open.input.model).await?))
     }
 
     async fn resume_session(
@@ -165,6 +169,7 @@ impl RuntimeAdapter for AcpAdapter {
         if self.cannot_resume() {
             return Err(AdapterError::UnknownSession(native));
         }
-        Ok(Box::new(self.start(&mut open).await?.resume(&open, &native).await?))
+        let session = self.start(&mut open).await?.resume(&open, &native).await?;
+        Ok(Box::new(session.choosing(open.input.model).await?))
     }
 }

@@ -34,6 +34,26 @@ fn an_installed_agent_is_listed_as_such() {
 }
 
 #[test]
+fn claude_agent_acp_uses_the_model_that_is_named() {
+    let sandbox = Sandbox::new(Agent::ClaudeAcp);
+    sandbox.configure("");
+    let args = ["run", "--json", "--runtime", "claude-agent-acp", "--model", "haiku", "SCRIPT:text"];
+    let events = sandbox.start(&args).finish().ended(0).events(1);
+    let asked = || -> Vec<String> {
+        let asked = sandbox.model.requests().into_iter().filter(|request| request.script.as_deref() == Some("text"));
+        asked.map(|request| request.model).collect()
+    };
+    assert!(asked().iter().all(|model| model.contains("haiku")) && !asked().is_empty(), "{:?}", asked());
+    let id = session_id(&events);
+    let again = ["run", "--json", "--session", &id, "--model", "sonnet", "SCRIPT:text"];
+    sandbox.start(&again).finish().ended(0);
+    assert!(asked().last().unwrap().contains("sonnet"), "{:?}", asked());
+    let wrong = ["run", "--json", "--runtime", "claude-agent-acp", "--model", "no-such-model", "SCRIPT:text"];
+    let failed = sandbox.start(&wrong).finish().ended(1).stdout;
+    assert!(failed.contains("it offers") && failed.contains("haiku"), "{failed}");
+}
+
+#[test]
 fn codex_acp_answers_with_nothing_but_path() {
     let sandbox = Sandbox::new(Agent::CodexAcp);
     // The key of its model would have to come from the environment, which Roost does not pass on.
