@@ -10,7 +10,7 @@
 //! * What an agent does and does not tell is said by its preset, as it was observed; see [`Observed`].
 //! * An agent that leaves a tool running when its turn is cancelled is ended; the session goes on in a new process.
 //! * A model is chosen as the agent offers it, by an option or by the older request; where it offers none, naming one is
-//!   an error.
+//!   an error. Settings have no place in the protocol, so they are one too.
 //! * A denial picks an offered reject option; `cancelled` is only for a turn that is being cancelled.
 
 mod capabilities;
@@ -83,6 +83,12 @@ impl AcpAdapter {
     }
 
     async fn start(&self, open: &mut OpenSession) -> Result<Agent, AdapterError> {
+        if open.input.runtime_config.as_ref().is_some_and(|config| !config.is_empty()) {
+            return Err(AdapterError::Unsupported(
+                "take settings, because its protocol has no place for them; use `args` and `env` of its \
+                 [runtimes.<id>] in roost.toml, or --env",
+            ));
+        }
         if !self.mcp {
             open.mcp_servers.clear();
         }

@@ -74,3 +74,14 @@ fn an_agent_that_offers_no_models_refuses_one_and_the_session_goes_on_without() 
     );
     assert_eq!(answer(&run(&place, &["--session", &id, "model"], 0)), "My model is small.");
 }
+
+#[test]
+fn settings_that_the_agent_would_never_see_are_refused_with_what_to_use_instead() {
+    let place = place("", "");
+    for runtime in ["scripted", "demo"] {
+        let args = ["--runtime", runtime, "--runtime-config", r#"{"theme":"dark"}"#, "say"];
+        let why = failure(&run(&place, &args, 1));
+        assert!(why.contains("settings") && why.contains("args") && why.contains("env"), "{why}");
+    }
+    run(&place, &["--runtime", "scripted", "--runtime-config", "{}", "say"], 0);
+}
