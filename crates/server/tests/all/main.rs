@@ -9,6 +9,7 @@ mod attaching;
 mod auth;
 mod conversing;
 mod files;
+mod forking;
 mod git;
 mod images;
 mod kit;
