@@ -1,6 +1,7 @@
 //! The binary at its boundary: real processes, real state directories, nothing replaced.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "the functions that tests share may fail a test too")]
 
+mod acp;
 mod asking;
 mod attaching;
 mod claude;
