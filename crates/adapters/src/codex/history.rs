@@ -11,7 +11,9 @@ use roost_engine::{PastMessage, PastSession};
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use roost_proto::time::Timestamp;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::heads::{Heads, Stamp};
 
@@ -27,18 +29,17 @@ const INJECTED: [&str; 3] = ["<environment_context>", "<user_instructions>", "# 
 struct Line {
     #[serde(default)]
     timestamp: Option<Timestamp>,
-    #[serde(flatten)]
-    content: LineContent,
+    #[serde(rename = "type")]
+    kind: String,
+    /// Read only where a conversation is made of it.
+    payload: Box<RawValue>,
 }
 
-/// Only what a conversation is made of.
-#[derive(Deserialize)]
-#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
-enum LineContent {
-    SessionMeta(Meta),
-    ResponseItem(Said),
-    #[serde(other)]
-    Other,
+impl Line {
+    /// What it holds, if it is of this kind.
+    fn read<T: DeserializeOwned>(&self, kind: &str) -> Option<T> {
+        (self.kind == kind).then(|| serde_json::from_str(self.payload.get()).ok()).flatten()
+    }
 }
 
 #[derive(Deserialize)]
@@ -127,7 +128,7 @@ pub(super) fn sessions(heads: &Heads<Option<Head>>, home: &Path, cwd: &Path) -> 
 fn head(file: &Path) -> io::Result<Option<Head>> {
     let head = BufReader::new(File::open(file)?.take(HEAD));
     let mut lines = head.split(b'\n').map_while(Result::ok).map(|line| read(&line));
-    let Some(Some(Line { content: LineContent::SessionMeta(meta), .. })) = lines.next() else { return Ok(None) };
+    let Some(meta) = lines.next().flatten().and_then(|line| line.read::<Meta>("session_meta")) else { return Ok(None) };
     if meta.source.is_object() {
         return Ok(None);
     }
@@ -187,8 +188,7 @@ fn files(home: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// What a line adds to the conversation.
 fn message(line: Line) -> Option<PastMessage> {
-    let LineContent::ResponseItem(said) = line.content else { return None };
-    let (role, block) = match said {
+    let (role, block) = match line.read("response_item")? {
         Said::Message { role, content, origin } => {
             let text = content.into_iter().filter_map(|piece| piece.text).collect::<Vec<_>>().join("\n");
             let role = match role.as_str() {
@@ -220,7 +220,10 @@ fn message(line: Line) -> Option<PastMessage> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::*;
+    use crate::examples;
     use roost_proto::transcript;
     use serde_json::json;
     use tempfile::TempDir;
@@ -266,6 +269,16 @@ mod tests {
         assert_eq!(listed, [("a1", Some("write a file"))]);
         assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
         assert_eq!(sessions(&Heads::default(), Path::new("/nonexistent"), Path::new("/project")).unwrap(), []);
+    }
+
+    #[test]
+    fn every_kind_of_line_is_read() {
+        let mut read = String::new();
+        for (kind, example) in examples::examples("codex") {
+            let line: Line = serde_json::from_str(&example.to_string()).unwrap_or_else(|error| panic!("{kind}: {error}"));
+            writeln!(read, "{kind}:{}", examples::told(message(line))).unwrap();
+        }
+        insta::assert_snapshot!(read);
     }
 
     #[test]
