@@ -116,7 +116,7 @@ pub(super) fn sessions(heads: &Heads<Option<Head>>, home: &Path, cwd: &Path) -> 
     for file in files(home)? {
         // One that is gone by now, or that nobody may read, does not hide the others.
         let Ok((Some(Head { id, cwd: begun, title }), updated_at)) = heads.of(&file, head) else { continue };
-        if begun == cwd {
+        if is_same(&begun, cwd) {
             sessions.push(PastSession { id: id.into(), title, updated_at });
         }
     }
@@ -137,9 +137,9 @@ fn head(file: &Path) -> io::Result<Option<Head>> {
     Ok(Some(Head { id: meta.id, cwd: meta.cwd, title }))
 }
 
-/// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
-pub(super) fn messages(home: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
-    let Some(file) = file(home, id)? else { return Ok(None) };
+/// What was said in a conversation of this working directory; `None` if there is none under this id. Looks at the disk.
+pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
+    let Some(file) = file(home, id)?.filter(|file| !is_foreign(file, cwd)) else { return Ok(None) };
     let mut messages = Vec::new();
     for line in BufReader::new(File::open(file)?).split(b'\n') {
         // Codex may be writing: a last line that is not whole is not there yet.
@@ -158,6 +158,16 @@ pub(super) fn file(home: &Path, id: &str) -> io::Result<Option<PathBuf>> {
     let end = format!("-{id}.jsonl");
     let named = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&end));
     Ok(files(home)?.into_iter().find(named))
+}
+
+/// Whether a conversation was held in another working directory, which is for its file to say. Looks at the disk.
+pub(super) fn is_foreign(file: &Path, cwd: &Path) -> bool {
+    head(file).ok().flatten().is_some_and(|head| !is_same(&head.cwd, cwd))
+}
+
+/// Whether two paths are one directory, whichever way leads there.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 fn read(line: &[u8]) -> Option<Line> {
@@ -290,11 +300,13 @@ mod tests {
     #[test]
     fn a_conversation_is_what_was_said_and_done_and_nothing_that_codex_added() {
         let home = home("a1", "/project", json!("cli"));
-        let messages = messages(home.path(), "a1").unwrap().unwrap();
+        let cwd = Path::new("/project");
+        let messages = messages(home.path(), cwd, "a1").unwrap().unwrap();
         let expected = "USER: write a file\n\nASSISTANT: [called exec_command with {\"cmd\":\"ls\"}]\n\n\
                         TOOL: out.txt\n\n\nASSISTANT: done";
         let said: Vec<_> = messages.into_iter().map(|past| past.message).collect();
         assert_eq!(transcript::flatten(&said), expected);
-        assert_eq!(super::messages(home.path(), "unknown").unwrap(), None);
+        assert_eq!(super::messages(home.path(), cwd, "unknown").unwrap(), None);
+        assert_eq!(super::messages(home.path(), Path::new("/elsewhere"), "a1").unwrap(), None);
     }
 }
