@@ -12,6 +12,7 @@ mod conversing;
 mod crashing;
 mod damage;
 mod disk;
+mod egress;
 mod exporting;
 mod faults;
 mod gemini;
