@@ -17,6 +17,7 @@ mod exporting;
 mod faults;
 mod gemini;
 mod git;
+mod hanging;
 mod kit;
 mod login;
 mod opencode;
