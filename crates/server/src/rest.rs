@@ -175,7 +175,7 @@ fn is_gits_own(fault: &Fault) -> bool {
     matches!(fault.kind(), Some(FaultCode::GitOperationFailed | FaultCode::GitConflict))
 }
 
-fn refuse(fault: &Fault) -> Response {
+pub(crate) fn refuse(fault: &Fault) -> Response {
     let body = json!({ "error": fault.message, "code": fault.data.get("code"), "details": fault.data }).to_string();
     let kind = fault.kind().unwrap_or(FaultCode::InternalError);
     if kind == FaultCode::RateLimited {

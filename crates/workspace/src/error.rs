@@ -93,6 +93,14 @@ impl Error {
         }
     }
 
+    /// The same, but of the operation that a part of it failed for.
+    pub fn during(self, operation: &'static str) -> Self {
+        match self {
+            Self::Git { message, kind, .. } => Self::Git { operation, message, kind },
+            other => other,
+        }
+    }
+
     /// What the system's answer about a path means.
     pub(crate) fn of(path: &str, source: io::Error) -> Self {
         let path = path.to_owned();

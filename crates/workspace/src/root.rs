@@ -18,11 +18,18 @@ pub struct Root {
 }
 
 impl Root {
-    /// The folder at an absolute path; waits for the disk.
+    /// The folder at an absolute path without links; one that has become a link since leads somewhere else, which nobody
+    /// agreed to. Waits for the disk.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let dir = Dir::open_ambient_dir(path, ambient_authority())
-            .map_err(|source| Error::NoRoot { folder: path.display().to_string(), source })?;
-        Ok(Self { dir: Arc::new(dir), path: path.to_owned() })
+        let opened = || {
+            let dir = Dir::open_ambient_dir(path, ambient_authority())?;
+            match path.canonicalize()? {
+                real if real == path => Ok(dir),
+                real => Err(io::Error::other(format!("it leads to {} now; add that folder instead", real.display()))),
+            }
+        };
+        let failed = |source| Error::NoRoot { folder: path.display().to_string(), source };
+        Ok(Self { dir: Arc::new(opened().map_err(failed)?), path: path.to_owned() })
     }
 
     /// Where it is, for programs that are started in it.

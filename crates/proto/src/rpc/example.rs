@@ -77,6 +77,14 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "last_active": CHANGED,
             }),
         ),
+        Method::SessionFork => (
+            json!({ "session_id": SESSION, "title": "the other way" }),
+            json!({
+                "session_id": OTHER_SESSION, "id": OTHER_SESSION, "workspace_id": WORKSPACE, "status": "starting",
+                "outcome": "forked", "source": "managed", "agent_type": "demo", "message": "Session forked",
+                "has_pending_permission": false, "project_path": FOLDER, "started_at": CHANGED, "last_active": CHANGED,
+            }),
+        ),
         Method::SessionSend => (
             json!({ "prompt": PROMPT, "session_id": SESSION, "agent_type": "demo", "approver": "present", "files": ["src/main.rs"] }),
             json!({

@@ -60,7 +60,7 @@ fn shaped(path: &RelPath, content: Content) -> FileContent {
         size: content.size,
         offset: content.offset,
         media_type: content.media_type.into(),
-        is_sensitive: is_sensitive(path.name()),
+        is_sensitive: is_sensitive(path.as_str()),
     }
 }
 

@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::file;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
+use crate::size::size;
 
 /// Files of a page, unless asked otherwise, and at most.
 const PAGE: u32 = 100;
@@ -290,10 +291,6 @@ fn fitting<T: serde::Serialize>(items: impl Iterator<Item = T>, mut room: usize)
         fits
     };
     items.take_while(fits).collect()
-}
-
-fn size(value: &impl serde::Serialize) -> usize {
-    serde_json::to_string(value).map_or(0, |text| text.len())
 }
 
 fn extension(file: &FileEntry<'_>) -> Option<String> {

@@ -78,6 +78,11 @@ impl Tracked {
         self.files().enumerate().map(|(place, (path, _))| (path.as_bytes(), place as u32)).collect()
     }
 
+    /// Every name is text.
+    pub(crate) fn is_named(&self) -> bool {
+        self.unnamed == 0
+    }
+
     /// The paths.
     pub(crate) fn paths(&self) -> HashSet<&str> {
         self.files().map(|(path, _)| path).collect()

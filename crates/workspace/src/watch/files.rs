@@ -4,12 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
-use notify::event::{EventKindMask, ModifyKind, RenameMode};
+use notify::event::{AccessKind, AccessMode, EventKindMask, ModifyKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 
 use super::burst::{Burst, Touch, settle};
+use super::sight::{Sight, Whose};
 use super::{Change, Error};
 use crate::Root;
 use crate::index::{Facts, Index, kept_in, look, walker};
@@ -21,7 +23,7 @@ const WAITING: usize = 4096;
 pub(super) struct FileWatcher {
     root: Root,
     watcher: RecommendedWatcher,
-    folders: BTreeSet<String>,
+    sight: Arc<Sight>,
 }
 
 /// What a burst came to.
@@ -35,20 +37,31 @@ pub(super) struct Settled {
 
 impl FileWatcher {
     /// Begins to watch all folders.
-    pub(super) fn start(root: Root) -> Result<(Self, mpsc::Receiver<Touch>), Error> {
+    pub(super) fn start(root: Root, sight: Arc<Sight>) -> Result<(Self, mpsc::Receiver<Touch>), Error> {
         let (touches, received) = mpsc::channel(WAITING);
         let top = root.path().to_owned();
+        let (marks, seeing) = (sight.marks(&top), sight.clone());
+        let marked = marks.clone();
         let handler = move |event: notify::Result<Event>| {
-            for touch in touches_of(&top, event) {
-                // The receiver is gone when nobody follows any more.
-                let _ = touches.blocking_send(touch);
+            if seeing.saw_mark(Whose::Files, marked.as_deref(), &event) {
+                return;
             }
+            seeing.touch_files(|| {
+                for touch in touches_of(&top, event) {
+                    // The receiver is gone when nobody follows any more.
+                    let _ = touches.blocking_send(touch);
+                }
+            });
         };
-        let config = notify::Config::default().with_follow_symlinks(false).with_event_kinds(
-            EventKindMask::CREATE | EventKindMask::REMOVE | EventKindMask::MODIFY_DATA | EventKindMask::MODIFY_NAME,
-        );
-        let watcher = RecommendedWatcher::new(handler, config).map_err(Error::from)?;
-        let mut files = Self { root, watcher, folders: BTreeSet::new() };
+        // What is written by way of memory is told when the file is closed.
+        let kinds = EventKindMask::CORE | EventKindMask::ACCESS_CLOSE;
+        let config = notify::Config::default().with_follow_symlinks(false).with_event_kinds(kinds);
+        let mut watcher = RecommendedWatcher::new(handler, config).map_err(Error::from)?;
+        if marks.is_some_and(|marks| watcher.watch(&marks, RecursiveMode::NonRecursive).is_err()) {
+            sight.without_marks();
+        }
+        sight.begin_files();
+        let mut files = Self { root, watcher, sight };
         files.watch_all()?;
         Ok((files, received))
     }
@@ -63,8 +76,14 @@ impl FileWatcher {
     fn watch_beneath(&mut self, folder: &str, mut file: impl FnMut(String)) -> Result<(), Error> {
         let top = self.root.path().to_owned();
         for entry in walker(&top.join(folder)).build().flatten() {
-            let Some(path) = entry.path().strip_prefix(&top).ok().and_then(Path::to_str) else { continue };
-            if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let Some(path) = entry.path().strip_prefix(&top).ok().and_then(Path::to_str) else {
+                if is_folder {
+                    self.sight.pass_over();
+                }
+                continue;
+            };
+            if is_folder {
                 self.watch(path, entry.path())?;
             } else {
                 file(path.to_owned());
@@ -74,11 +93,11 @@ impl FileWatcher {
     }
 
     fn watch(&mut self, path: &str, full: &Path) -> Result<(), Error> {
-        if self.folders.contains(path) {
+        if self.sight.folders.contains(path) {
             return Ok(());
         }
         match self.watcher.watch(full, RecursiveMode::NonRecursive) {
-            Ok(()) => _ = self.folders.insert(path.to_owned()),
+            Ok(()) => self.sight.folders.insert(path.to_owned()),
             // Gone again already, or not ours to see.
             Err(error) if !matches!(error.kind, notify::ErrorKind::MaxFilesWatch) => {}
             Err(error) => return Err(error.into()),
@@ -88,13 +107,9 @@ impl FileWatcher {
 
     /// Watches a folder and those beneath it no more: it is gone, or elsewhere.
     fn unwatch_beneath(&mut self, folder: &str) {
-        let is_its =
-            |path: &String| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let gone: Vec<_> = self.folders.iter().filter(|path| is_its(path)).cloned().collect();
-        for path in gone {
+        for path in self.sight.folders.take_beneath(folder) {
             // The system has forgotten it if it is gone.
             let _ = self.watcher.unwatch(&self.root.path().join(&path));
-            self.folders.remove(&path);
         }
     }
 
@@ -138,7 +153,7 @@ impl FileWatcher {
         let full = self.root.path().join(path);
         let is_folder = full.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         let beneath = index.beneath(path);
-        if !is_folder && beneath.is_empty() && !self.folders.contains(path) {
+        if !is_folder && beneath.is_empty() && !self.sight.folders.contains(path) {
             return Ok(());
         }
         for file in index.range(beneath) {
@@ -182,9 +197,10 @@ fn touches_of(top: &Path, event: notify::Result<Event>) -> Vec<Touch> {
             (Some(from), Some(to)) => vec![Touch::Moved(from, to)],
             (path, other) => path.into_iter().chain(other).map(Touch::Seen).collect(),
         },
-        EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)) => {
-            paths.map(Touch::Seen).collect()
-        }
+        EventKind::Create(_)
+        | EventKind::Remove(_)
+        | EventKind::Modify(ModifyKind::Name(_) | ModifyKind::Metadata(_))
+        | EventKind::Access(AccessKind::Close(AccessMode::Write)) => paths.map(Touch::Seen).collect(),
         EventKind::Modify(_) => paths.map(Touch::Written).collect(),
         _ => Vec::new(),
     }

@@ -7,6 +7,7 @@ mod burst;
 mod files;
 mod git;
 mod pace;
+mod sight;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -15,14 +16,15 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::GitDir;
 use crate::repository::Repository;
-use crate::{GitDir, Root};
 use burst::{Burst, Touch};
 use files::FileWatcher;
 use git::GitWatcher;
 use pace::Pace;
 
 pub use burst::{Change, ChangeKind};
+pub(crate) use sight::{Moment, Sight};
 
 /// Events that wait for a follower at most; who is further behind is told so.
 const BEHIND: usize = 256;
@@ -122,8 +124,8 @@ async fn run(repository: Arc<Repository>, events: broadcast::Sender<Live>, ready
     let tell = |event| _ = events.send(event);
     let mut pace = Pace::new(Instant::now());
     let started = {
-        let root = repository.root().clone();
-        spawn_blocking(move || start(root)).await
+        let repository = repository.clone();
+        spawn_blocking(move || start(&repository)).await
     };
     let (mut files, mut touches, mut git) = match started {
         Ok(Ok(started)) => started,
@@ -134,6 +136,7 @@ async fn run(repository: Arc<Repository>, events: broadcast::Sender<Live>, ready
     let _fresh = Fresh(repository.clone());
     rescan(&repository).await;
     repository.set_fresh(true);
+    repository.sight().settle(|| !touches.is_empty());
     ready.send_replace(true);
 
     let mut burst = Burst::default();
@@ -145,14 +148,15 @@ async fn run(repository: Arc<Repository>, events: broadcast::Sender<Live>, ready
             },
             () = at(burst.due()) => {
                 let burst = std::mem::take(&mut burst);
-                let (repository, taken) = (repository.clone(), files);
+                let (repository, taken, sight) = (repository.clone(), files, repository.sight().clone());
                 let is_git_new = git.is_none() && (burst.is_lost || burst.touched.contains_key(".git"));
                 let settled = spawn_blocking(move || {
-                    let git = is_git_new.then(|| watch_git(repository.root())).and_then(Result::ok).flatten();
+                    let git = is_git_new.then(|| watch_git(&repository)).and_then(Result::ok).flatten();
                     (settle(&repository, taken, burst), git)
                 });
                 let Ok(((back, happened), new_git)) = settled.await else { return };
                 files = back;
+                sight.settle(|| !touches.is_empty());
                 if !happened.is_empty() || new_git.is_some() {
                     pace.touch(Instant::now());
                 }
@@ -175,14 +179,15 @@ async fn run(repository: Arc<Repository>, events: broadcast::Sender<Live>, ready
 type GitTouches = (GitWatcher, watch::Receiver<u64>);
 type Started = (FileWatcher, mpsc::Receiver<Touch>, Option<GitTouches>);
 
-fn start(root: Root) -> Result<Started, Error> {
-    let git = watch_git(&root)?;
-    let (files, touches) = FileWatcher::start(root)?;
+fn start(repository: &Repository) -> Result<Started, Error> {
+    let git = watch_git(repository)?;
+    let (files, touches) = FileWatcher::start(repository.root().clone(), repository.sight().clone())?;
     Ok((files, touches, git))
 }
 
-fn watch_git(root: &Root) -> Result<Option<GitTouches>, Error> {
-    GitDir::of(root.path()).map(|git| GitWatcher::start(&git)).transpose()
+fn watch_git(repository: &Repository) -> Result<Option<GitTouches>, Error> {
+    let root = repository.root().path();
+    GitDir::of(root).map(|git| GitWatcher::start(&git, root, repository.sight())).transpose()
 }
 
 async fn rescan(repository: &Arc<Repository>) {
