@@ -228,6 +228,13 @@ async fn repositories_of_the_machine_are_found_remembered_and_looked_up_again() 
         (&first["count"], &first["cached"], &first["repositories"][0]["name"]),
         (&json!(1), &json!(false), &json!("one"))
     );
+    let began = client.event("workspace_discover_progress").await;
+    assert_eq!((&began["found_count"], &began["paths"]), (&json!(0), &json!([usual])), "the first is told at once");
+    let ended = client.event("workspace_discover_progress").await;
+    assert_eq!((&ended["found_count"], &ended["scanned_paths"]), (&first["count"], &first["scanned_paths"]));
+    assert_eq!((&ended["discover_id"], &first["cancelled"]), (&began["discover_id"], &json!(false)));
+    let late = json!({ "discover_id": ended["discover_id"] });
+    assert_eq!(client.call("workspace/discover/cancel", late).await.unwrap()["success"], true, "it is over anyway");
     std::fs::create_dir_all(usual.join("three/.git")).unwrap();
     let second = client.call("workspace/discover", json!({})).await.unwrap();
     assert_eq!(

@@ -37,6 +37,11 @@ pub(super) struct Burst {
 }
 
 impl Burst {
+    /// Of which nothing is known.
+    pub(super) fn lost() -> Self {
+        Self { is_lost: true, ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, touch: Touch, now: Instant) {
         self.due.get_or_insert(now + BURST);
         match touch {

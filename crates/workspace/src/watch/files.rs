@@ -14,14 +14,15 @@ use super::{Change, Error};
 use crate::Root;
 use crate::index::{Facts, Index, look, walker};
 
-/// Touches that wait at most. Beyond that the kernel keeps them, and says so when it cannot.
-const WAITING: usize = 4096;
-
-/// Watches the folders of a workspace. All of it waits for the disk.
+/// Watches the folders of a workspace. All of it waits for the disk, and for whoever takes the touches: the thread that
+/// tells them is also the one that begins and ends to watch.
 pub(super) struct FileWatcher {
     root: Root,
-    watcher: RecommendedWatcher,
+    /// None if the system gives none.
+    watcher: Option<RecommendedWatcher>,
     folders: BTreeSet<String>,
+    /// Why not everything is watched.
+    blind: Option<Error>,
 }
 
 /// What a burst came to.
@@ -34,9 +35,8 @@ pub(super) struct Settled {
 }
 
 impl FileWatcher {
-    /// Begins to watch all folders.
-    pub(super) fn start(root: Root) -> Result<(Self, mpsc::Receiver<Touch>), Error> {
-        let (touches, received) = mpsc::channel(WAITING);
+    /// Begins to watch all folders, as far as the system can.
+    pub(super) fn start(root: Root, touches: mpsc::Sender<Touch>) -> Self {
         let top = root.path().to_owned();
         let handler = move |event: notify::Result<Event>| {
             for touch in touches_of(&top, event) {
@@ -47,59 +47,82 @@ impl FileWatcher {
         let config = notify::Config::default().with_follow_symlinks(false).with_event_kinds(
             EventKindMask::CREATE | EventKindMask::REMOVE | EventKindMask::MODIFY_DATA | EventKindMask::MODIFY_NAME,
         );
-        let watcher = RecommendedWatcher::new(handler, config).map_err(Error::from)?;
-        let mut files = Self { root, watcher, folders: BTreeSet::new() };
-        files.watch_all()?;
-        Ok((files, received))
+        let (watcher, blind) = match RecommendedWatcher::new(handler, config) {
+            Ok(watcher) => (Some(watcher), None),
+            Err(error) => (None, Some(error.into())),
+        };
+        let mut files = Self { root, watcher, folders: BTreeSet::new(), blind };
+        files.watch_beneath("", |_| {});
+        files
     }
 
-    /// Watches every folder that is not watched yet.
-    pub(super) fn watch_all(&mut self) -> Result<(), Error> {
-        self.watch_beneath("", |_| {})
+    /// Why not everything is watched, if it is not.
+    pub(super) fn blind(&self) -> Option<&Error> {
+        self.blind.as_ref()
+    }
+
+    /// Nothing is told any more.
+    pub(super) fn deafen(&mut self) {
+        self.watcher = None;
+        self.blind.get_or_insert_with(|| Error("the system stopped telling of changes".into()));
+    }
+
+    /// Watches every folder anew: which of them became another is not known.
+    pub(super) fn watch_again(&mut self) {
+        self.unwatch_beneath("");
+        self.watch_more();
+    }
+
+    /// Watches every folder that is not watched yet, as far as the system can by now.
+    pub(super) fn watch_more(&mut self) {
+        if self.watcher.is_some() {
+            self.blind = None;
+        }
+        self.watch_beneath("", |_| {});
     }
 
     /// Watches a folder and those beneath it, and tells the files that are there. Each folder is watched before it is read,
     /// so nothing falls between.
-    fn watch_beneath(&mut self, folder: &str, mut file: impl FnMut(String)) -> Result<(), Error> {
+    fn watch_beneath(&mut self, folder: &str, mut file: impl FnMut(String)) {
         let top = self.root.path().to_owned();
         for entry in walker(&top.join(folder)).build().flatten() {
             let Some(path) = entry.path().strip_prefix(&top).ok().and_then(Path::to_str) else { continue };
             if entry.file_type().is_some_and(|kind| kind.is_dir()) {
-                self.watch(path, entry.path())?;
+                self.watch(path, entry.path());
             } else {
                 file(path.to_owned());
             }
         }
-        Ok(())
     }
 
-    fn watch(&mut self, path: &str, full: &Path) -> Result<(), Error> {
-        if self.folders.contains(path) {
-            return Ok(());
+    fn watch(&mut self, path: &str, full: &Path) {
+        if self.blind.is_some() || self.folders.contains(path) {
+            return;
         }
-        match self.watcher.watch(full, RecursiveMode::NonRecursive) {
+        let Some(watcher) = &mut self.watcher else { return };
+        match watcher.watch(full, RecursiveMode::NonRecursive) {
             Ok(()) => _ = self.folders.insert(path.to_owned()),
             // Gone again already, or not ours to see.
             Err(error) if !matches!(error.kind, notify::ErrorKind::MaxFilesWatch) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => self.blind = Some(error.into()),
         }
-        Ok(())
     }
 
     /// Watches a folder and those beneath it no more: it is gone, or elsewhere.
     fn unwatch_beneath(&mut self, folder: &str) {
-        let is_its =
-            |path: &String| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let is_its = |path: &String| {
+            folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         let gone: Vec<_> = self.folders.iter().filter(|path| is_its(path)).cloned().collect();
         for path in gone {
             // The system has forgotten it if it is gone.
-            let _ = self.watcher.unwatch(&self.root.path().join(&path));
+            let _ = self.watcher.as_mut().map(|watcher| watcher.unwatch(&self.root.path().join(&path)));
             self.folders.remove(&path);
         }
     }
 
     /// What a burst came to.
-    pub(super) fn settle(&mut self, burst: Burst, index: &Index) -> Result<Settled, Error> {
+    pub(super) fn settle(&mut self, burst: Burst, index: &Index) -> Settled {
         let Burst { mut touched, moved, .. } = burst;
         let mut pairs = Vec::new();
         for (from, to) in moved {
@@ -117,7 +140,7 @@ impl FileWatcher {
             }
         }
         for path in touched.keys().cloned().collect::<Vec<_>>() {
-            self.expand(&path, index, &mut touched)?;
+            self.expand(&path, index, &mut touched);
         }
         self.leave_out_ignored(&mut touched, index);
         let rules_changed = touched.keys().any(|path| path.rsplit('/').next() == Some(".gitignore"));
@@ -130,16 +153,16 @@ impl FileWatcher {
                 facts.tracked = before.tracked;
             }
         }
-        Ok(Settled { changes, facts, rules_changed })
+        Settled { changes, facts, rules_changed }
     }
 
     /// A touched folder stands for what is in it and for what was in it.
-    fn expand(&mut self, path: &str, index: &Index, touched: &mut BTreeMap<String, bool>) -> Result<(), Error> {
+    fn expand(&mut self, path: &str, index: &Index, touched: &mut BTreeMap<String, bool>) {
         let full = self.root.path().join(path);
         let is_folder = full.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         let beneath = index.beneath(path);
         if !is_folder && beneath.is_empty() && !self.folders.contains(path) {
-            return Ok(());
+            return;
         }
         for file in index.range(beneath) {
             touched.entry(file.path().to_owned()).or_default();
@@ -147,9 +170,8 @@ impl FileWatcher {
         // What was watched there may be another folder by now.
         self.unwatch_beneath(path);
         if is_folder && !self.is_ignored(path) {
-            self.watch_beneath(path, |file| _ = touched.entry(file).or_default())?;
+            self.watch_beneath(path, |file| _ = touched.entry(file).or_default());
         }
-        Ok(())
     }
 
     fn is_ignored(&self, path: &str) -> bool {
