@@ -49,9 +49,11 @@ def shown(value):
 class Host:
     """The daemon as somebody at the machine reaches it."""
 
-    def __init__(self, roost, repo):
+    def __init__(self, roost, repo, agents):
         self.roost = roost
         self.repo = repo
+        # Those that the daemon hosts besides its own, with the scripted model.
+        self.agents = agents
 
     def run(self, *args):
         """Runs `roost`; what it printed."""

@@ -25,7 +25,7 @@ Examples:
 pub(crate) struct Args {
     #[command(subcommand)]
     look: Look,
-    /// The workspace, by name or id [default: the one that this folder is in]
+    /// The workspace, by name, id or folder [default: the one that this folder is in]
     #[arg(long, global = true, value_name = "NAME")]
     workspace: Option<String>,
     /// Print the answer as one line of JSON

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// So many files, or lines, at most
     #[arg(long, default_value_t = 50)]
     limit: u32,
-    /// The workspace, by name or id [default: the one that this folder is in]
+    /// The workspace, by name, id or folder [default: the one that this folder is in]
     #[arg(long, value_name = "NAME")]
     workspace: Option<String>,
     /// Print the answer as one line of JSON

@@ -11,7 +11,7 @@ use crate::index::Facts;
 pub(super) const BURST: Duration = Duration::from_millis(100);
 
 /// Touched paths after which it is cheaper to look at everything.
-const MANY: usize = 10_000;
+const MANY: usize = 2000;
 
 /// What the system told of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,6 +18,7 @@ use crate::index::{Facts, Index, look, walker};
 /// tells them is also the one that begins and ends to watch.
 pub(super) struct FileWatcher {
     root: Root,
+    touches: mpsc::Sender<Touch>,
     /// None if the system gives none.
     watcher: Option<RecommendedWatcher>,
     folders: BTreeSet<String>,
@@ -37,7 +38,22 @@ pub(super) struct Settled {
 impl FileWatcher {
     /// Begins to watch all folders, as far as the system can.
     pub(super) fn start(root: Root, touches: mpsc::Sender<Touch>) -> Self {
-        let top = root.path().to_owned();
+        let mut files = Self { root, touches, watcher: None, folders: BTreeSet::new(), blind: None };
+        files.watch_again();
+        files
+    }
+
+    /// Why not everything is watched, if it is not.
+    pub(super) fn blind(&self) -> Option<&Error> {
+        self.blind.as_ref()
+    }
+
+    /// Watches every folder anew: which of them became another is not known. A new watcher does that sooner than the old
+    /// one forgets each folder.
+    pub(super) fn watch_again(&mut self) {
+        self.folders.clear();
+        self.watcher = None;
+        let (top, touches) = (self.root.path().to_owned(), self.touches.clone());
         let handler = move |event: notify::Result<Event>| {
             for touch in touches_of(&top, event) {
                 // The receiver is gone when nobody follows any more.
@@ -47,37 +63,19 @@ impl FileWatcher {
         let config = notify::Config::default().with_follow_symlinks(false).with_event_kinds(
             EventKindMask::CREATE | EventKindMask::REMOVE | EventKindMask::MODIFY_DATA | EventKindMask::MODIFY_NAME,
         );
-        let (watcher, blind) = match RecommendedWatcher::new(handler, config) {
+        (self.watcher, self.blind) = match RecommendedWatcher::new(handler, config) {
             Ok(watcher) => (Some(watcher), None),
             Err(error) => (None, Some(error.into())),
         };
-        let mut files = Self { root, watcher, folders: BTreeSet::new(), blind };
-        files.watch_beneath("", |_| {});
-        files
-    }
-
-    /// Why not everything is watched, if it is not.
-    pub(super) fn blind(&self) -> Option<&Error> {
-        self.blind.as_ref()
-    }
-
-    /// Nothing is told any more.
-    pub(super) fn deafen(&mut self) {
-        self.watcher = None;
-        self.blind.get_or_insert_with(|| Error("the system stopped telling of changes".into()));
-    }
-
-    /// Watches every folder anew: which of them became another is not known.
-    pub(super) fn watch_again(&mut self) {
-        self.unwatch_beneath("");
-        self.watch_more();
+        self.watch_beneath("", |_| {});
     }
 
     /// Watches every folder that is not watched yet, as far as the system can by now.
     pub(super) fn watch_more(&mut self) {
-        if self.watcher.is_some() {
-            self.blind = None;
+        if self.watcher.is_none() {
+            return self.watch_again();
         }
+        self.blind = None;
         self.watch_beneath("", |_| {});
     }
 
@@ -110,10 +108,9 @@ impl FileWatcher {
 
     /// Watches a folder and those beneath it no more: it is gone, or elsewhere.
     fn unwatch_beneath(&mut self, folder: &str) {
-        let is_its = |path: &String| {
-            folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let gone: Vec<_> = self.folders.iter().filter(|path| is_its(path)).cloned().collect();
+        let is_its = |path: &&String| matches!(path.as_bytes().get(folder.len()), None | Some(b'/'));
+        let alike = self.folders.range(folder.to_owned()..).take_while(|path| path.starts_with(folder));
+        let gone: Vec<_> = alike.filter(is_its).cloned().collect();
         for path in gone {
             // The system has forgotten it if it is gone.
             let _ = self.watcher.as_mut().map(|watcher| watcher.unwatch(&self.root.path().join(&path)));
@@ -139,10 +136,12 @@ impl FileWatcher {
                 pairs.push((file.path().to_owned(), target));
             }
         }
+        let mut kept = Kept::default();
         for path in touched.keys().cloned().collect::<Vec<_>>() {
-            self.expand(&path, index, &mut touched);
+            self.expand(&path, index, &mut touched, &mut kept);
         }
-        self.leave_out_ignored(&mut touched, index);
+        // What the index has is not ignored.
+        touched.retain(|path, _| index.get(path).is_some() || kept.has(self.root.path(), path));
         let rules_changed = touched.keys().any(|path| path.rsplit('/').next() == Some(".gitignore"));
         let now: BTreeMap<_, _> = touched.keys().map(|path| (path.clone(), look(&self.root, path))).collect();
         let before = |path: &str| index.get(path).map(|file| file.facts());
@@ -157,7 +156,7 @@ impl FileWatcher {
     }
 
     /// A touched folder stands for what is in it and for what was in it.
-    fn expand(&mut self, path: &str, index: &Index, touched: &mut BTreeMap<String, bool>) {
+    fn expand(&mut self, path: &str, index: &Index, touched: &mut BTreeMap<String, bool>, kept: &mut Kept) {
         let full = self.root.path().join(path);
         let is_folder = full.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         let beneath = index.beneath(path);
@@ -169,31 +168,27 @@ impl FileWatcher {
         }
         // What was watched there may be another folder by now.
         self.unwatch_beneath(path);
-        if is_folder && !self.is_ignored(path) {
+        if is_folder && kept.has(self.root.path(), path) {
             self.watch_beneath(path, |file| _ = touched.entry(file).or_default());
         }
     }
+}
 
-    fn is_ignored(&self, path: &str) -> bool {
+/// What is directly in folders and not ignored, each looked at once: asked of the same walk that built the index, so both
+/// always agree.
+#[derive(Default)]
+struct Kept(BTreeMap<String, BTreeSet<String>>);
+
+impl Kept {
+    /// Git does not ignore this path.
+    fn has(&mut self, top: &Path, path: &str) -> bool {
         let (folder, _) = path.rsplit_once('/').unwrap_or_default();
-        !self.kept_in(folder).contains(path)
-    }
-
-    /// Takes out what git ignores; what the index has is not ignored.
-    fn leave_out_ignored(&self, touched: &mut BTreeMap<String, bool>, index: &Index) {
-        let mut kept = BTreeMap::new();
-        touched.retain(|path, _| {
-            let (folder, _) = path.rsplit_once('/').unwrap_or_default();
-            index.get(path).is_some()
-                || kept.entry(folder.to_owned()).or_insert_with(|| self.kept_in(folder)).contains(path)
+        let kept = self.0.entry(folder.to_owned()).or_insert_with(|| {
+            let entries = walker(&top.join(folder)).max_depth(Some(1)).build().flatten();
+            let entries = entries.filter(|entry| entry.depth() == 1);
+            entries.filter_map(|entry| Some(entry.path().strip_prefix(top).ok()?.to_str()?.to_owned())).collect()
         });
-    }
-
-    /// What is directly in a folder and not ignored: asked of the same walk that built the index, so both always agree.
-    fn kept_in(&self, folder: &str) -> BTreeSet<String> {
-        let top = self.root.path();
-        let entries = walker(&top.join(folder)).max_depth(Some(1)).build().flatten().filter(|entry| entry.depth() == 1);
-        entries.filter_map(|entry| Some(entry.path().strip_prefix(top).ok()?.to_str()?.to_owned())).collect()
+        kept.contains(path)
     }
 }
 

@@ -27,8 +27,7 @@ pub(super) struct Run {
     events: broadcast::Sender<Live>,
     state: watch::Sender<State>,
     touches: mpsc::Receiver<Touch>,
-    /// Given to whoever tells of touches.
-    touch: Option<mpsc::Sender<Touch>>,
+    touch: mpsc::Sender<Touch>,
     burst: Burst,
     pace: Pace,
     git: Option<GitTouches>,
@@ -63,12 +62,11 @@ impl Run {
     ) -> Self {
         let (touch, touches) = mpsc::channel(WAITING);
         let (burst, pace) = (Burst::default(), Pace::new(Instant::now()));
-        Self { repository, events, state, touches, touch: Some(touch), burst, pace, git: None, git_trouble: None }
+        Self { repository, events, state, touches, touch, burst, pace, git: None, git_trouble: None }
     }
 
     pub(super) async fn run(mut self) {
-        let Some(touch) = self.touch.take() else { return };
-        let root = self.repository.root().clone();
+        let (root, touch) = (self.repository.root().clone(), self.touch.clone());
         let work = spawn_blocking(move || {
             let git = watch_git(&root);
             (FileWatcher::start(root, touch), git)
@@ -87,18 +85,10 @@ impl Run {
         self.state.send_modify(|state| state.is_ready = true);
 
         let mut look = Instant::now() + POLL;
-        let mut hears = true;
         loop {
             let is_blind = self.state.borrow().trouble.is_some();
             tokio::select! {
-                touch = self.touches.recv(), if hears => match touch {
-                    Some(touch) => self.burst.add(touch, Instant::now()),
-                    None => {
-                        hears = false;
-                        files.deafen();
-                        self.know(&files);
-                    }
-                },
+                Some(touch) = self.touches.recv() => self.burst.add(touch, Instant::now()),
                 () = at(self.burst.due()) => {
                     let burst = std::mem::take(&mut self.burst);
                     let Some(back) = self.settle(files, burst, Why::Lost).await else { return };
