@@ -14,7 +14,8 @@ from websockets.exceptions import ConnectionClosed
 FRAME = 1 << 20
 # What the app waits for a pong, and for an answer.
 PATIENCE = 31
-TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
+# What is a time as a whole; a line of an agent's may begin with one.
+TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*$")
 EXACT_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 
 

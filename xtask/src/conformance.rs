@@ -17,22 +17,20 @@ const AGENTS: [&str; 2] = ["claude", "codex"];
 pub(crate) fn run(root: &Path) -> Result {
     let cache = Cache::from_env(root)?;
     fixtures::install(&cache)?;
-    walk(root, &cache, "debug", &[])
+    walk(root, &cache, "release", &["--release"])
 }
 
 /// Builds a binary like this and walks through its daemon. The agents must be installed.
 pub(crate) fn walk(root: &Path, cache: &Cache, profile: &str, flags: &[&str]) -> Result {
-    let cargo = |args: &[&str]| {
-        let mut command = Command::new("cargo");
-        command.args(args).current_dir(root).env("CARGO_TARGET_DIR", cache.target());
-        command
-    };
-    step::run("build roost", cargo(&["build", "--locked", "-p", "roost"]).args(flags))?;
-    step::run("build the model", &mut cargo(&["build", "--locked", "-p", "testkit", "--example", "model"]))?;
+    let mut build = Command::new("cargo");
+    build.args(["build", "--locked", "-p", "roost", "-p", "testkit", "--bin", "roost", "--example", "model"]);
+    build.args(flags).current_dir(root).env("CARGO_TARGET_DIR", cache.target());
+    step::run("build roost and the scripted model", &mut build)?;
     let python = python(root, cache)?;
+    let built = cache.target().join(profile);
     let home = Home::new()?;
-    let _model = Model::start(&cache.target().join("debug/examples/model"), &home)?;
-    let daemon = Daemon::start(&cache.target().join(profile).join("roost"), &home)?;
+    let _model = Model::start(&built.join("examples/model"), &home)?;
+    let daemon = Daemon::start(&built.join("roost"), &home)?;
     let mut walk = Command::new(python);
     walk.arg(root.join(FOLDER).join("walk.py")).arg("--roost").arg(&daemon.roost).arg("--repo").arg(home.repo());
     // The folder of the scripts is the checkout, which is nobody's to write into.

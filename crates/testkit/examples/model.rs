@@ -1,6 +1,7 @@
 //! The scripted model for people: `cargo xtask model` runs it until it is interrupted.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,7 +28,13 @@ fn main() -> ExitCode {
     };
     let server = ModelServer::start_with(port, GAP);
     if let Some(home) = home {
-        let config = for_roost(Path::new(home), &server.url());
+        let config = match for_roost(Path::new(home), &server.url()) {
+            Ok(config) => config,
+            Err(error) => {
+                eprintln!("cannot write the settings into {home}: {error}");
+                return ExitCode::FAILURE;
+            }
+        };
         println!("the model is there until you interrupt it; HOME={home} roost --config {config} lets agents use it");
         wait_for_interrupt();
         return ExitCode::SUCCESS;
@@ -39,7 +46,7 @@ fn main() -> ExitCode {
 }
 
 /// Furnishes a home for a daemon whose Claude Code and Codex ask the model at this address; where its settings are.
-fn for_roost(home: &Path, url: &str) -> String {
+fn for_roost(home: &Path, url: &str) -> io::Result<String> {
     furnish(home, url);
     let runtime = |agent: Agent| {
         let env = variables(agent, home, url).into_iter();
@@ -50,9 +57,8 @@ fn for_roost(home: &Path, url: &str) -> String {
     };
     let runtimes: serde_json::Map<_, _> = [Agent::Claude, Agent::Codex].map(runtime).into_iter().collect();
     let config = home.join("roost.toml");
-    let text = toml::to_string(&json!({ "runtimes": runtimes })).expect("it is a table of tables");
-    fs::write(&config, text).expect("the home can be written to");
-    config.display().to_string()
+    fs::write(&config, toml::to_string(&json!({ "runtimes": runtimes })).map_err(io::Error::other)?)?;
+    Ok(config.display().to_string())
 }
 
 fn help(url: &str, sandbox: &Sandbox) -> String {
