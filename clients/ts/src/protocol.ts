@@ -360,7 +360,7 @@ export interface Events {
   git_status_changed: GitStatusChanged;
   /** What changed in a file that changed. */
   git_diff: GitDiff;
-  /** A workspace cannot be watched. */
+  /** A workspace cannot be watched, or not as a whole. */
   watch_failed: WatchFailed;
   /** Files that fit a search that goes on. */
   search_results: SearchResults;
@@ -4972,7 +4972,7 @@ export interface WaitingOption {
   description?: string;
 }
 
-/** A workspace cannot be watched: what happens there is not told. */
+/** A workspace cannot be watched, or not as a whole: what happens there is told late or not at all. */
 export interface WatchFailed {
   /** Whose. */
   workspace_id: string;
