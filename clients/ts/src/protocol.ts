@@ -90,6 +90,8 @@ export interface Methods {
   "agent/input": { params: AgentInputParams; result: StatusWord };
   /** Attaches to a session, or makes one. Nothing runs until it is prompted. */
   "session/start": { params: SessionStartParams; result: SessionStartResult };
+  /** Makes a session that knows all that was said in another one, which stays as it is. */
+  "session/fork": { params: SessionForkParams; result: SessionStartResult };
   /** Sends a prompt; a busy session queues it. */
   "session/send": { params: SessionSendParams; result: SessionSendResult };
   /** Stops a session or its task. */
@@ -1302,6 +1304,10 @@ export interface FileInfo {
   is_symlink: boolean;
   /** Its name says that it holds secrets. */
   is_sensitive: boolean;
+  /** Git tracks it. */
+  git_tracked: boolean;
+  /** Git ignores it; never so in the index, which leaves out what git ignores. */
+  git_ignored: boolean;
 }
 
 /** One thing that lies in a folder. */
@@ -1411,6 +1417,18 @@ export interface FocusResult {
   viewer_count: number;
   /** Always true. */
   success: boolean;
+}
+
+/** Where a session that goes on from another one left it. */
+export interface Forked {
+  /** The other session. */
+  session_id: SessionId;
+  /** Its last event that belongs to both. */
+  seq: number;
+  /** How many tasks it had had. */
+  tasks: number;
+  /** How many messages it had. */
+  messages: number;
 }
 
 /** A branch. */
@@ -2191,6 +2209,8 @@ export interface GrepFile {
   lines: GrepLine[];
   /** Lines with a match among them. */
   match_count: number;
+  /** The file has more of them. */
+  truncated: boolean;
 }
 
 /** A line of a file. */
@@ -3230,7 +3250,7 @@ export interface RepositoryFile {
   is_sensitive: boolean;
   /** Git tracks it. */
   git_tracked: boolean;
-  /** Always false: what git ignores is not in the index. */
+  /** Git ignores it; never so in the index, which leaves out what git ignores. */
   git_ignored: boolean;
   /** Its lines, once they were counted. */
   line_count?: number;
@@ -3755,6 +3775,8 @@ export interface SessionCreatedPayload {
   runtime_config_hash?: string;
   /** It began outside of Roost. */
   adopted?: Adopted;
+  /** It goes on from where another session was. */
+  forked?: Forked;
 }
 
 /** A session ended; or the daemon goes down, whose own id stands there then and nothing beside it. */
@@ -3771,6 +3793,24 @@ export interface SessionEnd {
   agent_type?: string;
   /** The place after it. */
   cursor?: string;
+}
+
+/** A session to go on from. */
+export interface SessionForkParams {
+  /** Which one; also one that only its runtime keeps, which becomes one of ours. */
+  session_id: string;
+  /** The workspace that it must belong to. */
+  workspace_id?: string;
+  /** The folder that it may be found in besides the workspaces. */
+  cwd?: string;
+  /** The runtime that must be its own. */
+  agent_type?: string;
+  /** The new session's name; else the same. */
+  title?: string;
+  /** How much the new session may do unasked; else as much. */
+  permission_mode?: AnyMode;
+  /** It may do everything unasked. */
+  yolo_mode?: boolean;
 }
 
 /** A session: a plain UUID (v7), or the native id of an adopted session. Permanent. */
@@ -3985,6 +4025,8 @@ export interface SessionRecord {
   runtime_config_hash?: string;
   /** It began outside of Roost. */
   adopted?: Adopted;
+  /** It goes on from where another session was. */
+  forked?: Forked;
 }
 
 /** An answer to what waits in a session. */
@@ -4116,7 +4158,7 @@ export interface SessionStartResult {
   workspace_id: string;
   /** `attached`, or `starting` for a new one. */
   status: string;
-  /** `attached`, `existing` or `started`. */
+  /** `attached`, `existing`, `started` or `forked`. */
   outcome: string;
   /** `managed` or `history`. */
   source: string;

@@ -22,6 +22,7 @@ pub(crate) fn engine(error: EngineError) -> Fault {
         EngineError::QueueFull { session, max } | EngineError::QueueTooBig { session, max } => {
             return Fault::new(FaultCode::Busy, &error).with("session_id", session).with("max", max);
         }
+        EngineError::Working(session) => return Fault::new(FaultCode::Busy, &error).with("session_id", session),
         EngineError::NothingToStop(_) => FaultCode::AgentNotRunning,
         EngineError::SessionFailed(_) => FaultCode::SessionInvalid,
         // A client that answers too late is told with the code under which it looks for that.

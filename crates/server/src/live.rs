@@ -100,6 +100,14 @@ impl Live {
         Ok((repository, index))
     }
 
+    /// A workspace's index with the right names, if not yet the right sizes; it is brought and kept up to date.
+    pub(crate) async fn named(&self, host: &Arc<Host>, entry: &Entry) -> Result<Arc<Index>, Fault> {
+        let repository = self.repository(entry).await?;
+        let index = repository.named().await.map_err(fault::workspace)?;
+        self.linger(host, entry.id.to_string(), &repository);
+        Ok(index)
+    }
+
     fn linger(&self, host: &Arc<Host>, id: String, repository: &Arc<Repository>) {
         let is_kept = lock(&self.lingering).insert(id.clone(), Instant::now() + LINGER).is_some();
         if is_kept || host.closing.is_cancelled() {

@@ -37,8 +37,8 @@ pub enum Error {
         /// How much may be read.
         limit: u64,
     },
-    /// It is no folder.
-    #[error("{path:?} is not a folder")]
+    /// It is no folder, or there is nothing at all.
+    #[error("there is no folder {path:?} in the workspace")]
     NotADirectory {
         /// As it was named.
         path: String,
@@ -84,6 +84,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same, but of the operation that a part of it failed for.
+    pub fn during(self, operation: &'static str) -> Self {
+        match self {
+            Self::Git { message, kind, .. } => Self::Git { operation, message, kind },
+            other => other,
+        }
+    }
+
     /// What the system's answer about a path means.
     pub(crate) fn of(path: &str, source: io::Error) -> Self {
         let path = path.to_owned();

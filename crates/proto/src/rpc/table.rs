@@ -158,6 +158,8 @@ method_table! {
 
     /// Attaches to a session, or makes one. Nothing runs until it is prompted.
     SessionStart = "session/start" (SessionStartParams) -> SessionStartResult, Operate, Start;
+    /// Makes a session that knows all that was said in another one, which stays as it is.
+    SessionFork = "session/fork" (SessionForkParams) -> SessionStartResult, Operate, Start;
     /// Sends a prompt; a busy session queues it.
     SessionSend = "session/send" (SessionSendParams) -> SessionSendResult, Operate, Start;
     /// Stops a session or its task.

@@ -4,15 +4,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
-use notify::event::{EventKindMask, ModifyKind, RenameMode};
+use notify::event::{AccessKind, AccessMode, EventKindMask, ModifyKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 
 use super::burst::{Burst, Touch, settle};
+use super::sight::{Sight, Whose};
 use super::{Change, Error};
 use crate::Root;
-use crate::index::{Facts, Index, look, walker};
+use crate::index::{Facts, Index, kept_in, look, walker};
 
 /// Watches the folders of a workspace. All of it waits for the disk, and for whoever takes the touches: the thread that
 /// tells them is also the one that begins and ends to watch.
@@ -21,7 +23,7 @@ pub(super) struct FileWatcher {
     touches: mpsc::Sender<Touch>,
     /// None if the system gives none.
     watcher: Option<RecommendedWatcher>,
-    folders: BTreeSet<String>,
+    sight: Arc<Sight>,
     /// Why not everything is watched.
     blind: Option<Error>,
 }
@@ -37,8 +39,8 @@ pub(super) struct Settled {
 
 impl FileWatcher {
     /// Begins to watch all folders, as far as the system can.
-    pub(super) fn start(root: Root, touches: mpsc::Sender<Touch>) -> Self {
-        let mut files = Self { root, touches, watcher: None, folders: BTreeSet::new(), blind: None };
+    pub(super) fn start(root: Root, sight: Arc<Sight>, touches: mpsc::Sender<Touch>) -> Self {
+        let mut files = Self { root, touches, watcher: None, sight, blind: None };
         files.watch_again();
         files
     }
@@ -51,23 +53,38 @@ impl FileWatcher {
     /// Watches every folder anew: which of them became another is not known. A new watcher does that sooner than the old
     /// one forgets each folder.
     pub(super) fn watch_again(&mut self) {
-        self.folders.clear();
         self.watcher = None;
-        let (top, touches) = (self.root.path().to_owned(), self.touches.clone());
-        let handler = move |event: notify::Result<Event>| {
-            for touch in touches_of(&top, event) {
-                // The receiver is gone when nobody follows any more.
-                let _ = touches.blocking_send(touch);
-            }
-        };
-        let config = notify::Config::default().with_follow_symlinks(false).with_event_kinds(
-            EventKindMask::CREATE | EventKindMask::REMOVE | EventKindMask::MODIFY_DATA | EventKindMask::MODIFY_NAME,
-        );
-        (self.watcher, self.blind) = match RecommendedWatcher::new(handler, config) {
+        self.sight.begin_files();
+        (self.watcher, self.blind) = match self.watcher() {
             Ok(watcher) => (Some(watcher), None),
             Err(error) => (None, Some(error.into())),
         };
         self.watch_beneath("", |_| {});
+    }
+
+    fn watcher(&self) -> notify::Result<RecommendedWatcher> {
+        let (top, touches) = (self.root.path().to_owned(), self.touches.clone());
+        let (marks, seeing) = (self.sight.marks(&top), self.sight.clone());
+        let marked = marks.clone();
+        let handler = move |event: notify::Result<Event>| {
+            if seeing.saw_mark(Whose::Files, marked.as_deref(), &event) {
+                return;
+            }
+            seeing.touch_files(|| {
+                for touch in touches_of(&top, event) {
+                    // The receiver is gone when nobody follows any more.
+                    let _ = touches.blocking_send(touch);
+                }
+            });
+        };
+        // What is written by way of memory is told when the file is closed.
+        let kinds = EventKindMask::CORE | EventKindMask::ACCESS_CLOSE;
+        let config = notify::Config::default().with_follow_symlinks(false).with_event_kinds(kinds);
+        let mut watcher = RecommendedWatcher::new(handler, config)?;
+        if marks.is_some_and(|marks| watcher.watch(&marks, RecursiveMode::NonRecursive).is_err()) {
+            self.sight.without_marks();
+        }
+        Ok(watcher)
     }
 
     /// Watches every folder that is not watched yet, as far as the system can by now.
@@ -84,8 +101,14 @@ impl FileWatcher {
     fn watch_beneath(&mut self, folder: &str, mut file: impl FnMut(String)) {
         let top = self.root.path().to_owned();
         for entry in walker(&top.join(folder)).build().flatten() {
-            let Some(path) = entry.path().strip_prefix(&top).ok().and_then(Path::to_str) else { continue };
-            if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let Some(path) = entry.path().strip_prefix(&top).ok().and_then(Path::to_str) else {
+                if is_folder {
+                    self.sight.pass_over();
+                }
+                continue;
+            };
+            if is_folder {
                 self.watch(path, entry.path());
             } else {
                 file(path.to_owned());
@@ -94,12 +117,12 @@ impl FileWatcher {
     }
 
     fn watch(&mut self, path: &str, full: &Path) {
-        if self.blind.is_some() || self.folders.contains(path) {
+        if self.blind.is_some() || self.sight.folders.contains(path) {
             return;
         }
         let Some(watcher) = &mut self.watcher else { return };
         match watcher.watch(full, RecursiveMode::NonRecursive) {
-            Ok(()) => _ = self.folders.insert(path.to_owned()),
+            Ok(()) => self.sight.folders.insert(path.to_owned()),
             // Gone again already, or not ours to see.
             Err(error) if !matches!(error.kind, notify::ErrorKind::MaxFilesWatch) => {}
             Err(error) => self.blind = Some(error.into()),
@@ -108,13 +131,9 @@ impl FileWatcher {
 
     /// Watches a folder and those beneath it no more: it is gone, or elsewhere.
     fn unwatch_beneath(&mut self, folder: &str) {
-        let is_its = |path: &&String| matches!(path.as_bytes().get(folder.len()), None | Some(b'/'));
-        let alike = self.folders.range(folder.to_owned()..).take_while(|path| path.starts_with(folder));
-        let gone: Vec<_> = alike.filter(is_its).cloned().collect();
-        for path in gone {
+        for path in self.sight.folders.take_beneath(folder) {
             // The system has forgotten it if it is gone.
             let _ = self.watcher.as_mut().map(|watcher| watcher.unwatch(&self.root.path().join(&path)));
-            self.folders.remove(&path);
         }
     }
 
@@ -160,7 +179,7 @@ impl FileWatcher {
         let full = self.root.path().join(path);
         let is_folder = full.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         let beneath = index.beneath(path);
-        if !is_folder && beneath.is_empty() && !self.folders.contains(path) {
+        if !is_folder && beneath.is_empty() && !self.sight.folders.contains(path) {
             return;
         }
         for file in index.range(beneath) {
@@ -174,8 +193,7 @@ impl FileWatcher {
     }
 }
 
-/// What is directly in folders and not ignored, each looked at once: asked of the same walk that built the index, so both
-/// always agree.
+/// What is directly in folders and not ignored, each looked at once.
 #[derive(Default)]
 struct Kept(BTreeMap<String, BTreeSet<String>>);
 
@@ -183,12 +201,7 @@ impl Kept {
     /// Git does not ignore this path.
     fn has(&mut self, top: &Path, path: &str) -> bool {
         let (folder, _) = path.rsplit_once('/').unwrap_or_default();
-        let kept = self.0.entry(folder.to_owned()).or_insert_with(|| {
-            let entries = walker(&top.join(folder)).max_depth(Some(1)).build().flatten();
-            let entries = entries.filter(|entry| entry.depth() == 1);
-            entries.filter_map(|entry| Some(entry.path().strip_prefix(top).ok()?.to_str()?.to_owned())).collect()
-        });
-        kept.contains(path)
+        self.0.entry(folder.to_owned()).or_insert_with(|| kept_in(top, folder).collect()).contains(path)
     }
 }
 
@@ -205,9 +218,10 @@ fn touches_of(top: &Path, event: notify::Result<Event>) -> Vec<Touch> {
             (Some(from), Some(to)) => vec![Touch::Moved(from, to)],
             (path, other) => path.into_iter().chain(other).map(Touch::Seen).collect(),
         },
-        EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)) => {
-            paths.map(Touch::Seen).collect()
-        }
+        EventKind::Create(_)
+        | EventKind::Remove(_)
+        | EventKind::Modify(ModifyKind::Name(_) | ModifyKind::Metadata(_))
+        | EventKind::Access(AccessKind::Close(AccessMode::Write)) => paths.map(Touch::Seen).collect(),
         EventKind::Modify(_) => paths.map(Touch::Written).collect(),
         _ => Vec::new(),
     }

@@ -8,6 +8,7 @@ mod files;
 mod git;
 mod pace;
 mod run;
+mod sight;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -18,6 +19,7 @@ use crate::repository::Repository;
 use run::Run;
 
 pub use burst::{Change, ChangeKind};
+pub(crate) use sight::{Moment, Sight};
 
 /// Events that wait for a follower at most; who is further behind is told so.
 const BEHIND: usize = 256;

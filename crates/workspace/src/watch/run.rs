@@ -12,8 +12,8 @@ use super::files::FileWatcher;
 use super::git::GitWatcher;
 use super::pace::Pace;
 use super::{Error, Live, State, Why};
+use crate::GitDir;
 use crate::repository::Repository;
-use crate::{GitDir, Root};
 
 /// Touches that wait at most. Beyond that the kernel keeps them, and says so when it cannot.
 const WAITING: usize = 4096;
@@ -66,10 +66,10 @@ impl Run {
     }
 
     pub(super) async fn run(mut self) {
-        let (root, touch) = (self.repository.root().clone(), self.touch.clone());
+        let (repository, touch) = (self.repository.clone(), self.touch.clone());
         let work = spawn_blocking(move || {
-            let git = watch_git(&root);
-            (FileWatcher::start(root, touch), git)
+            let git = watch_git(&repository);
+            (FileWatcher::start(repository.root().clone(), repository.sight().clone(), touch), git)
         });
         let Some((mut files, git)) = self.taking(work).await else { return };
         self.take_git(git);
@@ -82,6 +82,7 @@ impl Run {
             return;
         }
         self.know(&files);
+        self.see();
         self.state.send_modify(|state| state.is_ready = true);
 
         let mut look = Instant::now() + POLL;
@@ -139,7 +140,13 @@ impl Run {
         }
         events.into_iter().for_each(|event| self.tell(event));
         self.know(&files);
+        self.see();
         Some(files)
+    }
+
+    /// What was told so far and does not wait has led to its folders being watched.
+    fn see(&self) {
+        self.repository.sight().settle(|| !self.touches.is_empty() || self.burst.due().is_some());
     }
 
     fn take_git(&mut self, git: Result<Option<GitTouches>, Error>) {
@@ -166,13 +173,14 @@ impl Run {
     }
 }
 
-fn watch_git(root: &Root) -> Result<Option<GitTouches>, Error> {
-    GitDir::of(root.path()).map(|git| GitWatcher::start(&git)).transpose()
+fn watch_git(repository: &Repository) -> Result<Option<GitTouches>, Error> {
+    let root = repository.root().path();
+    GitDir::of(root).map(|git| GitWatcher::start(&git, root, repository.sight())).transpose()
 }
 
 /// What a burst came to, with the index brought up to date.
 fn settle(repository: &Repository, mut files: FileWatcher, burst: Burst, why: Why, is_git_new: bool) -> Happened {
-    let new_git = is_git_new.then(|| watch_git(repository.root()));
+    let new_git = is_git_new.then(|| watch_git(repository));
     let mut events = Vec::new();
     if burst.is_lost {
         match why {

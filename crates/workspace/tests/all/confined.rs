@@ -75,3 +75,16 @@ fn what_is_not_there_is_said_to_be_not_there() {
     assert!(matches!(root.open_dir(&RelPath::parse("src/main.rs").unwrap()), Err(Error::NotADirectory { .. })));
     assert!(matches!(Root::open(std::path::Path::new("/nonexistent")), Err(Error::NoRoot { .. })));
 }
+
+#[test]
+fn a_workspace_that_has_become_a_link_is_not_followed() {
+    let home = tempfile::TempDir::new().unwrap();
+    let (there, elsewhere) = (home.path().join("there"), home.path().join("elsewhere"));
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &there).unwrap();
+    let refused = roost_workspace::Root::open(&there).unwrap_err().to_string();
+    assert!(refused.contains("leads to"), "{refused}");
+    std::fs::remove_file(&there).unwrap();
+    std::fs::create_dir(&there).unwrap();
+    roost_workspace::Root::open(&there).unwrap();
+}

@@ -80,7 +80,7 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
                     "lines": [{
                         "line": 1, "text": "# Decided", "matches": [{ "start": 2, "end": 9 }], "truncated": false,
                     }],
-                    "match_count": 1,
+                    "match_count": 1, "truncated": false,
                 }],
                 "total_matches": 1, "matched_files": 1, "searched_files": 2, "truncated": false, "elapsed_ms": 1.2,
             }),

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 pub(super) const SESSION: &str = "019a8720-7a4b-7c3d-9e5f-1a2b3c4d5e6f";
+pub(super) const OTHER_SESSION: &str = "019a8721-0b5c-7d4e-8f60-2b3c4d5e6f70";
 pub(super) const WORKSPACE: &str = "5b0c7d1e-2f3a-4b4c-8d5e-6f7a8b9c0d1e";
 pub(super) const DAEMON: &str = "019a871f-0001-7a2b-8c3d-4e5f60718293";
 pub(super) const OTHER_CLIENT: &str = "019a8721-5c6d-7e8f-a0b1-c2d3e4f50617";
@@ -39,7 +40,7 @@ pub(super) fn initialized() -> Value {
         "protocolVersion": "1.0", "serverInfo": server, "server_info": server, "clientId": CLIENT,
         "capabilities": {
             "agent": { "run": true, "stop": true, "respond": true, "sessions": true, "sessionWatch": true },
-            "git": { "status": true }, "file": { "get": false }, "repository": { "index": false },
+            "git": { "status": true }, "file": { "get": true }, "repository": { "index": true },
             "notifications": ["claude_message", "claude_status", "pty_permission", "heartbeat"],
             "supportedAgents": ["demo"], "runtimeRegistry": registry(),
         },

@@ -13,10 +13,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::search::milliseconds;
-use super::{size, work};
+use super::work;
 use crate::connection::{Connection, ephemeral};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
+use crate::size::size;
 
 /// Lines with a match, unless asked otherwise, and at most; and of one file.
 const LINES: u32 = 1000;
@@ -173,5 +174,10 @@ fn shaped(file: FileMatches) -> GrepFile {
         matches: line.matches.iter().map(|span| GrepSpan { start: span.start as u64, end: span.end as u64 }).collect(),
         truncated: line.is_cut,
     };
-    GrepFile { path: file.path, match_count: file.matched as u64, lines: file.lines.into_iter().map(line).collect() }
+    GrepFile {
+        path: file.path,
+        match_count: file.matched as u64,
+        truncated: file.is_cut,
+        lines: file.lines.into_iter().map(line).collect(),
+    }
 }
