@@ -183,9 +183,10 @@ fn params_and_result(method: Method) -> (Value, Value) {
                     "last_modified": CHANGED, "is_configured": true,
                 }],
                 "count": 1, "cached": false, "cache_age_seconds": 0, "refresh_in_progress": false, "elapsed_ms": 42,
-                "scanned_paths": 310, "skipped_paths": 2,
+                "scanned_paths": 310, "skipped_paths": 2, "cancelled": false,
             }),
         ),
+        Method::WorkspaceDiscoverCancel => (json!({ "discover_id": SEARCH }), done()),
         Method::WorkspaceCacheInvalidate => {
             (json!({}), json!({ "success": true, "message": "What was known of the repositories is forgotten." }))
         }

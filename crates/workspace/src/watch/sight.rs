@@ -91,6 +91,8 @@ impl Sight {
     pub(super) fn begin_files(&self) {
         self.folders.clear();
         self.passed_over.store(false, Ordering::SeqCst);
+        // A watcher that ends may see marks for a while.
+        *lock(&self.last) = Some(Instant::now());
         self.told.fetch_add(1, Ordering::SeqCst);
         self.handed_on.fetch_add(1, Ordering::SeqCst);
     }

@@ -11,7 +11,7 @@ pub(super) fn rows() -> Vec<Row> {
     });
     let workspace = json!({
         "id": "$workspace", "name": "repo", "path": "$repo", "exists": true, "auto_start": false, "sessions": [],
-        "active_session_count": 0, "has_active_session": false, "active_session_id": "", "is_git_repo": true,
+        "session_count": 0, "active_session_count": 0, "has_active_session": false, "active_session_id": "", "is_git_repo": true,
         "git_state": "synced", "git": git,
     });
     let of = || json!({ "workspace_id": "$workspace" });
@@ -58,9 +58,12 @@ pub(super) fn rows() -> Vec<Row> {
                     "is_configured": true,
                 }],
                 "count": 1, "cached": false, "cache_age_seconds": 0, "refresh_in_progress": false,
-                "scanned_paths": "*", "skipped_paths": "*", "elapsed_ms": "*",
+                "scanned_paths": "*", "skipped_paths": "*", "elapsed_ms": "*", "cancelled": false,
             }),
-        ),
+        )
+        .tells("workspace_discover_progress", json!({ "paths": ["$repo"], "scanned_paths": 0, "found_count": "*" })),
+        gives("workspace/discover/cancel", json!({ "discover_id": "over" }), json!({ "success": true })),
+        refuses("workspace/discover/cancel", json!({}), "INVALID_PAYLOAD"),
         gives("workspace/discover", json!({ "paths": ["$repo"] }), json!({ "count": 1, "cached": true })),
         refuses("workspace/discover", json!({ "paths": ["/etc"] }), "INVALID_PAYLOAD"),
         gives("workspace/cache/invalidate", json!({}), json!({ "success": true, "message": "*" })),
