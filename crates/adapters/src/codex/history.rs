@@ -285,7 +285,8 @@ mod tests {
     fn every_kind_of_line_is_read() {
         let mut read = String::new();
         for (kind, example) in examples::examples("codex") {
-            let line: Line = serde_json::from_str(&example.to_string()).unwrap_or_else(|error| panic!("{kind}: {error}"));
+            let line: Line =
+                serde_json::from_str(&example.to_string()).unwrap_or_else(|error| panic!("{kind}: {error}"));
             writeln!(read, "{kind}:{}", examples::told(message(line))).unwrap();
         }
         insta::assert_snapshot!(read);

@@ -196,6 +196,8 @@ impl Git {
         if call.class == Class::Read {
             // A look never writes, and never starts a program that the repository names.
             command.env("GIT_OPTIONAL_LOCKS", "0").args(["-c", "core.fsmonitor=false"]);
+            // A diff that finds a file touched but not changed would write that down.
+            command.args(["-c", "diff.autoRefreshIndex=false"]);
         }
         if call.literal {
             command.arg("--literal-pathspecs");

@@ -47,6 +47,7 @@ pub(crate) async fn checkout(context: &Context<'_>, params: GitCheckoutParams) -
         })
         .await?;
     if switched.from != switched.to {
+        context.host.live.switched(repository.entry.id.as_str(), &switched.to);
         repository
             .record(GitBranchChangedPayload {
                 workspace_id: repository.entry.id.clone(),
