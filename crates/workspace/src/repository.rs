@@ -198,6 +198,9 @@ impl Repository {
 
     pub(crate) fn set_fresh(&self, is_fresh: bool) {
         let was_fresh = self.is_fresh.swap(is_fresh, Ordering::Relaxed);
+        if !is_fresh {
+            self.sight.end();
+        }
         if was_fresh && !is_fresh {
             // The watcher has seen everything until now; from here on the age of the index counts.
             self.state().scanned = Some(Instant::now());
