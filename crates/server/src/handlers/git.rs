@@ -134,6 +134,7 @@ impl Room {
         let mut files = Vec::new();
         for change in changes {
             let file = GitFile {
+                not_utf8: change.raw.map(|_| true),
                 path: change.path,
                 status: change.status.into(),
                 additions: change.additions,
