@@ -19,7 +19,7 @@ impl Git {
     pub async fn init(&self, branch: &Branch, first_commit: Option<&str>) -> Result<Initialised, Error> {
         if self.confined("init").await.is_ok() {
             let message = "the folder is a repository already".to_owned();
-            return Err(Error::Git { operation: "init", message, kind: GitKind::Exists });
+            return Err(Error::Git { operation: "init", message, kind: GitKind::Initialised });
         }
         let first = format!("--initial-branch={branch}");
         self.answer(Call::write("init").args(["init", "--quiet", &first])).await?;
