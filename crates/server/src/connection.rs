@@ -25,7 +25,7 @@ use crate::feed::Feeds;
 use crate::host::Host;
 use crate::live::LiveFeed;
 use crate::searches::Searches;
-use crate::turns::Turns;
+use crate::turns::{Front, Turns};
 
 /// Frames that wait to be written at most.
 const OUT: usize = 64;
@@ -183,11 +183,11 @@ impl Connection {
         };
         let (this, host) = (self.clone(), host.clone());
         async move {
-            let _turn = match turn {
+            let front = Front::new(match turn {
                 Some(turn) => Some(turn.await),
                 None => None,
-            };
-            let context = Context { host: &host, caller: &this.caller, connection: Some(&this) };
+            });
+            let context = Context { host: &host, caller: &this.caller, connection: Some(&this), front: Some(&front) };
             let work = AssertUnwindSafe(dispatch(&context, &call.method, call.params.as_deref())).catch_unwind();
             let outcome = match cost {
                 Cost::Read => tokio::select! {
