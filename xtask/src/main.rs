@@ -23,7 +23,8 @@ cargo xtask tidy                       the rules of the house that no compiler c
 cargo xtask fixtures [--print-path]    installs the pinned agents that tests run (the path is for PATH)
 cargo xtask model [--port N]           the scripted model of the tests, to try agents on by hand
 cargo xtask bench [NAME...] [--json FILE]
-                                       side-by-side measurements: stream, first, log, memory, policy, door (default: all)
+                                       side-by-side measurements: stream, first, log, memory, policy, door, agents,
+                                       workspace (default: all)
 
 Builds and downloads are kept under ~/.cache/roost (XDG_CACHE_HOME and CARGO_TARGET_DIR are honoured).";
 
