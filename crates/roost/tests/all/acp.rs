@@ -85,3 +85,22 @@ fn settings_that_the_agent_would_never_see_are_refused_with_what_to_use_instead(
     }
     run(&place, &["--runtime", "scripted", "--runtime-config", "{}", "say"], 0);
 }
+
+#[test]
+fn messages_that_mean_nothing_are_kept_and_counted_also_those_between_two_tasks() {
+    let place = place("", "");
+    let unknown = |id: &str| -> u64 {
+        let listed = place.run(&["sessions", "--json"]).ended(0).stdout;
+        let mut lines = listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.find(|line| line["session_id"] == id).unwrap()["unknown_messages"].as_u64().unwrap_or(0)
+    };
+    let events = run(&place, &["--runtime", "scripted", "later"], 0);
+    let id = session_id(&events);
+    assert_eq!(unknown(&id), 0);
+    let events = run(&place, &["--session", &id, "say"], 0);
+    let kept = of_type(&events, "runtime.notice").into_iter().any(|event| event["runtime"]["raw"]["to"] == "snow");
+    assert!(kept, "{events:#?}");
+    assert_eq!(unknown(&id), 1);
+    run(&place, &["--session", &id, "unknown"], 0);
+    assert_eq!(unknown(&id), 3);
+}
