@@ -215,7 +215,8 @@ section! {
         isolation: Option<Isolation> = None,
         /// The model that its sessions use unless they name another.
         model: Option<String> = None,
-        /// Its own settings, passed on and never interpreted: its settings document, or Codex's `-c` keys.
+        /// Its own settings, passed on and never interpreted: its settings document, or Codex's `-c` keys. Not for agents
+        /// that speak ACP.
         config: Map<String, Value> = Map::new(),
     }
 }
