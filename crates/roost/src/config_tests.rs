@@ -1,4 +1,4 @@
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 use roost_process::Isolation;
 use roost_proto::registry::RuntimeStatus;
@@ -62,6 +62,10 @@ fn everything() -> Config {
             changes_per_minute: 1,
             starts_per_minute: 2,
             uploads_per_minute: 7,
+            upload_mb: NonZeroU32::new(8).unwrap(),
+            uploads_kept: NonZeroU32::new(9).unwrap(),
+            uploads_total_mb: NonZeroU32::new(10).unwrap(),
+            upload_minutes: NonZeroU32::new(11).unwrap(),
             reads_per_minute: 3,
             sockets_per_token: 4,
             max_body_bytes: 5,

@@ -116,6 +116,7 @@ async fn handle(context: &Context<'_>, method: Method, params: Option<&RawValue>
         WorkspaceUpdate => workspace::update,
         WorkspaceStatus => workspace::status,
         WorkspaceDiscover => discovering::discover,
+        WorkspaceDiscoverCancel => discovering::cancel,
         WorkspaceCacheInvalidate => discovering::forget,
         WorkspaceSubscribe => workspace::subscribe,
         WorkspaceUnsubscribe => workspace::unsubscribe,

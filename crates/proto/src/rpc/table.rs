@@ -220,6 +220,8 @@ method_table! {
     WorkspaceStatus = "workspace/status" (WorkspaceParams) -> WorkspaceStatusResult, Observe, Read;
     /// Finds repositories on the machine that could become workspaces.
     WorkspaceDiscover = "workspace/discover" (WorkspaceDiscoverParams) -> WorkspaceDiscoverResult, Observe, Read;
+    /// Ends a search for repositories; it answers with what it found until then.
+    WorkspaceDiscoverCancel = "workspace/discover/cancel" (WorkspaceDiscoverCancelParams) -> Success, Observe, Read;
     /// Forgets which repositories were found.
     WorkspaceCacheInvalidate = "workspace/cache/invalidate" (WorkspaceCacheParams) -> Done, Operate, Change;
     /// Follows a workspace's events; the first one makes others silent.
