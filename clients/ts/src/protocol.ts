@@ -4015,6 +4015,8 @@ export interface SessionRecord {
   tasks: number;
   /** How many messages its history has. */
   messages: number;
+  /** How many messages of its runtime meant nothing to Roost; each is in the log as it came. */
+  unknown_messages?: number;
   /** Somebody took it off the lists. */
   hidden?: boolean;
   /** The prompts that wait. */

@@ -26,7 +26,7 @@ use crate::actor::{Actor, Origin};
 use crate::adapter::{McpServer, RuntimeAdapter};
 use crate::artifacts::Artifacts;
 use crate::availability::Looks;
-use crate::command::{Accepted, Command, Prompt, Reply, Response};
+use crate::command::{Accepted, Amendment, Command, Prompt, Reply, Response};
 use crate::environment::{Environments, Homes, NAMESPACE};
 use crate::error::Error;
 use crate::host_tools::HostTools;
@@ -317,6 +317,18 @@ impl Engine {
             let actor = self.actor(&record)?;
             let command = |reply| Command::Prompt { prompt: prompt.clone(), reply };
             // An actor that ended before it took the prompt did nothing about it: its successor takes it.
+            if let Some(answer) = actor.tell(&record.session_id, command).await {
+                return answer;
+            }
+        }
+    }
+
+    /// Changes what a session is from its next task on, live or not.
+    pub async fn amend(&self, session: &str, amendment: Amendment) -> Result<(), Error> {
+        loop {
+            let record = self.shared.record(session).await?;
+            let actor = self.actor(&record)?;
+            let command = |reply| Command::Amend { amendment: amendment.clone(), reply };
             if let Some(answer) = actor.tell(&record.session_id, command).await {
                 return answer;
             }
