@@ -174,6 +174,17 @@ impl RuntimeAdapter for CodexAdapter {
         }
     }
 
+    async fn fork_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        match self.fallback(&open).await? {
+            Some(_) => Err(AdapterError::Unsupported("fork a session")),
+            None => Ok(Box::new(self.start(open).await?.fork(&native).await?)),
+        }
+    }
+
     async fn reattach(&self, record: &Record) -> Option<Reattached> {
         let socket = Socket::within(&self.holder.folder(&record.run));
         let note = Note::read(socket.folder()).await.ok()?;

@@ -1,6 +1,7 @@
 //! One start of git, before it is made.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 
 use crate::RelPath;
 
@@ -67,17 +68,27 @@ impl Call {
     }
 
     /// Paths as they are, after the `--` that ends everything else.
-    pub(crate) fn paths<'a>(mut self, paths: impl IntoIterator<Item = &'a RelPath>) -> Self {
+    pub(crate) fn paths<'a>(self, paths: impl IntoIterator<Item = &'a RelPath>) -> Self {
+        self.names(paths.into_iter().map(name))
+    }
+
+    /// The same for paths that may be no text.
+    pub(crate) fn names<'a>(mut self, names: impl IntoIterator<Item = &'a [u8]>) -> Self {
         self.literal = true;
-        self.arg("--").args(paths.into_iter().map(RelPath::to_path))
+        self.arg("--").args(names.into_iter().map(OsStr::from_bytes))
     }
 
     /// As many paths as one likes, which git reads.
-    pub(crate) fn many_paths<'a>(mut self, paths: impl IntoIterator<Item = &'a RelPath>) -> Self {
+    pub(crate) fn many_paths<'a>(self, paths: impl IntoIterator<Item = &'a RelPath>) -> Self {
+        self.many_names(paths.into_iter().map(name))
+    }
+
+    /// The same for paths that may be no text.
+    pub(crate) fn many_names<'a>(mut self, names: impl IntoIterator<Item = &'a [u8]>) -> Self {
         self.literal = true;
         let mut input = Vec::new();
-        for path in paths {
-            input.extend_from_slice(path.to_path().as_os_str().as_encoded_bytes());
+        for name in names {
+            input.extend_from_slice(name);
             input.push(0);
         }
         self.args(["--pathspec-from-file=-", "--pathspec-file-nul"]).input(input)
@@ -89,4 +100,8 @@ impl Call {
         self.may_be_cut = true;
         self
     }
+}
+
+fn name(path: &RelPath) -> &[u8] {
+    path.to_path().as_os_str().as_bytes()
 }

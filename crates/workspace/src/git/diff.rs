@@ -64,7 +64,7 @@ impl Git {
     /// A folder has the changes of all its files, but for those that git does not know.
     pub async fn diff_file(&self, path: &RelPath, side: Option<Side>, limits: DiffLimits) -> Result<FileDiff, Error> {
         let status = self.status_of(std::slice::from_ref(path)).await?;
-        let is_untracked = status.untracked.iter().any(|change| change.path == path.as_str());
+        let is_untracked = status.untracked.iter().any(|change| change.name() == path.as_str().as_bytes());
         if is_untracked && side != Some(Side::Staged) {
             return self.new_files(vec![path.clone()], limits).await.map(|mut new| new.pop().unwrap_or_default());
         }
@@ -107,10 +107,17 @@ impl Git {
             found.extend(of_side);
         }
         if sides.iter().any(|side| *side != Side::Staged) {
-            // A name that is not UTF-8 names no file any more, and a folder is a repository of its own.
-            let new = status.untracked.iter().filter(|change| !change.path.ends_with('/'));
-            let new = new.filter_map(|change| RelPath::parse(&change.path).ok()).collect();
-            found.extend(self.new_files(new, limits).await?);
+            // A folder is a repository of its own.
+            let new = || status.untracked.iter().filter(|change| !change.path.ends_with('/'));
+            found.extend(self.new_files(new().filter_map(Change::to_path).collect(), limits).await?);
+            // A name that is not UTF-8 cannot be written into a diff; that the file is there can.
+            let unreadable = new().filter(|change| change.raw.is_some());
+            found.extend(unreadable.map(|change| FileDiff {
+                path: change.path.clone(),
+                is_new: true,
+                is_truncated: true,
+                ..FileDiff::default()
+            }));
         }
         let mut left = limits.total;
         for diff in &mut found {

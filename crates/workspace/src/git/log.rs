@@ -10,6 +10,15 @@ use crate::{Error, RelPath};
 const FORMAT: &str = "--format=tformat:%H%x00%h%x00%P%x00%an%x00%ae%x00%at%x00%ar%x00%D%x00%s%x00%b";
 const FIELDS: usize = 10;
 
+/// The names that are told, also those that the user's log does not show.
+const DECORATED: [&str; 5] = [
+    "--decorate=full",
+    "--decorate-refs=HEAD",
+    "--decorate-refs=refs/heads/",
+    "--decorate-refs=refs/remotes/",
+    "--decorate-refs=refs/tags/",
+];
+
 /// Which commits are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct LogQuery {
@@ -110,7 +119,7 @@ impl Git {
     pub async fn log(&self, query: &LogQuery) -> Result<Log, Error> {
         // The lines of a page depend on everything above it.
         let (skipped_by_git, skipped_here) = if query.graph { (0, query.skip) } else { (query.skip, 0) };
-        let call = Call::read("log").args(["log", "-z", "--decorate=full", FORMAT]);
+        let call = Call::read("log").args(["log", "-z", FORMAT]).args(DECORATED);
         let call = call
             .arg(format!("--skip={skipped_by_git}"))
             .arg(format!("--max-count={}", skipped_here + query.limit + 1))

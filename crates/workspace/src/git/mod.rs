@@ -10,6 +10,7 @@
 mod branches;
 mod call;
 mod diff;
+mod discard;
 mod failure;
 mod graph;
 mod init;

@@ -22,6 +22,29 @@ const WORDS: usize = 8 << 10;
 /// How long git may clean up (its locks, above all) before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// What the user may have set otherwise for their own eyes, and what is read here.
+const SETTINGS: &[&str] = &[
+    "protocol.ext.allow=never",
+    "core.quotePath=false",
+    "i18n.logOutputEncoding=UTF-8",
+    "i18n.commitEncoding=UTF-8",
+    "color.ui=false",
+    "color.diff=false",
+    "color.status=false",
+    "color.branch=false",
+    "color.push=false",
+    "color.transport=false",
+    "color.advice=false",
+    "color.remote=false",
+    "log.showSignature=false",
+    "log.follow=false",
+    "diff.submodule=short",
+    "diff.relative=false",
+    "diff.suppressBlankEmpty=false",
+    "diff.autoRefreshIndex=true",
+    "merge.verbosity=2",
+];
+
 /// How long git may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
@@ -168,15 +191,8 @@ impl Git {
             .env("GIT_EDITOR", ":")
             .env("GIT_SEQUENCE_EDITOR", ":")
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .args([
-                "--no-pager",
-                "-c",
-                "core.quotePath=false",
-                "-c",
-                "color.ui=false",
-                "-c",
-                "protocol.ext.allow=never",
-            ]);
+            .arg("--no-pager")
+            .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         if call.class == Class::Read {
             // A look never writes, and never starts a program that the repository names.
             command.env("GIT_OPTIONAL_LOCKS", "0").args(["-c", "core.fsmonitor=false"]);

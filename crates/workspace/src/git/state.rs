@@ -86,7 +86,7 @@ mod tests {
     fn every_word_has_its_state() {
         let head = || Status { head: Some("1".into()), ..Status::default() };
         let tracking = |ahead, behind| Status { is_tracking: true, ahead, behind, ..head() };
-        let torn = Change { path: "x".into(), from: None, status: '!', additions: None, deletions: None };
+        let torn = Change { path: "x".into(), status: '!', ..Change::default() };
         let cases = [
             (Status::default(), true, "git_init"),
             (head(), false, "no_remote"),

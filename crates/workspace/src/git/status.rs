@@ -1,6 +1,9 @@
 //! What changed: `git status --porcelain=v2 -z` and the lines of each file.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use super::call::Call;
 use super::run::Git;
@@ -12,10 +15,12 @@ const COUNTED: usize = 1000;
 const NAMED: usize = 50;
 
 /// A file that changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// Where it is, from the root; what is not UTF-8 in a name is replaced.
     pub path: String,
+    /// The name itself, where it is not UTF-8: the path then names another file, or none.
+    pub raw: Option<Vec<u8>>,
     /// Where it was, if it was renamed or copied.
     pub from: Option<String>,
     /// `M A D R C T`, `?` for untracked, `!` for conflicted.
@@ -24,6 +29,20 @@ pub struct Change {
     pub additions: Option<u64>,
     /// Lines deleted, if that is known and it is text.
     pub deletions: Option<u64>,
+    /// It is a repository of its own.
+    pub is_submodule: bool,
+}
+
+impl Change {
+    /// The name itself.
+    pub fn name(&self) -> &[u8] {
+        self.raw.as_deref().unwrap_or(self.path.as_bytes())
+    }
+
+    /// It as a path; none where the name is not UTF-8.
+    pub(crate) fn to_path(&self) -> Option<RelPath> {
+        RelPath::parse(&self.path).ok().filter(|_| self.raw.is_none())
+    }
 }
 
 /// How a working copy is.
@@ -69,9 +88,20 @@ impl Git {
         Ok(status)
     }
 
+    /// The settings that hold here: the file that each comes from, its name and its value.
+    pub(crate) async fn settings(&self) -> Result<Vec<(PathBuf, String, String)>, Error> {
+        let answer = self.answer(Call::read("status").args(["config", "--list", "--show-origin", "-z"])).await?;
+        Ok(settings(&answer))
+    }
+
     /// How the working copy is at some paths (everywhere if there are none), without lines.
     pub async fn status_of(&self, paths: &[RelPath]) -> Result<Status, Error> {
-        let args = ["status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all"];
+        self.status_by(paths, "--find-renames").await
+    }
+
+    /// The same, with files that were renamed told as such, or as one that is gone and one that is new.
+    pub(crate) async fn status_by(&self, paths: &[RelPath], renames: &str) -> Result<Status, Error> {
+        let args = ["status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", renames];
         let call = Call::read("status").args(args).paths(paths);
         let (answer, ()) = tokio::try_join!(self.answer(call), self.confined("status"))?;
         Ok(parse(&answer))
@@ -84,19 +114,35 @@ impl Git {
         }
         // With their names git looks at these files alone, and not at the whole tree a second time.
         let named = if changes.len() > NAMED { &[] } else { changes };
-        let paths = named.iter().flat_map(|change| [Some(&change.path), change.from.as_ref()]).flatten();
-        let paths: Vec<_> = paths.filter_map(|path| RelPath::parse(path).ok()).collect();
+        // What was renamed from a name that is not UTF-8 has to be looked for in the whole tree, too.
+        let is_named = named.iter().all(|change| change.from.as_ref().is_none_or(|from| !from.contains('\u{fffd}')));
+        let named = if is_named { named } else { &[] };
+        let names = named.iter().flat_map(|change| [Some(change.name()), change.from.as_deref().map(str::as_bytes)]);
         let args = ["diff", "--numstat", "-z", "-M", "--no-ext-diff", "--no-textconv"];
-        Ok(lines(&self.answer(Call::read("diff").args(args).args(what).paths(&paths)).await?))
+        Ok(lines(&self.answer(Call::read("diff").args(args).args(what).names(names.flatten())).await?))
     }
 }
 
+/// What `config --list --show-origin -z` tells: `file:path NUL name LF value NUL`.
+fn settings(answer: &[u8]) -> Vec<(PathBuf, String, String)> {
+    let mut settings = Vec::new();
+    let mut fields = answer.split(|&byte| byte == 0);
+    while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
+        // What is given on the command line is the same each time.
+        let Some(file) = origin.strip_prefix(b"file:") else { continue };
+        let setting = text(setting);
+        let (name, value) = setting.split_once('\n').unwrap_or((&setting, ""));
+        settings.push((OsStr::from_bytes(file).into(), name.to_owned(), value.to_owned()));
+    }
+    settings
+}
+
 /// Lines added and deleted by path; none for what is not text.
-type Lines = HashMap<String, Option<(u64, u64)>>;
+type Lines = HashMap<Vec<u8>, Option<(u64, u64)>>;
 
 fn count(changes: &mut [Change], lines: &Lines) {
     for change in changes {
-        if let Some(Some((additions, deletions))) = lines.get(&change.path) {
+        if let Some(Some((additions, deletions))) = lines.get(change.name()) {
             (change.additions, change.deletions) = (Some(*additions), Some(*deletions));
         }
     }
@@ -114,8 +160,8 @@ fn parse(answer: &[u8]) -> Status {
         let (kind, rest) = record.split_at(record.len().min(2));
         match kind {
             b"# " => header(&mut status, &text(rest)),
-            b"? " => status.untracked.push(change(rest, None, '?')),
-            b"u " => status.conflicted.extend(field(rest, 9).map(|path| change(path, None, '!'))),
+            b"? " => status.untracked.push(change(rest, '?')),
+            b"u " => status.conflicted.extend(field(rest, 9).map(|path| change(path, '!'))),
             b"1 " => {
                 if let Some(path) = field(rest, 7) {
                     sides(&mut status, rest, path, None);
@@ -152,8 +198,9 @@ fn field(record: &[u8], skip: usize) -> Option<&[u8]> {
     record.splitn(skip + 1, |&byte| byte == b' ').nth(skip)
 }
 
-fn change(path: &[u8], from: Option<&[u8]>, status: char) -> Change {
-    Change { path: text(path), from: from.map(text), status, additions: None, deletions: None }
+fn change(path: &[u8], status: char) -> Change {
+    let raw = std::str::from_utf8(path).is_err().then(|| path.to_owned());
+    Change { path: text(path), raw, status, ..Change::default() }
 }
 
 /// A file may have changed on both sides: in the index against the commit, and in the folder against the index.
@@ -162,8 +209,9 @@ fn sides(status: &mut Status, record: &[u8], path: &[u8], from: Option<&[u8]>) {
         match record.get(at) {
             None | Some(b'.') => {}
             Some(&letter) => {
-                let from = from.filter(|_| matches!(letter, b'R' | b'C'));
-                side.push(change(path, from, char::from(letter)));
+                let from = from.filter(|_| matches!(letter, b'R' | b'C')).map(text);
+                let is_submodule = record.get(3) == Some(&b'S');
+                side.push(Change { from, is_submodule, ..change(path, char::from(letter)) });
             }
         }
     }
@@ -178,7 +226,7 @@ fn lines(answer: &[u8]) -> Lines {
         let (Some(added), Some(deleted), Some(path)) = (fields.next(), fields.next(), fields.next()) else { continue };
         let path = if path.is_empty() { records.nth(1).unwrap_or_default() } else { path };
         let number = |field: &[u8]| text(field).parse().ok();
-        lines.insert(text(path), number(added).zip(number(deleted)));
+        lines.insert(path.to_owned(), number(added).zip(number(deleted)));
     }
     lines
 }
@@ -204,6 +252,7 @@ mod tests {
         assert_eq!(status.staged[2].from.as_deref(), Some("old name"));
         assert_eq!(of(&status.unstaged), ["Mun\nstaged", "M-both"]);
         assert_eq!(of(&status.untracked), ["?un\u{fffd}tracked"]);
+        assert_eq!(status.untracked[0].name(), b"un\xfftracked");
         assert_eq!(of(&status.conflicted), ["!torn apart"]);
     }
 
@@ -217,10 +266,19 @@ mod tests {
     #[test]
     fn lines_are_counted_by_the_new_name_and_not_for_what_is_no_text() {
         let lines = lines(b"1\t2\ta b\0-\t-\tpicture\x000\t5\t\0old\0new\0");
-        assert_eq!(lines["a b"], Some((1, 2)));
-        assert_eq!(lines["picture"], None);
-        assert_eq!(lines["new"], Some((0, 5)));
+        assert_eq!(lines[&b"a b"[..]], Some((1, 2)));
+        assert_eq!(lines[&b"picture"[..]], None);
+        assert_eq!(lines[&b"new"[..]], Some((0, 5)));
         assert_eq!(lines.len(), 3);
+    }
+
+    #[test]
+    fn every_setting_has_its_file() {
+        let told = settings(
+            b"file:/home/a/.gitconfig\0user.name\nA B\0command line:\0color.ui\nfalse\0file:.git/config\0core.bare\0",
+        );
+        let setting = |file: &str, name: &str, value: &str| (PathBuf::from(file), name.to_owned(), value.to_owned());
+        assert_eq!(told, [setting("/home/a/.gitconfig", "user.name", "A B"), setting(".git/config", "core.bare", "")]);
     }
 
     proptest::proptest! {

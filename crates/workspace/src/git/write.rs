@@ -1,10 +1,8 @@
 //! What changes the index, the folder or the history here.
 
-use std::collections::HashSet;
-
+use super::GitKind;
 use super::call::Call;
 use super::run::Git;
-use super::{Change, GitKind};
 use crate::{Error, RelPath};
 
 /// What a commit is made of, besides what is staged.
@@ -44,43 +42,6 @@ impl Git {
         self.answer(Call::write("unstage").args(["reset", "--quiet"]).many_paths(paths)).await.map(drop)
     }
 
-    /// Brings files back to what is staged or committed, and deletes files that git does not know if they are named
-    /// one by one: whoever names a folder loses nothing that git could not bring back. Gives what was discarded.
-    pub async fn discard(&self, paths: &[RelPath]) -> Result<Vec<String>, Error> {
-        some("discard", paths)?;
-        let status = self.status_of(paths).await?;
-        if let Some(torn) = status.conflicted.first() {
-            let message = format!("{:?} has a conflict; resolve it or abort the merge", torn.path);
-            return Err(Error::Git { operation: "discard", message, kind: GitKind::Conflict });
-        }
-        let named: HashSet<_> = paths.iter().map(RelPath::as_str).collect();
-        let path = |change: &Change| RelPath::parse(&change.path);
-        let tracked: Vec<_> = status.unstaged.iter().map(path).collect::<Result<_, _>>()?;
-        let untracked = status.untracked.iter().filter(|change| named.contains(change.path.as_str()));
-        let untracked: Vec<_> = untracked.map(path).collect::<Result<_, _>>()?;
-        if tracked.is_empty() && untracked.is_empty() {
-            let message = "none of the paths names a file with changes that can be discarded".to_owned();
-            return Err(Error::Git { operation: "discard", message, kind: GitKind::NoSuchPath });
-        }
-        if !tracked.is_empty() {
-            self.answer(Call::write("discard").args(["restore", "--worktree"]).many_paths(&tracked)).await?;
-        }
-        let discarded = tracked.iter().chain(&untracked).map(RelPath::to_string).collect();
-        let root = self.root().clone();
-        let delete = move || {
-            untracked.iter().try_for_each(|path| {
-                let folder = root.open_dir(&path.parent())?;
-                folder.remove_file(path.name()).map_err(|source| Error::of(path.as_str(), source))
-            })
-        };
-        tokio::task::spawn_blocking(delete).await.map_err(|error| Error::Git {
-            operation: "discard",
-            message: error.to_string(),
-            kind: GitKind::Other,
-        })??;
-        Ok(discarded)
-    }
-
     /// Commits what is staged.
     pub async fn commit(&self, new: &NewCommit) -> Result<Committed, Error> {
         if new.message.trim().is_empty() || new.message.contains('\0') {
@@ -106,7 +67,7 @@ impl Git {
 }
 
 /// Without paths, git means everything; a client that names none means nothing.
-fn some(operation: &'static str, paths: &[RelPath]) -> Result<(), Error> {
+pub(super) fn some(operation: &'static str, paths: &[RelPath]) -> Result<(), Error> {
     if paths.is_empty() {
         return Err(Error::Git { operation, message: "name at least one path".into(), kind: GitKind::NoSuchPath });
     }

@@ -1,6 +1,6 @@
 //! Branches, remotes, and a repository where there was none.
 
-use roost_proto::payload::GitBranchChangedPayload;
+use roost_proto::payload::{GitBranchChangedPayload, GitOperationCompletedPayload};
 use roost_proto::rpc::{
     Done, Fault, GitBranch, GitBranchDeleteParams, GitBranchDeleteResult, GitBranchesResult, GitCheckoutParams,
     GitCheckoutResult, GitInitParams, GitInitResult, GitParams, GitRemote, GitRemoteAddParams, GitRemoteAddResult,
@@ -112,11 +112,15 @@ pub(crate) async fn add_remote(context: &Context<'_>, params: GitRemoteAddParams
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let work = repository.git.add_remote(&name, &params.url);
     let message = format!("{name} is added");
-    let added = repository.change("remote/add", work, |_, completed| completed.message = Some(message.clone())).await?;
-    let fetched_branches = match params.fetch {
-        Some(true) => Some(repository.git.fetch(&name, false).await.map_err(fault::workspace)?.new),
-        _ => None,
-    };
+    let told = |_: &RemoteInfo, completed: &mut GitOperationCompletedPayload| completed.message = Some(message.clone());
+    let mut added = repository.change("remote/add", work, told).await?;
+    let is_fetched = params.fetch.unwrap_or_default();
+    if is_fetched {
+        repository.git.fetch(&name, false).await.map_err(fault::workspace)?;
+        let all = repository.git.remotes().await.map_err(fault::workspace)?;
+        added = all.into_iter().find(|remote| remote.name == added.name).unwrap_or(added);
+    }
+    let fetched_branches = is_fetched.then(|| added.branches.clone());
     Ok(GitRemoteAddResult { success: true, message, remote: remote(added), fetched_branches })
 }
 
@@ -124,7 +128,7 @@ pub(crate) async fn remove_remote(context: &Context<'_>, params: GitRemoteParams
     let name = Remote::parse(&params.name).map_err(fault::workspace)?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let message = format!("{name} is removed");
-    let told = |(): &(), completed: &mut roost_proto::payload::GitOperationCompletedPayload| {
+    let told = |(): &(), completed: &mut GitOperationCompletedPayload| {
         completed.message = Some(message.clone());
     };
     repository.change("remote/remove", repository.git.remove_remote(&name), told).await?;

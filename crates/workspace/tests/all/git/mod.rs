@@ -1,8 +1,11 @@
 //! git on real repositories, made for each test and thrown away.
 
 mod bad;
+mod discarding;
 mod reading;
+mod settings;
 mod syncing;
+mod unreadable;
 mod worktrees;
 mod writing;
 
@@ -103,7 +106,7 @@ impl Repo {
         std::fs::read_to_string(self.path().join(file)).unwrap()
     }
 
-    fn exists(&self, file: &str) -> bool {
+    fn exists(&self, file: impl AsRef<Path>) -> bool {
         self.path().join(file).symlink_metadata().is_ok()
     }
 

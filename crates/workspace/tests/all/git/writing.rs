@@ -38,48 +38,6 @@ async fn a_deletion_is_staged_too_and_a_first_commit_can_be_unstaged() {
 }
 
 #[tokio::test]
-async fn a_discard_takes_back_what_is_named_and_nothing_else() {
-    let repo = Repo::new();
-    repo.write("dir/known", "old\n");
-    repo.commit("more");
-    repo.write("file", "changed");
-    repo.write("dir/known", "changed");
-    repo.write("dir/new", "precious");
-    repo.write("new", "not wanted");
-    let git = repo.git();
-    assert_eq!(git.discard(&paths(&["dir", "new"])).await.unwrap(), ["dir/known", "new"]);
-    assert_eq!((repo.read("dir/known").as_str(), repo.read("dir/new").as_str()), ("old\n", "precious"));
-    assert!(!repo.exists("new"), "it was named");
-    assert_eq!(repo.read("file"), "changed");
-    assert_eq!(git.discard(&paths(&["."])).await.unwrap(), ["file"]);
-    assert_eq!(repo.read("dir/new"), "precious");
-}
-
-#[tokio::test]
-async fn a_discard_keeps_what_is_staged_and_what_is_ignored() {
-    let repo = Repo::new();
-    repo.write(".gitignore", "secret\n");
-    repo.write("file", "staged");
-    repo.run(&["add", "--all"]);
-    repo.write("file", "unstaged");
-    repo.write("secret", "precious");
-    let git = repo.git();
-    git.discard(&paths(&["file"])).await.unwrap();
-    assert_eq!(repo.read("file"), "staged");
-    assert_eq!(kind(git.discard(&paths(&["secret"])).await), GitKind::NoSuchPath);
-    assert_eq!(repo.read("secret"), "precious");
-}
-
-#[tokio::test]
-async fn a_discarded_link_is_removed_and_not_what_it_leads_to() {
-    let repo = Repo::new();
-    std::fs::write(repo.path().join("../outside"), "precious").unwrap();
-    std::os::unix::fs::symlink("../outside", repo.path().join("link")).unwrap();
-    repo.git().discard(&paths(&["link"])).await.unwrap();
-    assert!(!repo.exists("link") && repo.exists("../outside"));
-}
-
-#[tokio::test]
 async fn a_commit_holds_what_is_staged_and_names_its_session_if_wanted() {
     let repo = Repo::new();
     repo.write("a", "x");
