@@ -535,7 +535,7 @@ export interface Answerer {
   from?: string;
 }
 
-export type AnyMode = "plan" | "ask" | "accept_edits" | "auto" | "yolo" | "default" | "interactive" | "acceptEdits" | "accept-edits" | "bypassPermissions" | "bypass-permissions" | "danger" | "danger-full-access";
+export type AnyMode = "plan" | "ask" | "accept_edits" | "auto" | "yolo" | "default" | "interactive" | "acceptEdits" | "accept-edits" | "bypassPermissions" | "bypass-permissions" | "bypass_permissions" | "danger" | "danger-full-access";
 
 /** How an approval came to its end. */
 export type ApprovalEnd =

@@ -399,7 +399,7 @@ impl Engine {
 
     /// Gives a session whose runtime went on without us an actor that goes on with its task.
     async fn go_on(&self, survivor: Survivor) -> Result<(), Error> {
-        let Survivor { record, reattached, ledger } = survivor;
+        let Survivor { record, reattached, ledger, ephemeral } = survivor;
         let task = reattached.task.zip(ledger).zip(record.open_task.clone()).map(|((running, ledger), open)| {
             let pending = ledger.pending();
             let mut task = Task::new(open.task_id, record.mode, Approver::Present, ledger, Phase::Running(running));
@@ -407,7 +407,7 @@ impl Engine {
             pending.into_iter().for_each(|asked| task.wait(asked, self.shared.config.approval_timeout));
             task
         });
-        let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt()));
+        let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt(), ephemeral));
         let private = Private::of(&*self.shared.log, &record).await?;
         let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?, private);
         let id = record.session_id.clone();
