@@ -1,5 +1,7 @@
 //! What the engine and the log say, as a client is told: the one place where inner errors become wire errors.
 
+use std::io::ErrorKind;
+
 use roost_engine::Error as EngineError;
 use roost_log::Error as LogError;
 use roost_proto::rpc::{Fault, FaultCode};
@@ -58,6 +60,7 @@ pub(crate) fn workspace(error: WorkspaceError) -> Fault {
             let fault = Fault::new(FaultCode::FileTooLarge, &error);
             return fault.with("path", path).with("size", size).with("max_size", limit);
         }
+        WorkspaceError::Io { path, source } if source.kind() == ErrorKind::StorageFull => (FaultCode::DiskFull, path),
         WorkspaceError::NotAFile { path, .. } | WorkspaceError::Denied { path } | WorkspaceError::Io { path, .. } => {
             (FaultCode::FileReadError, path)
         }

@@ -69,10 +69,7 @@ impl Root {
 
     /// Opens a folder. Waits for the disk.
     pub fn open_dir(&self, path: &RelPath) -> Result<Dir, Error> {
-        self.dir.open_dir(path.to_path()).map_err(|source| match Error::of(path.as_str(), source) {
-            Error::NotFound { path } => Error::NotADirectory { path },
-            error => error,
-        })
+        self.dir.open_dir(path.to_path()).map_err(|source| Error::of(path.as_str(), source))
     }
 
     /// Opens a folder whose name need not be text. Waits for the disk.

@@ -259,6 +259,10 @@ fn file_diff(diff: FileDiff) -> GitFileDiff {
 }
 
 fn parsed(paths: &[String]) -> Result<Vec<RelPath>, Fault> {
+    // Whoever names nothing by mistake does not mean everything.
+    if paths.iter().any(String::is_empty) {
+        return Err(Fault::params("a path is empty; \".\" is the whole workspace").with("field", "paths"));
+    }
     paths.iter().map(|path| RelPath::parse(path)).collect::<Result<_, _>>().map_err(fault::workspace)
 }
 

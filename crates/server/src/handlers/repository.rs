@@ -253,7 +253,7 @@ pub(crate) async fn stats(context: &Context<'_>, params: RepositoryParams) -> Re
 /// A folder without files that git does not ignore is fine if it is there.
 fn must_be_there(repository: &Repository, index: &Index, folder: &RelPath) -> Result<(), Fault> {
     if index.beneath(folder.as_str()).is_empty() {
-        repository.root().open_dir(folder).map_err(fault::workspace)?;
+        repository.root().open_dir(folder).map_err(|error| fault::workspace(error.of_folder()))?;
     }
     Ok(())
 }

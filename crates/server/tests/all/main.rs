@@ -6,6 +6,7 @@
 mod admission;
 mod answering;
 mod attaching;
+mod attacks;
 mod auth;
 mod conversing;
 mod every_method;
@@ -20,6 +21,7 @@ mod malformed;
 mod metrics;
 mod ordering;
 mod past;
+mod player;
 mod repository;
 mod rest;
 mod restarting;

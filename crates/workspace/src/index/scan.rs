@@ -31,7 +31,7 @@ pub struct Scan {
 /// [`Index::outdated`] looks whether they still hold. Waits for the disk.
 pub fn scan(root: &Root) -> Result<Scan, Error> {
     // Whoever removed the folder is told so, instead of that it is empty.
-    root.open_dir(&RelPath::root())?;
+    root.open_dir(&RelPath::root()).map_err(Error::of_folder)?;
     let (tracked, git_error) = match GitDir::of(root.path()).map(|git| Tracked::read(&git)) {
         Some(Ok(tracked)) => (tracked, None),
         Some(Err(error)) => (Tracked::default(), Some(error)),

@@ -53,6 +53,8 @@ pub(crate) async fn grep(context: &Context<'_>, params: GrepParams) -> Result<Gr
     let (repository, index) = super::index(context, params.workspace_id.as_deref()).await?;
     let is_streamed = params.stream.unwrap_or_default();
     let query = query(params)?;
+    let (within, of, folder) = (repository.clone(), index.clone(), query.folder.clone());
+    work(move || super::must_be_there(&within, &of, &folder)).await??;
     let grep_id = uuid::Uuid::new_v4().to_string();
     if is_streamed {
         let connection = context.connected()?.clone();

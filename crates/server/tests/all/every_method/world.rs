@@ -1,16 +1,14 @@
 //! What the rows are walked on: a server, a repository with a remote, clients, and an agent that does as it is told.
 
-use std::mem;
-
 use jsonschema::Draft;
 use roost_proto::rpc::{FaultCode, Method, PROTOCOL_VERSION, Scope, openrpc};
 use serde_json::{Value, json};
-use testkit::fake::{FakeAdapter, FakeRuntimes, FakeTask};
-use testkit::{DEADLINE, facts};
+use testkit::DEADLINE;
 use tokio::task::JoinSet;
 
 use super::row::{Comes, Kept, Row, filled, holds};
 use crate::kit::{Client, Door};
+use crate::player::play;
 use crate::stage::unlimited;
 use crate::terminal::Terminal;
 
@@ -40,8 +38,7 @@ pub(super) struct World {
 impl World {
     pub(super) async fn open() -> Self {
         let mut door = Door::open_with(unlimited).await;
-        let mut agents = JoinSet::new();
-        agents.spawn(play(mem::replace(door.runtimes(), FakeAdapter::new().1)));
+        let agents = play(&mut door);
         let terminal = Terminal::open(&door).with_remote();
         let kept = Kept::from([
             ("workspace", json!(door.workspace().await)),
@@ -163,37 +160,4 @@ pub(crate) fn query(params: &Value) -> String {
     };
     let pairs = params.as_object().unwrap().iter();
     pairs.map(|(name, value)| format!("{name}={}", escaped(text(value)))).collect::<Vec<_>>().join("&")
-}
-
-/// Plays agents that do what their prompts say: `ask ID` for leave, `question ID`, `wait` to be stopped, `long` to say
-/// much; anything else is answered.
-async fn play(mut runtimes: FakeRuntimes) {
-    let mut sessions = JoinSet::new();
-    while let Some(opening) = runtimes.next().await {
-        let mut session = opening.accept();
-        sessions.spawn(async move {
-            while let Some(mut task) = session.next_task().await {
-                act(&mut task).await;
-                task.finish().await;
-            }
-        });
-    }
-}
-
-async fn act(task: &mut FakeTask) {
-    let prompt = task.prompt();
-    match prompt.split_once(' ').unwrap_or((&prompt, "")) {
-        ("ask", id) => {
-            task.say_all([facts::requested(id), facts::asks(id)]).await;
-            task.told().await;
-            task.say_all([facts::started(id), facts::completed(id)]).await;
-        }
-        ("question", id) => {
-            task.say(facts::question(id)).await;
-            task.told().await;
-        }
-        ("wait", _) => _ = task.told().await,
-        ("long", _) => task.say(facts::output(&facts::noise(3 << 20))).await,
-        _ => task.say(facts::output("as you say")).await,
-    }
 }
