@@ -40,8 +40,8 @@ pub(crate) enum Error {
         if known.is_empty() { String::new() } else { format!(" of these: {}", known.join(", ")) }
     )]
     NoWorkspace { named: PathBuf, known: Vec<String> },
-    #[error("{0:?} is not a folder; `roost files cat {0}` shows a file")]
-    NotAFolder(String),
+    #[error("there is no folder {0:?} in the workspace; if it is a file, `roost files cat {0}` shows it")]
+    NoFolder(String),
     #[error("{path:?} is {media_type} and no text; write it into a file: roost files cat {path} > FILE")]
     NotText { path: String, media_type: String },
     #[error("{} could not be written: {source}; name another file with --output", path.display())]
@@ -123,7 +123,7 @@ impl Error {
             | Self::UnknownSession(_)
             | Self::AmbiguousSession { .. }
             | Self::NoWorkspace { .. }
-            | Self::NotAFolder(_)
+            | Self::NoFolder(_)
             | Self::NotText { .. }
             | Self::Insecure(_)
             | Self::LongState(_)

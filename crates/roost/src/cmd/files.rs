@@ -87,21 +87,21 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             let id = workspace::find(&client, args.of.workspace.as_deref()).await?.id;
             let named = args.path.clone();
             let text = if args.tree { tree(&client, id, args).await } else { list(&client, id, args).await };
-            let text = text.map_err(|error| not_a_folder(error, named))?;
+            let text = text.map_err(|error| no_folder(error, named))?;
             writeln!(io::stdout().lock(), "{}", text.trim_end()).map_err(Error::Output)?;
         }
     }
     Ok(Exit::Completed)
 }
 
-/// Says what to do with a file that was taken for a folder.
-fn not_a_folder(error: Error, named: Option<String>) -> Error {
+/// Says what to do if a file was taken for a folder.
+fn no_folder(error: Error, named: Option<String>) -> Error {
     match (&error, named) {
         (Error::Client(roost_client::Error::Fault(fault)), Some(path))
             if fault.kind() == Some(FaultCode::DirectoryNotFound)
                 && fault.data.get("path").is_some_and(|about| *about == path) =>
         {
-            Error::NotAFolder(path)
+            Error::NoFolder(path)
         }
         _ => error,
     }

@@ -124,18 +124,19 @@ async fn discover(
     tokio::pin!(call);
     let mut line = StatusLine { is_shown: io::stderr().is_terminal() };
     loop {
-        tokio::select! {
-            // What was told comes before the answer.
-            biased;
-            Ok(()) = told.changed() => {
-                let told = told.borrow_and_update();
-                let told = told.as_ref().filter(|told| told.event == EventName::WorkspaceDiscoverProgress.name());
-                if let Some(Ok(progress)) = told.map(|told| serde_json::from_str(told.params.get())) {
-                    let WorkspaceDiscoverProgress { scanned_paths, found_count, .. } = progress;
-                    line.show(format_args!("{found_count} repositories in {scanned_paths} folders so far"));
-                }
-            }
-            found = &mut call => return found,
+        let found = tokio::select! {
+            Ok(()) = told.changed() => None,
+            found = &mut call => Some(found),
+        };
+        // What was told came before the answer, so it is there by now.
+        let last = told.borrow_and_update().clone();
+        let last = last.filter(|told| told.event == EventName::WorkspaceDiscoverProgress.name());
+        if let Some(Ok(progress)) = last.map(|told| serde_json::from_str(told.params.get())) {
+            let WorkspaceDiscoverProgress { scanned_paths, found_count, .. } = progress;
+            line.show(format_args!("{found_count} repositories in {scanned_paths} folders so far"));
+        }
+        if let Some(found) = found {
+            return found;
         }
     }
 }

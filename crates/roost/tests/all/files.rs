@@ -61,8 +61,8 @@ fn a_file_is_printed_as_it_is_but_never_steers_a_terminal() {
 fn what_is_not_there_or_not_inside_is_refused_with_the_reason() {
     let place = serving();
     let cases = [
-        (&["files", "nowhere"][..], "there is no \"nowhere\""),
-        (&["files", "notes.md"], "`roost files cat notes.md` shows a file"),
+        (&["files", "nowhere"][..], "there is no folder \"nowhere\""),
+        (&["files", "notes.md"], "`roost files cat notes.md` shows it"),
         (&["files", "cat", "nowhere"], "there is no \"nowhere\""),
         (&["files", "cat", "../../etc/passwd"], "is not a path inside the workspace"),
         (&["files", "--workspace", "other"], "other is no workspace"),
