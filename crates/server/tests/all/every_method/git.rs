@@ -156,7 +156,7 @@ fn syncing() -> Vec<Row> {
             json!({}),
             json!({ "success": true, "commits_pulled": 1, "files_changed": 0, "conflicted_files": [] }),
         ),
-        gives("git/cancel", json!({}), json!({ "success": false, "message": "Nothing runs that takes long" })),
+        gives("git/cancel", json!({}), json!({ "success": false, "message": "~Nothing runs" })),
     ]
 }
 
@@ -275,19 +275,21 @@ fn merging() -> Vec<Row> {
 }
 
 fn remotes() -> Vec<Row> {
-    let copy = json!({ "name": "copy", "fetch_url": "../remote", "push_url": "../remote", "provider": "custom" });
+    let url = "https://github.com/ada/engine.git";
+    let copy = json!({ "name": "copy", "fetch_url": url, "push_url": url, "provider": "github" });
     vec![
         gives(
             "git/remote/add",
-            json!({ "name": "copy", "url": "../remote", "fetch": true }),
-            json!({ "success": true, "message": "*", "remote": copy, "fetched_branches": ["main"] }),
+            json!({ "name": "copy", "url": url }),
+            json!({ "success": true, "message": "*", "remote": copy }),
         ),
-        refuses("git/remote/add", json!({ "name": "copy", "url": "../remote" }), "GIT_ERROR"),
+        refuses("git/remote/add", json!({ "name": "copy", "url": url }), "GIT_ERROR"),
+        refuses("git/remote/add", json!({ "name": "near", "url": "../remote" }), "FORBIDDEN"),
         refuses("git/remote/add", json!({ "name": "x", "url": "ext::sh -c id" }), "INVALID_PAYLOAD"),
         gives(
             "git/remote/list",
             json!({}),
-            json!({ "remotes": [{ "name": "copy", "tracking_branches": ["main"] }, { "name": "origin" }] }),
+            json!({ "remotes": [{ "name": "copy", "tracking_branches": [] }, { "name": "origin" }] }),
         ),
         gives("git/remote/remove", json!({ "name": "copy" }), json!({ "success": true, "message": "~copy" })),
         refuses("git/remote/remove", json!({ "name": "copy" }), "GIT_ERROR"),
