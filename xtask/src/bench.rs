@@ -62,6 +62,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_bench_is_in_the_help() {
+        let usage = include_str!("../../crates/bench/src/main.rs").split("usage: roost-bench ").nth(1).unwrap();
+        let benches = usage.split(" [--json").next().unwrap().split_whitespace();
+        let help = crate::HELP.split("measurements:").nth(1).unwrap();
+        for bench in benches.map(|bench| bench.trim_matches(['[', ']'])) {
+            assert!(help.contains(bench), "{bench}");
+        }
+    }
+
+    #[test]
     fn a_bench_is_wanted_when_named_or_when_none_is() {
         for (args, expected) in [
             (&[][..], true),

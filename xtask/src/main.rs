@@ -24,7 +24,8 @@ cargo xtask fixtures [--print-path]    installs the pinned agents that tests run
 cargo xtask model [--port N | --roost HOME]
                                        the scripted model of the tests, to try agents on by hand; or hosted by a Roost
 cargo xtask bench [NAME...] [--json FILE]
-                                       side-by-side measurements: stream, first, log, memory, policy, door (default: all)
+                                       side-by-side measurements: stream, first, log, memory, policy, door, agents,
+                                       workspace (default: all)
 
 Builds and downloads are kept under ~/.cache/roost (XDG_CACHE_HOME and CARGO_TARGET_DIR are honoured).";
 

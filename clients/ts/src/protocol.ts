@@ -190,7 +190,7 @@ export interface Methods {
   "git/pull": { params: GitPullParams; result: GitPullResult };
   /** Looks what a remote has. */
   "git/fetch": { params: GitFetchParams; result: GitFetchResult };
-  /** Ends a push, pull or fetch that runs. */
+  /** Ends whatever git does in a workspace now. */
   "git/cancel": { params: GitParams; result: Done };
   /** Lists branches, here and as last seen elsewhere. */
   "git/branches": { params: GitParams; result: GitBranchesResult };
@@ -535,7 +535,7 @@ export interface Answerer {
   from?: string;
 }
 
-export type AnyMode = "plan" | "ask" | "accept_edits" | "auto" | "yolo" | "default" | "interactive" | "acceptEdits" | "accept-edits" | "bypassPermissions" | "bypass-permissions" | "danger" | "danger-full-access";
+export type AnyMode = "plan" | "ask" | "accept_edits" | "auto" | "yolo" | "default" | "interactive" | "acceptEdits" | "accept-edits" | "bypassPermissions" | "bypass-permissions" | "bypass_permissions" | "danger" | "danger-full-access";
 
 /** How an approval came to its end. */
 export type ApprovalEnd =
@@ -1495,6 +1495,8 @@ export interface GitBranchDeleteResult {
   message: string;
   /** On its remote, too. */
   deleted_remote: boolean;
+  /** Why not there, if it should. */
+  remote_error?: string;
 }
 
 /** All branches. */
@@ -1689,6 +1691,8 @@ export interface GitFile {
   deletions?: number;
   /** Where it was before it was renamed. */
   old_path?: string;
+  /** The name is not UTF-8: `path` shows it with replacements and names no file, but its folder can be named. */
+  not_utf8?: boolean;
 }
 
 /** What changed in a file. */
@@ -1995,6 +1999,8 @@ export interface GitRemoteAddResult {
   remote: GitRemote;
   /** Its branches, if they were looked for. */
   fetched_branches?: string[];
+  /** Why they could not be looked for, if they should. */
+  fetch_error?: string;
 }
 
 /** The repositories elsewhere that are known. */
@@ -4009,6 +4015,8 @@ export interface SessionRecord {
   tasks: number;
   /** How many messages its history has. */
   messages: number;
+  /** How many messages of its runtime meant nothing to Roost; each is in the log as it came. */
+  unknown_messages?: number;
   /** Somebody took it off the lists. */
   hidden?: boolean;
   /** The prompts that wait. */
@@ -5357,6 +5365,8 @@ export interface WorktreeMergeParams {
   workspace_id?: string;
   /** What is said about changes that are not committed there yet; without it they are an error. */
   message?: string;
+  /** The session that did the work, to be named at the end of the messages of commits that are made. */
+  session_id?: string;
 }
 
 /** A working copy. */

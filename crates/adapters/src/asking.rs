@@ -1,16 +1,47 @@
 //! Asks a program for its version.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use roost_process::{Environment, Holder, Launch, RunId};
+use tokio::sync::Mutex;
 
 use crate::acp::AgentCommand;
+use crate::heads::Stamp;
 
 /// How long the answer may take; Node and wrappers start slowly.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The versions that programs have told. One is asked again when its file is another, and when it did not tell.
+#[derive(Default)]
+pub(crate) struct Versions(Mutex<HashMap<(PathBuf, Vec<OsString>), (Stamp, String)>>);
+
+impl Versions {
+    /// The version of the command, whose program was found here.
+    pub(crate) async fn of(
+        &self,
+        program: &Path,
+        holder: &Holder,
+        command: &AgentCommand,
+        env: Environment,
+    ) -> Option<String> {
+        // Whoever wants to know at the same time waits for the one answer.
+        let mut known = self.0.lock().await;
+        let stamp = Stamp::from(&tokio::fs::metadata(program).await.ok()?);
+        let key = (program.to_owned(), command.args.clone());
+        if let Some((_, version)) = known.get(&key).filter(|(then, _)| *then == stamp) {
+            return Some(version.clone());
+        }
+        let version = version(holder, command, env).await?;
+        known.insert(key, (stamp, version.clone()));
+        Some(version)
+    }
+}
+
 /// The first word of what `--version` prints that begins with a digit.
-pub(crate) async fn version(holder: &Holder, command: &AgentCommand, env: Environment) -> Option<String> {
+async fn version(holder: &Holder, command: &AgentCommand, env: Environment) -> Option<String> {
     let mut args = command.args.clone();
     args.push("--version".into());
     let launch = Launch {
@@ -26,7 +57,10 @@ pub(crate) async fn version(holder: &Holder, command: &AgentCommand, env: Enviro
     let said = async {
         let mut said = String::new();
         while let Ok(Some(batch)) = running.stdout.next_batch().await {
-            batch.for_each(|line| said.push_str(&line.text()));
+            batch.for_each(|line| {
+                said.push_str(&line.text());
+                said.push('\n');
+            });
         }
         said
     };

@@ -1,5 +1,6 @@
 //! A session as an actor: one loop, one event at a time, everything it decides written to the log first.
 
+mod amending;
 mod deciding;
 mod ending;
 mod hosting;
@@ -111,6 +112,8 @@ pub(crate) struct Actor {
     /// What queued prompts bring along besides their words.
     manners: HashMap<PromptId, Manner>,
     runtime: Option<Runtime>,
+    /// The runtime was opened with another model than the session has now.
+    is_outdated: bool,
     /// The model that the task which is being started asks for; the session's when the runtime has taken it.
     choosing: Option<String>,
     task: Option<Task>,
@@ -136,6 +139,7 @@ impl Actor {
             queue: record.queue,
             manners: HashMap::new(),
             runtime,
+            is_outdated: false,
             choosing: None,
             task,
             linger: None,
@@ -214,6 +218,12 @@ impl Actor {
                 let _ = reply.send(Some(answered));
                 Ok(if failed { Flow::End } else { Flow::Continue })
             }
+            Event::Command(Command::Amend { amendment, reply }) => {
+                let amended = self.amend(amendment).await;
+                let failed = matches!(amended, Err(Error::Log(_)));
+                let _ = reply.send(Some(amended));
+                Ok(if failed { Flow::End } else { Flow::Continue })
+            }
             Event::Task(TaskEvent::AskDue(asked)) => {
                 self.ask_due(asked).await?;
                 Ok(Flow::Continue)
@@ -273,8 +283,9 @@ impl Actor {
             self.discard_runtime().await;
         }
         let model = manner.model.filter(|model| self.profile.input.model.as_ref() != Some(model));
+        let is_outdated = std::mem::take(&mut self.is_outdated) || model.is_some();
         if let Some(runtime) = &self.runtime
-            && model.is_some()
+            && is_outdated
             && !runtime.session.switches_model()
         {
             self.discard_runtime().await;

@@ -59,7 +59,8 @@ fn completed(runtimes: &Runtimes, found: Vec<RuntimeAvailability>) -> RuntimeReg
     }
     let usable = |id: &&str| {
         registry.runtimes.iter().any(|entry| {
-            let is_ready = entry.availability.as_ref().is_some_and(|look| look.installed && look.logged_in);
+            // What is in the way of one that is installed is its reason.
+            let is_ready = entry.availability.as_ref().is_some_and(|look| look.installed && look.reason.is_none());
             entry.id == **id && entry.status != RuntimeStatus::Disabled && is_ready
         })
     };
@@ -93,7 +94,7 @@ async fn look(one: &Registered, homes: &Homes<'_>) -> RuntimeAvailability {
         Availability::Missing { reason } => return missing(reason),
     };
     let status = one.adapter.auth_status(&env).await;
-    let reason = if status.logged_in { None } else { one.adapter.ensure_login(&env).await };
+    let reason = if status.is_ready() { None } else { one.adapter.ensure_login(&env).await };
     let login = Some(status.summary().into());
     RuntimeAvailability { installed: true, version, logged_in: status.logged_in, login, reason }
 }

@@ -32,6 +32,17 @@ impl Prompt {
     }
 }
 
+/// What a session is to be from its next task on; absent means as before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Amendment {
+    /// Its name.
+    pub title: Option<String>,
+    /// Its model.
+    pub model: Option<String>,
+    /// How much it may do unasked.
+    pub mode: Option<Mode>,
+}
+
 /// What somebody says to something that waits.
 #[derive(Clone, Debug)]
 pub struct Response {
@@ -116,6 +127,7 @@ pub(crate) enum Command {
     Stop { reason: String, reply: Reply<TaskOutcome> },
     Close { reason: String, reply: Reply<()> },
     Respond { response: Response, reply: Reply<()> },
+    Amend { amendment: Amendment, reply: Reply<()> },
 }
 
 impl Command {
@@ -125,7 +137,9 @@ impl Command {
         match self {
             Self::Prompt { reply, .. } => drop(reply.send(None)),
             Self::Stop { reply, .. } => drop(reply.send(None)),
-            Self::Close { reply, .. } | Self::Respond { reply, .. } => drop(reply.send(None)),
+            Self::Close { reply, .. } | Self::Respond { reply, .. } | Self::Amend { reply, .. } => {
+                drop(reply.send(None));
+            }
         }
     }
 }

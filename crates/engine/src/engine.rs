@@ -26,7 +26,7 @@ use crate::actor::{Actor, Origin};
 use crate::adapter::{McpServer, RuntimeAdapter};
 use crate::artifacts::Artifacts;
 use crate::availability::Looks;
-use crate::command::{Accepted, Command, Prompt, Reply, Response};
+use crate::command::{Accepted, Amendment, Command, Prompt, Reply, Response};
 use crate::environment::{Environments, Homes, NAMESPACE};
 use crate::error::Error;
 use crate::host_tools::HostTools;
@@ -323,6 +323,18 @@ impl Engine {
         }
     }
 
+    /// Changes what a session is from its next task on, live or not.
+    pub async fn amend(&self, session: &str, amendment: Amendment) -> Result<(), Error> {
+        loop {
+            let record = self.shared.record(session).await?;
+            let actor = self.actor(&record)?;
+            let command = |reply| Command::Amend { amendment: amendment.clone(), reply };
+            if let Some(answer) = actor.tell(&record.session_id, command).await {
+                return answer;
+            }
+        }
+    }
+
     /// Stops the running task; returns when its end is written.
     pub async fn stop(&self, session: &str, reason: &str) -> Result<TaskOutcome, Error> {
         let id = self.shared.record(session).await?.session_id;
@@ -387,7 +399,7 @@ impl Engine {
 
     /// Gives a session whose runtime went on without us an actor that goes on with its task.
     async fn go_on(&self, survivor: Survivor) -> Result<(), Error> {
-        let Survivor { record, reattached, ledger } = survivor;
+        let Survivor { record, reattached, ledger, ephemeral } = survivor;
         let task = reattached.task.zip(ledger).zip(record.open_task.clone()).map(|((running, ledger), open)| {
             let pending = ledger.pending();
             let mut task = Task::new(open.task_id, record.mode, Approver::Present, ledger, Phase::Running(running));
@@ -395,7 +407,7 @@ impl Engine {
             pending.into_iter().for_each(|asked| task.wait(asked, self.shared.config.approval_timeout));
             task
         });
-        let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt()));
+        let runtime = Some(Runtime::adopted(reattached.session, self.shared.slots.adopt(), ephemeral));
         let private = Private::of(&*self.shared.log, &record).await?;
         let profile = Profile::of(&record, self.runtimes.usable_by_name(&record.runtime)?, private);
         let id = record.session_id.clone();

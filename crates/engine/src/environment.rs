@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use roost_process::{Environment, EphemeralDir, Isolation, Namespace};
 use roost_proto::ids::SessionId;
-use roost_proto::runtime::{RuntimeEnv, RuntimeIsolation, RuntimeIsolationMode};
+use roost_proto::runtime::{RuntimeEnv, RuntimeIsolation, RuntimeIsolationMode, RuntimeName};
+use roost_proto::session::SessionRecord;
 
+use crate::engine::Config;
 use crate::error::Error;
 
 /// Whose state of a runtime a session uses unless another is named.
@@ -47,6 +49,22 @@ impl Environments {
         let env =
             RuntimeEnv { cwd: cwd.into(), env: texts(&variables), credential_namespace: namespace.into(), isolation };
         Ok((env, ephemeral))
+    }
+}
+
+impl Config {
+    /// How far a session of this runtime is kept apart, if it says so itself or not.
+    pub(crate) fn isolation_of(&self, own: Option<Isolation>, runtime: &RuntimeName) -> Isolation {
+        own.or_else(|| self.isolation.get(runtime.id()).copied()).unwrap_or(self.environments.isolation)
+    }
+
+    /// The folders that go with a session whose runtime an earlier process opened.
+    pub(crate) fn ephemeral(&self, record: &SessionRecord) -> Option<EphemeralDir> {
+        let is_ephemeral = self.isolation_of(record.isolation, &record.runtime) == Isolation::Ephemeral;
+        let namespace = Namespace(record.credential_namespace.clone());
+        let folders =
+            || EphemeralDir::of_running(&self.environments.namespaces, &namespace, record.session_id.as_str());
+        is_ephemeral.then(folders)
     }
 }
 

@@ -40,7 +40,7 @@ mod task;
 
 pub use adopting::Adoption;
 pub use artifacts::{ArtifactError, Artifacts};
-pub use command::{Accepted, Decision, Prompt, Response, ResponseTo};
+pub use command::{Accepted, Amendment, Decision, Prompt, Response, ResponseTo};
 pub use engine::{Config, Engine, McpServers, NewSession};
 pub use environment::{Environments, Homes, NAMESPACE};
 pub use error::Error;

@@ -86,6 +86,7 @@ impl Kept {
             last_outcome: None,
             tasks: 0,
             messages: 0,
+            unknown_messages: 0,
             hidden: false,
             queue: Vec::new(),
             workspace_id: None,

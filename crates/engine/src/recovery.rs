@@ -3,6 +3,7 @@
 //! A task that was cut is closed as failed, with everything that was open in it; prompts that waited are held; the
 //! processes are ended. The cost follows from what was open, not from how much ever happened.
 
+use roost_process::EphemeralDir;
 use roost_process::records::Record;
 use roost_proto::event::{EventBody, NormalizedEventType as Type, RuntimeRef};
 use roost_proto::failure::FailureCode;
@@ -38,6 +39,8 @@ pub(crate) struct Survivor {
     pub(crate) record: SessionRecord,
     pub(crate) reattached: Reattached,
     pub(crate) ledger: Option<Ledger>,
+    /// The folders that go with the session.
+    pub(crate) ephemeral: Option<EphemeralDir>,
 }
 
 /// Ends what runs, closes what is open; gives back what an adapter could take over.
@@ -55,9 +58,8 @@ pub(crate) async fn recover(shared: &Shared, runtimes: &Runtimes) -> Result<Vec<
     for record in shared.log.unclosed().await?.into_iter().filter(|record| !survives(record)).collect::<Vec<_>>() {
         close(shared, record, restarted(), REASON).await?;
     }
-    if survivors.is_empty() {
-        roost_process::remove_ephemeral_leftovers(shared.config.environments.namespaces.clone()).await?;
-    }
+    let going_on: Vec<_> = survivors.iter().filter_map(|survivor| survivor.ephemeral.as_ref()).collect();
+    roost_process::remove_ephemeral_leftovers(shared.config.environments.namespaces.clone(), &going_on).await?;
     Ok(survivors)
 }
 
@@ -81,7 +83,8 @@ async fn take_over(shared: &Shared, runtimes: &Runtimes, process: &Record) -> Re
     if let Some(held) = hold(&mut record) {
         scribe(shared, &record).write(vec![held]).await?;
     }
-    Ok(Some(Survivor { record, reattached, ledger }))
+    let ephemeral = shared.config.ephemeral(&record);
+    Ok(Some(Survivor { record, reattached, ledger, ephemeral }))
 }
 
 /// Closes a session whose actor failed.

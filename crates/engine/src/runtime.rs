@@ -31,9 +31,13 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// A runtime that was opened by an earlier process.
-    pub(crate) fn adopted(session: Box<dyn RuntimeSession>, slot: Option<OwnedSemaphorePermit>) -> Self {
-        Self { session, ephemeral: None, _slot: slot }
+    /// A runtime that was opened by an earlier process, with the folders that go with it.
+    pub(crate) fn adopted(
+        session: Box<dyn RuntimeSession>,
+        slot: Option<OwnedSemaphorePermit>,
+        ephemeral: Option<EphemeralDir>,
+    ) -> Self {
+        Self { session, ephemeral, _slot: slot }
     }
 
     /// Ends the runtime; nothing of it is left afterwards.
@@ -203,8 +207,7 @@ async fn launch(
         return Err(TaskError::new(FailureCode::Cancelled, "Roost is shutting down"));
     };
     let environments = &shared.config.environments;
-    let configured = shared.config.isolation.get(profile.adapter.name().id()).copied();
-    let isolation = profile.isolation.or(configured).unwrap_or(environments.isolation);
+    let isolation = shared.config.isolation_of(profile.isolation, &profile.adapter.name());
     let environment = environments.of(isolation, &profile.id, &profile.namespace, &profile.cwd).await;
     let (mut env, ephemeral) =
         environment.map_err(|error| TaskError::new(FailureCode::SpawnFailed, error.to_string()))?;

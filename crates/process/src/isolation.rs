@@ -49,7 +49,7 @@ pub async fn isolate(
     let directory = match isolation {
         Isolation::Shared => return Ok(None),
         Isolation::Namespaced => directory,
-        Isolation::Ephemeral => directory.join(format!("{EPHEMERAL_PREFIX}{}", directory_name(session))),
+        Isolation::Ephemeral => ephemeral(base, namespace, session),
     };
     let guard = (isolation == Isolation::Ephemeral).then(|| EphemeralDir(Some(directory.clone())));
     for (variable, name) in SUBDIRECTORIES {
@@ -63,12 +63,15 @@ pub async fn isolate(
     Ok(guard)
 }
 
-/// Removes what ephemeral sessions of a crashed daemon left below `base`; call it when none runs.
-pub async fn remove_ephemeral_leftovers(base: PathBuf) -> Result<(), Error> {
+/// Removes what ephemeral sessions of a crashed daemon left below `base`, but for those that go on.
+pub async fn remove_ephemeral_leftovers(base: PathBuf, going_on: &[&EphemeralDir]) -> Result<(), Error> {
+    let kept: Vec<_> = going_on.iter().filter_map(|dir| dir.0.clone()).collect();
     blocking(move || {
         let sessions = directories_in(&base).flat_map(|namespace| directories_in(&namespace));
         let leftover = |path: &PathBuf| {
-            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(EPHEMERAL_PREFIX.as_bytes()))
+            let is_one =
+                path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(EPHEMERAL_PREFIX.as_bytes()));
+            is_one && !kept.contains(path)
         };
         sessions.filter(leftover).try_for_each(|path| remove_all(&path))
     })
@@ -81,6 +84,11 @@ pub async fn remove_ephemeral_leftovers(base: PathBuf) -> Result<(), Error> {
 pub struct EphemeralDir(Option<PathBuf>);
 
 impl EphemeralDir {
+    /// The directories of a session that an earlier daemon made.
+    pub fn of_running(base: &Path, namespace: &Namespace, session: &str) -> Self {
+        Self(Some(ephemeral(base, namespace, session)))
+    }
+
     /// Removes the directories and everything in them.
     pub async fn remove(mut self) -> Result<(), Error> {
         match self.0.take() {
@@ -103,6 +111,10 @@ impl Drop for EphemeralDir {
             Err(_) => remove(),
         }
     }
+}
+
+fn ephemeral(base: &Path, namespace: &Namespace, session: &str) -> PathBuf {
+    base.join(namespace.directory_name()).join(format!("{EPHEMERAL_PREFIX}{}", directory_name(session)))
 }
 
 async fn blocking(work: impl FnOnce() -> Result<(), Error> + Send + 'static) -> Result<(), Error> {

@@ -83,14 +83,15 @@ impl fmt::Display for Mode {
 impl FromStr for Mode {
     type Err = UnknownMode;
 
+    /// Reads every vocabulary's words, in upper or lower case, with `-`, `_` or nothing between them.
     fn from_str(text: &str) -> Result<Self, UnknownMode> {
-        match text {
+        match text.to_ascii_lowercase().replace('_', "-").as_str() {
             "plan" => Ok(Self::Plan),
             "ask" | "default" | "interactive" => Ok(Self::Ask),
-            "acceptEdits" | "accept-edits" | "accept_edits" => Ok(Self::AcceptEdits),
+            "acceptedits" | "accept-edits" => Ok(Self::AcceptEdits),
             "auto" => Ok(Self::Auto),
-            "yolo" | "bypassPermissions" | "bypass-permissions" | "danger" | "danger-full-access" => Ok(Self::Yolo),
-            other => Err(UnknownMode(other.into())),
+            "yolo" | "bypasspermissions" | "bypass-permissions" | "danger" | "danger-full-access" => Ok(Self::Yolo),
+            _ => Err(UnknownMode(text.into())),
         }
     }
 }
@@ -100,8 +101,8 @@ impl FromStr for Mode {
 #[serde(try_from = "String", into = "String")]
 pub struct AnyMode(pub Mode);
 
-/// Every spelling, ours first.
-const SPELLINGS: [&str; 13] = [
+/// Every spelling in its usual case, ours first.
+const SPELLINGS: [&str; 14] = [
     "plan",
     "ask",
     "accept_edits",
@@ -113,6 +114,7 @@ const SPELLINGS: [&str; 13] = [
     "accept-edits",
     "bypassPermissions",
     "bypass-permissions",
+    "bypass_permissions",
     "danger",
     "danger-full-access",
 ];
@@ -159,11 +161,13 @@ mod tests {
             ("yolo", Mode::Yolo),
             ("bypassPermissions", Mode::Yolo),
             ("bypass-permissions", Mode::Yolo),
+            ("bypass_permissions", Mode::Yolo),
             ("danger", Mode::Yolo),
             ("danger-full-access", Mode::Yolo),
         ];
         for (text, mode) in cases {
             assert_eq!(text.parse(), Ok(mode), "{text}");
+            assert_eq!(text.to_uppercase().parse(), Ok(mode), "{text}");
             assert!(SPELLINGS.contains(&text), "{text}");
         }
     }

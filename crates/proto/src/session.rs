@@ -11,6 +11,7 @@ use crate::content::{TranscriptContentBlock, TranscriptMessage};
 use crate::event::{EventBody, NormalizedEvent};
 use crate::ids::{PromptId, RuntimeSessionId, SessionId, TaskId, WorkspaceId};
 use crate::mode::Mode;
+use crate::payload::{NoticeLevel, NoticeSource, RuntimeNoticePayload};
 use crate::runtime::{IsolationLevel, RuntimeName};
 use crate::time::Timestamp;
 
@@ -181,6 +182,9 @@ pub struct SessionRecord {
     /// How many messages its history has.
     #[serde(default)]
     pub messages: u64,
+    /// How many messages of its runtime meant nothing to Roost; each is in the log as it came.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unknown_messages: u64,
     /// Somebody took it off the lists.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
@@ -237,6 +241,7 @@ impl SessionRecord {
                 last_outcome: None,
                 tasks: 0,
                 messages: earlier(made.adopted.as_ref(), made.forked.as_ref()),
+                unknown_messages: 0,
                 hidden: false,
                 queue: Vec::new(),
                 workspace_id: made.workspace_id.clone(),
@@ -255,26 +260,28 @@ impl SessionRecord {
 
     /// The events that [`SessionRecord::after`] looks at.
     pub fn concerns(body: &EventBody) -> bool {
-        matches!(
-            body,
-            EventBody::SessionCreated(_)
-                | EventBody::SessionUpdated(_)
-                | EventBody::SessionClosed(_)
-                | EventBody::TaskStarted(_)
-                | EventBody::TaskCompleted(_)
-                | EventBody::TaskFailed(_)
-                | EventBody::TaskStopped(_)
-                | EventBody::ModelOutputCompleted(_)
-                | EventBody::ToolCallRequested(_)
-                | EventBody::ToolCallCompleted(_)
-                | EventBody::ToolCallDenied(_)
-                | EventBody::QuestionAsked(_)
-                | EventBody::QuestionResolved(_)
-        )
+        is_unknown(body)
+            || matches!(
+                body,
+                EventBody::SessionCreated(_)
+                    | EventBody::SessionUpdated(_)
+                    | EventBody::SessionClosed(_)
+                    | EventBody::TaskStarted(_)
+                    | EventBody::TaskCompleted(_)
+                    | EventBody::TaskFailed(_)
+                    | EventBody::TaskStopped(_)
+                    | EventBody::ModelOutputCompleted(_)
+                    | EventBody::ToolCallRequested(_)
+                    | EventBody::ToolCallCompleted(_)
+                    | EventBody::ToolCallDenied(_)
+                    | EventBody::QuestionAsked(_)
+                    | EventBody::QuestionResolved(_)
+            )
     }
 
     fn apply(&mut self, event: &NormalizedEvent) {
         self.messages += u64::from(is_message(&event.body));
+        self.unknown_messages += u64::from(is_unknown(&event.body) && event.runtime.raw.is_some());
         match &event.body {
             EventBody::TaskStarted(started) => {
                 self.hidden = false;
@@ -311,6 +318,18 @@ impl SessionRecord {
         }
         self.updated_at = event.time;
     }
+}
+
+/// Whether an event can be a native message that meant nothing to Roost; it is one if it came with that message.
+fn is_unknown(body: &EventBody) -> bool {
+    let unknown =
+        |notice: &RuntimeNoticePayload| notice.source == NoticeSource::Protocol && notice.level == NoticeLevel::Warning;
+    matches!(body, EventBody::RuntimeNotice(notice) if unknown(notice))
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The title that a message gives; one that was too big for its event is known by its first line.

@@ -25,7 +25,7 @@ use crate::feed::Feeds;
 use crate::host::Host;
 use crate::live::LiveFeed;
 use crate::searches::Searches;
-use crate::turns::Turns;
+use crate::turns::{Front, Turns};
 
 /// Frames that wait to be written at most.
 const OUT: usize = 64;
@@ -53,8 +53,8 @@ pub(crate) struct Connection {
     pub(crate) caller: Caller,
     state: Mutex<State>,
     pub(crate) feeds: Mutex<Feeds>,
-    /// What happens in the workspaces that it follows.
-    live: Mutex<HashMap<String, LiveFeed>>,
+    /// What happens in the workspaces that it follows; none yet while that begins.
+    live: Mutex<HashMap<String, Option<LiveFeed>>>,
     searches: Mutex<Searches>,
     out: mpsc::Sender<Outgoing>,
     out_bytes: Arc<Semaphore>,
@@ -77,6 +77,8 @@ struct State {
     focus: Option<(String, String)>,
     /// Followed workspaces; none means all.
     workspaces: BTreeSet<String>,
+    /// What happens in every workspace is told.
+    live_everywhere: bool,
 }
 
 impl Connection {
@@ -181,11 +183,11 @@ impl Connection {
         };
         let (this, host) = (self.clone(), host.clone());
         async move {
-            let _turn = match turn {
+            let front = Front::new(match turn {
                 Some(turn) => Some(turn.await),
                 None => None,
-            };
-            let context = Context { host: &host, caller: &this.caller, connection: Some(&this) };
+            });
+            let context = Context { host: &host, caller: &this.caller, connection: Some(&this), front: Some(&front) };
             let work = AssertUnwindSafe(dispatch(&context, &call.method, call.params.as_deref())).catch_unwind();
             let outcome = match cost {
                 Cost::Read => tokio::select! {
@@ -306,6 +308,15 @@ impl Connection {
         state.workspaces.iter().cloned().collect()
     }
 
+    /// It wants to be told what happens in every workspace, also in those that come later, or no more.
+    pub(crate) fn set_live_everywhere(&self, everywhere: bool) {
+        self.state().live_everywhere = everywhere;
+    }
+
+    pub(crate) fn is_live_everywhere(&self) -> bool {
+        self.state().live_everywhere
+    }
+
     /// Whether events of this workspace are wanted; those of none always are.
     pub(crate) fn follows(&self, workspace: Option<&str>) -> bool {
         let state = self.state();
@@ -323,7 +334,7 @@ impl Connection {
     }
 
     /// What it is told of workspaces, by their ids.
-    pub(crate) fn live(&self) -> MutexGuard<'_, HashMap<String, LiveFeed>> {
+    pub(crate) fn live(&self) -> MutexGuard<'_, HashMap<String, Option<LiveFeed>>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,6 +1,6 @@
 //! From a method's name to its handler and back: parse, check, call, shape.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use roost_proto::rpc::{Fault, FaultCode, Method, Typed, method};
 use serde_json::value::RawValue;
@@ -13,6 +13,7 @@ use crate::handlers::{
     session, watching, workspace,
 };
 use crate::host::Host;
+use crate::turns::Front;
 
 /// Bytes of a result at most: a frame of 1 MiB, less what surrounds it.
 pub(crate) const MAX_FRAME: usize = (1 << 20) - (4 << 10);
@@ -27,6 +28,8 @@ pub(crate) struct Context<'a> {
     pub(crate) caller: &'a Caller,
     /// Absent for a single HTTP request.
     pub(crate) connection: Option<&'a Arc<Connection>>,
+    /// What the client's next calls about the same thing wait behind.
+    pub(crate) front: Option<&'a Front>,
 }
 
 impl<'a> Context<'a> {
@@ -38,6 +41,15 @@ impl<'a> Context<'a> {
                 "this method follows events, so it needs a WebSocket, not a single request",
             )
         })
+    }
+}
+
+impl Context<'_> {
+    /// Lets the client's next calls begin, because what is left to do takes long and touches nothing of theirs.
+    pub(crate) fn give_way(&self) {
+        if let Some(front) = self.front {
+            front.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
     }
 }
 

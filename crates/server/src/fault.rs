@@ -55,29 +55,41 @@ pub(crate) fn workspace(error: WorkspaceError) -> Fault {
     let (code, path) = match &error {
         WorkspaceError::PathTraversal { path } => (FaultCode::PathTraversal, path),
         WorkspaceError::NotFound { path } => (FaultCode::FileNotFound, path),
-        WorkspaceError::NotADirectory { path } => (FaultCode::DirectoryNotFound, path),
+        WorkspaceError::NotADirectory { path } => {
+            let fault = Fault::new(FaultCode::DirectoryNotFound, &error);
+            return fault.with("path", path).with("error_code", "NOT_A_DIRECTORY");
+        }
+        WorkspaceError::Denied { path } => {
+            let fault = Fault::new(FaultCode::FileReadError, &error);
+            return fault.with("path", path).with("error_code", "PERMISSION_DENIED");
+        }
         WorkspaceError::TooLarge { path, size, limit } => {
             let fault = Fault::new(FaultCode::FileTooLarge, &error);
             return fault.with("path", path).with("size", size).with("max_size", limit);
         }
         WorkspaceError::Io { path, source } if source.kind() == ErrorKind::StorageFull => (FaultCode::DiskFull, path),
-        WorkspaceError::NotAFile { path, .. } | WorkspaceError::Denied { path } | WorkspaceError::Io { path, .. } => {
-            (FaultCode::FileReadError, path)
-        }
+        WorkspaceError::NotAFile { path, .. } | WorkspaceError::Io { path, .. } => (FaultCode::FileReadError, path),
         WorkspaceError::BadPattern { .. } => return Fault::params(&error).with("field", "pattern"),
         WorkspaceError::NoRoot { folder, .. } => (FaultCode::DirectoryNotFound, folder),
         WorkspaceError::Git { operation, kind, .. } => {
             let code = match kind {
                 GitKind::NotARepository | GitKind::Bare => FaultCode::NotAGitRepo,
                 GitKind::Conflict => FaultCode::GitConflict,
-                GitKind::BadName => FaultCode::InvalidParams,
+                GitKind::BadName | GitKind::BadAddress => FaultCode::InvalidParams,
                 GitKind::DiskFull => FaultCode::DiskFull,
                 _ => FaultCode::GitOperationFailed,
             };
-            return Fault::new(code, &error).with("operation", operation).with("kind", kind.word());
+            // Some clients look for the word under another name.
+            let fault = Fault::new(code, &error).with("operation", operation).with("kind", kind.word());
+            return fault.with("error_code", kind.word());
         }
     };
     Fault::new(code, &error).with("path", path)
+}
+
+/// The same where only the caller knows what was to be done, as with a name that is none.
+pub(crate) fn during(operation: &'static str) -> impl Fn(WorkspaceError) -> Fault {
+    move |error| workspace(error.during(operation))
 }
 
 /// Work that was handed to another thread did not come back.

@@ -52,7 +52,7 @@ pub(crate) struct Host {
     pub(crate) discoveries: Arc<Discoveries>,
     /// Whose turn it is to change each workspace's repository.
     pub(crate) repositories: Turns,
-    /// Pushes, pulls and fetches that run.
+    /// What git does now.
     pub(crate) long_work: LongWork,
     pub(crate) presence: Presence,
     pub(crate) projections: Projections,

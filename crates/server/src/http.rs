@@ -134,12 +134,12 @@ pub(crate) async fn run(host: &Arc<Host>, caller: &Caller, call: rpc::Call) -> O
             let (host, caller) = (host.clone(), caller.clone());
             let tasks = host.tasks.clone();
             let work = tasks.spawn(async move {
-                let context = Context { host: &host, caller: &caller, connection: None };
+                let context = Context { host: &host, caller: &caller, connection: None, front: None };
                 dispatch(&context, &method, params.as_deref()).await
             });
             work.await.unwrap_or_else(|_| Err(Fault::new(FaultCode::InternalError, "the call failed inside Roost")))
         }
-        _ => dispatch(&Context { host, caller, connection: None }, &method, params.as_deref()).await,
+        _ => dispatch(&Context { host, caller, connection: None, front: None }, &method, params.as_deref()).await,
     };
     id.map(|id| rpc::Response::new(id, outcome))
 }

@@ -41,8 +41,13 @@ pub(crate) struct Live {
     open: Mutex<HashMap<String, Arc<Repository>>>,
     followed: Mutex<HashMap<String, Weak<Followed>>>,
     /// Until when each index is kept up to date for those who search.
-    lingering: Mutex<HashMap<String, Instant>>,
+    lingering: Mutex<HashMap<Lingering, Instant>>,
+    /// The branches that a client's call led to and recorded.
+    switched: Mutex<HashMap<String, String>>,
 }
+
+/// A workspace's folder that is kept up to date; another one may be in its place later.
+type Lingering = (String, usize);
 
 /// A workspace that somebody follows.
 struct Followed {
@@ -70,6 +75,7 @@ impl Live {
             open: Mutex::default(),
             followed: Mutex::default(),
             lingering: Mutex::default(),
+            switched: Mutex::default(),
         }
     }
 
@@ -109,6 +115,7 @@ impl Live {
     }
 
     fn linger(&self, host: &Arc<Host>, id: String, repository: &Arc<Repository>) {
+        let id = (id, Arc::as_ptr(repository).addr());
         let is_kept = lock(&self.lingering).insert(id.clone(), Instant::now() + LINGER).is_some();
         if is_kept || host.closing.is_cancelled() {
             return;
@@ -141,6 +148,7 @@ impl Live {
         let follow = repository.follow();
         // A big folder takes its time; then the client rather has its answer.
         let _ = tokio::time::timeout(PATIENCE, follow.ready()).await;
+        let branch = told::branch(&repository).await;
         // The first to follow is told by the teller, which begins with it.
         let mut trouble = None;
         let (followed, mut messages) = {
@@ -153,7 +161,10 @@ impl Live {
                 }
                 None => {
                     let (messages, received) = broadcast::channel(BEHIND);
-                    let teller = Teller::new(id.clone(), repository.clone(), messages.clone());
+                    // What was switched while nobody followed is told nobody.
+                    self.take_switched(&id);
+                    let teller =
+                        Teller::new(host.clone(), entry.id.clone(), repository.clone(), branch, messages.clone());
                     let teller = AbortOnDropHandle::new(host.quiet.handle().spawn(teller.run(follow)));
                     let followed = Arc::new(Followed { repository: repository.clone(), messages, teller });
                     all.insert(id.clone(), Arc::downgrade(&followed));
@@ -191,11 +202,22 @@ impl Live {
         Ok(LiveFeed { _task: AbortOnDropHandle::new(task) })
     }
 
+    /// A client's call led to another branch, and recorded it.
+    pub(crate) fn switched(&self, id: &str, branch: &str) {
+        lock(&self.switched).insert(id.to_owned(), branch.to_owned());
+    }
+
+    /// The branch that a client's call led to since this was last asked.
+    fn take_switched(&self, id: &str) -> Option<String> {
+        lock(&self.switched).remove(id)
+    }
+
     /// Forgets a workspace that is one no more.
     pub(crate) async fn forget(&self, id: &str) {
         lock(&self.open).remove(id);
         lock(&self.followed).remove(id);
-        lock(&self.lingering).remove(id);
+        lock(&self.lingering).retain(|(workspace, _), _| workspace != id);
+        lock(&self.switched).remove(id);
         // It may never have been kept.
         let _ = tokio::fs::remove_file(self.folder.join(id)).await;
     }

@@ -1,4 +1,4 @@
-//! What takes long in a workspace's repository, and how somebody ends it.
+//! What is done in a workspace's repository, and how somebody ends it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

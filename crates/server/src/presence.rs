@@ -117,7 +117,8 @@ impl Presence {
     /// Tells those who follow a workspace something that is true only now.
     pub(crate) fn tell_followers(&self, workspace: &str, event: &str, params: &Value) {
         for connection in self.all() {
-            if connection.follows(Some(workspace)) && !connection.feeds().is_empty() {
+            let hears = || !connection.feeds().is_empty() || connection.live().contains_key(workspace);
+            if connection.follows(Some(workspace)) && hears() {
                 connection.tell(event, params.clone());
             }
         }
@@ -126,6 +127,13 @@ impl Presence {
     fn others(&self, who: &Connection, session: &str) -> Vec<Arc<Connection>> {
         let mut all = self.all();
         all.retain(|other| other.caller.client_id != who.caller.client_id && other.views(session));
+        all
+    }
+
+    /// Those who want to be told what happens in every workspace.
+    pub(crate) fn live_everywhere(&self) -> Vec<Arc<Connection>> {
+        let mut all = self.all();
+        all.retain(|connection| connection.is_live_everywhere());
         all
     }
 

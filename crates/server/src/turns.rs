@@ -5,6 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OwnedMutexGuard;
 
+/// A place at the front of a line, which may be given up before the work is done.
+pub(crate) type Front = Mutex<Option<OwnedMutexGuard<()>>>;
+
 /// Lines by name; one that nobody stands in is forgotten.
 #[derive(Default)]
 pub(crate) struct Turns(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);

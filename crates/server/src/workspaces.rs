@@ -2,6 +2,7 @@
 //!
 //! A folder that is missing makes its own workspace unusable and no other; devices come and go without touching them.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -215,15 +216,20 @@ pub(crate) fn is_host(stream: &StreamId) -> bool {
 
 async fn folder(path: &Path, create: bool) -> Result<String, Fault> {
     let bad = |why: &dyn std::fmt::Display| Fault::params(format_args!("{}: {why}", path.display())).with("path", path);
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::PermissionDenied => bad(&error).with("error_code", "PERMISSION_DENIED"),
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => bad(&error).with("error_code", "NOT_A_DIRECTORY"),
+        _ => bad(&error),
+    };
     if !path.is_absolute() {
         return Err(bad(&"the path is not absolute"));
     }
     if create {
-        tokio::fs::create_dir_all(path).await.map_err(|error| bad(&error))?;
+        tokio::fs::create_dir_all(path).await.map_err(failed)?;
     }
-    let real = tokio::fs::canonicalize(path).await.map_err(|error| bad(&error))?;
-    if !tokio::fs::metadata(&real).await.map_err(|error| bad(&error))?.is_dir() {
-        return Err(bad(&"it is not a folder"));
+    let real = tokio::fs::canonicalize(path).await.map_err(failed)?;
+    if !tokio::fs::metadata(&real).await.map_err(failed)?.is_dir() {
+        return Err(bad(&"it is not a folder").with("error_code", "NOT_A_DIRECTORY"));
     }
     if real.parent().is_none() {
         return Err(bad(&"the whole machine cannot be a workspace"));

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use models::Models;
-pub use tool_server::main as tool_server;
+pub use tool_server::{main as tool_server, url as tool_server_url};
 use wire::Wire;
 
 /// Where sessions are kept, below `HOME`.
@@ -88,7 +88,7 @@ fn introduction() -> Value {
         "agentCapabilities": {
             "loadSession": false,
             "sessionCapabilities": { "resume": {} },
-            "mcpCapabilities": { "http": false, "sse": false },
+            "mcpCapabilities": { "http": true, "sse": true },
         },
         "agentInfo": { "name": "scripted", "version": "1.0.0" },
         "authMethods": [],

@@ -84,19 +84,19 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same, but of the operation that a part of it failed for.
-    pub fn during(self, operation: &'static str) -> Self {
-        match self {
-            Self::Git { message, kind, .. } => Self::Git { operation, message, kind },
-            other => other,
-        }
-    }
-
     /// The same where a folder was wanted: what is not there is none.
     #[must_use]
     pub fn of_folder(self) -> Self {
         match self {
             Self::NotFound { path } => Self::NotADirectory { path },
+            other => other,
+        }
+    }
+
+    /// The same, but of the operation that a part of it failed for.
+    pub fn during(self, operation: &'static str) -> Self {
+        match self {
+            Self::Git { message, kind, .. } => Self::Git { operation, message, kind },
             other => other,
         }
     }

@@ -28,6 +28,17 @@ impl GitDir {
         Some(Self { common: fs::canonicalize(common).ok()?, own, prefix })
     }
 
+    /// Whether the folder is the top of its work tree, which git's own commands need here.
+    pub fn is_top(&self) -> bool {
+        self.prefix.is_empty()
+    }
+
+    /// The branch that is checked out; none if a commit is. Waits for the disk.
+    pub fn branch(&self) -> Option<String> {
+        let head = fs::read_to_string(self.own.join("HEAD")).ok()?;
+        Some(head.trim_end().strip_prefix("ref: refs/heads/")?.to_owned())
+    }
+
     /// The file of the index.
     pub fn index(&self) -> PathBuf {
         self.own.join("index")

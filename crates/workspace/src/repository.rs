@@ -184,7 +184,9 @@ impl Repository {
 
     /// Asks git again which files it tracks. Waits for the disk.
     pub(crate) fn retrack(&self) {
-        let Some(Ok(tracked)) = GitDir::of(self.root.path()).map(|git| Tracked::read(&git)) else { return };
+        let git = GitDir::of(self.root.path());
+        self.state().status.is_git = git.as_ref().is_some_and(GitDir::is_top);
+        let Some(Ok(tracked)) = git.map(|git| Tracked::read(&git)) else { return };
         let paths = tracked.paths();
         let index = self.index();
         if index.files().any(|file| file.is_tracked() != paths.contains(file.path())) {
@@ -196,6 +198,9 @@ impl Repository {
 
     pub(crate) fn set_fresh(&self, is_fresh: bool) {
         let was_fresh = self.is_fresh.swap(is_fresh, Ordering::Relaxed);
+        if !is_fresh {
+            self.sight.end();
+        }
         if was_fresh && !is_fresh {
             // The watcher has seen everything until now; from here on the age of the index counts.
             self.state().scanned = Some(Instant::now());
@@ -284,7 +289,7 @@ impl Repository {
         let now = SystemTime::now();
         state.named = Some(Instant::now());
         let status = &mut state.status;
-        status.is_git = GitDir::of(self.root.path()).is_some();
+        status.is_git = GitDir::of(self.root.path()).is_some_and(|git| git.is_top());
         status.unnamed = scanned.unnamed;
         status.error = scanned.git_error.map(|error| error.to_string());
         status.scanned_at = Some(now);

@@ -17,9 +17,6 @@ pub(super) fn capabilities(about: Option<&acp::InitializeResponse>, observed: Ob
     if agent.is_some_and(|agent| agent.mcp_capabilities.http) {
         transports.push(McpTransport::Http);
     }
-    if agent.is_some_and(|agent| agent.mcp_capabilities.sse) {
-        transports.push(McpTransport::Sse);
-    }
     RuntimeCapabilities {
         supports_streaming: true,
         supports_tool_calls: true,

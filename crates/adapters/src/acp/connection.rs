@@ -15,6 +15,7 @@ use roost_proto::payload::{NoticeSource, RuntimeRequestStartedPayload};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
+use super::between::Between;
 use super::cost::Spent;
 use super::map;
 use super::presets::Observed;
@@ -72,6 +73,7 @@ pub(super) struct Pump {
     turn: Option<Turn>,
     outbox: Vec<Draft>,
     spent: Spent,
+    between: Between,
 }
 
 /// The parts of a started agent that the pump takes over.
@@ -103,6 +105,7 @@ pub(super) fn start(parts: Parts, observed: Observed) -> mpsc::Sender<Command> {
         turn: None,
         outbox: Vec::new(),
         spent: Spent::default(),
+        between: Between::default(),
     };
     tokio::spawn(pump.run());
     commands
@@ -165,7 +168,7 @@ impl Pump {
     async fn next(&mut self) -> Event {
         let full = !self.outbox.is_empty();
         let drafts = self.turn.as_ref().filter(|_| full).map(|turn| turn.drafts.clone());
-        let Self { lines, stderr, commands, writer, calls, native, turn, outbox, spent, .. } = self;
+        let Self { lines, stderr, commands, writer, calls, native, turn, outbox, spent, between, .. } = self;
         tokio::select! {
             // Commands first: a stop must be heard in the middle of a flood.
             biased;
@@ -180,7 +183,7 @@ impl Pump {
             Some(line) = stderr.recv(), if !full => Event::Stderr(line),
             batch = lines.next_batch(), if !full => match batch {
                 Ok(Some(batch)) => {
-                    let mut reader = Reader { writer, calls, native, turn, outbox, spent };
+                    let mut reader = Reader { writer, calls, native, turn, outbox, spent, between };
                     batch.for_each(|line| reader.line(line));
                     Event::Read
                 }
@@ -224,7 +227,8 @@ impl Pump {
         send(&self.writer, wire::request(prompt, "session/prompt", &params))?;
         let request = RequestId::new();
         let (request_id, method) = (request.clone(), "session/prompt".to_owned());
-        self.outbox = vec![Fact::RequestStarted(RuntimeRequestStartedPayload { request_id, method }).into()];
+        self.outbox = self.between.take();
+        self.outbox.push(Fact::RequestStarted(RuntimeRequestStartedPayload { request_id, method }).into());
         let begins = params.pointer("/prompt/0/text").and_then(Value::as_str).unwrap_or_default();
         let is_command = begins.trim_start().starts_with(['/', '$']);
         self.turn = Some(Turn { is_command, ..Turn::new(prompt, request, Instant::now(), drafts, self.observed) });

@@ -18,6 +18,9 @@ use super::presets::Observed;
 use super::tools::{Asked, Tools};
 use super::wire::Chunk;
 
+/// What is said of an update that cannot be read.
+pub(super) const UNKNOWN_UPDATE: &str = "an update that Roost does not know";
+
 /// The block that is being written.
 #[derive(Debug)]
 struct Block {
@@ -77,7 +80,7 @@ impl Mapper {
     pub(super) fn update(&mut self, params: &RawValue, spent: &mut Spent, drafts: &mut Vec<Draft>) {
         use acp::SessionUpdate as Update;
         let Ok(acp::SessionNotification { update, .. }) = serde_json::from_str(params.get()) else {
-            drafts.push(unknown("an update that Roost does not know", params));
+            drafts.push(unknown(UNKNOWN_UPDATE, params));
             return;
         };
         match update {
@@ -167,9 +170,9 @@ pub(super) fn prompt_usage(result: &Value) -> Option<Draft> {
 }
 
 /// The sum that a session has cost so far, if this update tells it.
-pub(super) fn cost_so_far(params: &RawValue) -> Option<f64> {
-    match serde_json::from_str(params.get()) {
-        Ok(acp::SessionNotification { update: acp::SessionUpdate::UsageUpdate(usage), .. }) => dollars(&usage),
+pub(super) fn cost_so_far(told: &acp::SessionNotification) -> Option<f64> {
+    match &told.update {
+        acp::SessionUpdate::UsageUpdate(usage) => dollars(usage),
         _ => None,
     }
 }

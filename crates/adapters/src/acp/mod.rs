@@ -13,6 +13,7 @@
 //!   an error. Settings have no place in the protocol, so they are one too.
 //! * A denial picks an offered reject option; `cancelled` is only for a turn that is being cancelled.
 
+mod between;
 mod capabilities;
 mod connection;
 mod cost;

@@ -114,7 +114,7 @@ pub const PRESETS: [Preset; 6] = [
         program: "copilot",
         args: &["--acp", "--stdio"],
         install: "npm install -g @github/copilot",
-        login: "run `copilot login`, or set COPILOT_GITHUB_TOKEN in its `env`",
+        login: "run `copilot` and type /login, or set COPILOT_GITHUB_TOKEN in its `env`",
         prints_version: true,
         observed: Observed::NOT_YET,
     },

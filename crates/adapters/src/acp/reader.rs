@@ -11,6 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
+use super::between::Between;
 use super::connection::{CallResult, Reply, answer, cancel, send};
 use super::cost::Spent;
 use super::failure;
@@ -31,21 +32,21 @@ pub(super) struct Reader<'a> {
     pub(super) turn: &'a mut Option<Turn>,
     pub(super) outbox: &'a mut Vec<Draft>,
     pub(super) spent: &'a mut Spent,
+    pub(super) between: &'a mut Between,
 }
 
 impl Reader<'_> {
     /// Takes one line.
     pub(super) fn line(&mut self, line: Line<'_>) {
         if let Line::TooLong { bytes } = line {
-            if self.turn.is_some() {
-                self.outbox.push(map::skipped(bytes));
-            }
+            self.keep(map::skipped(bytes));
             return;
         }
         let text = line.text();
         match wire::parse(&text) {
             Incoming::Chunk(chunk) => {
-                if self.native.as_deref() != Some(&*chunk.session) {
+                // Before it is known which session is open, agents replay it.
+                if self.native.as_ref().is_some_and(|native| *native != chunk.session) {
                     let raw = serde_json::from_str(&text).ok();
                     self.foreign(format!("an update for session {}, which is not open here", chunk.session), raw);
                 } else if let Some(turn) = self.turn.as_mut().filter(|turn| !turn.ended) {
@@ -56,9 +57,8 @@ impl Reader<'_> {
             Incoming::Notification { method, params } => {
                 // Custom notifications are the agent's own business; `$/` ones are about requests, and an agent that
                 // cancels one does not wait for its answer.
-                if self.turn.is_some() && !method.starts_with(['_', '$']) {
-                    self.outbox
-                        .push(map::unknown(&format!("a notification that Roost does not know: {method}"), params));
+                if !method.starts_with(['_', '$']) {
+                    self.keep(map::unknown(&format!("a notification that Roost does not know: {method}"), params));
                 }
             }
             Incoming::Request { id, method, params } => self.request(id, &method, params),
@@ -75,8 +75,14 @@ impl Reader<'_> {
     }
 
     fn foreign(&mut self, message: String, raw: Option<Value>) {
-        if self.turn.is_some() {
-            self.outbox.push(map::foreign(message, raw));
+        self.keep(map::foreign(message, raw));
+    }
+
+    /// Tells what means nothing to us, now or in the next turn.
+    fn keep(&mut self, draft: Draft) {
+        match self.turn.as_ref().filter(|turn| !turn.ended) {
+            Some(_) => self.outbox.push(draft),
+            None => self.between.keep(draft),
         }
     }
 
@@ -88,9 +94,12 @@ impl Reader<'_> {
         }
         // Outside of a turn agents replay history and announce commands: nothing that happened just now.
         let Some(turn) = self.turn.as_mut().filter(|turn| !turn.ended) else {
-            // What was spent then is not of the next turn.
-            if let Some(total) = map::cost_so_far(params) {
-                self.spent.now(total);
+            match serde_json::from_str::<acp::SessionNotification>(params.get()) {
+                Ok(told) => {
+                    // What was spent then is not of the next turn.
+                    map::cost_so_far(&told).and_then(|total| self.spent.now(total));
+                }
+                Err(_) => self.between.keep(map::unknown(map::UNKNOWN_UPDATE, params)),
             }
             return;
         };

@@ -17,6 +17,7 @@ use roost_proto::payload::ModelOutputDeltaKind;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use super::between::Between;
 use super::cost::Spent;
 use super::presets::{Observed, preset};
 use super::reader::Reader;
@@ -42,14 +43,14 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
     let agent = path.parent().unwrap().file_name().unwrap().to_string_lossy();
     let observed = preset(&agent).map_or(Observed::ALL, |preset| preset.observed);
     let (mut native, mut turn, mut outbox, mut turns) = (None, None, Vec::new(), Vec::new());
-    let mut spent = Spent::default();
+    let (mut spent, mut between) = (Spent::default(), Between::default());
     for Recorded { sent, line } in recorded(path) {
         let text = line.as_str().map_or_else(|| line.to_string(), Into::into);
         if sent {
             let message: Value = serde_json::from_str(&text).unwrap_or_default();
             if message["method"] == "session/prompt" {
                 native = message["params"]["sessionId"].as_str().map(Into::into);
-                turns.push(std::mem::take(&mut outbox));
+                turns.push(std::mem::replace(&mut outbox, between.take()));
                 let (drafts, _) = mpsc::channel(1);
                 let prompt = message["id"].as_u64().unwrap();
                 turn = Some(Turn::new(prompt, RequestId::new(), Instant::now(), drafts, observed));
@@ -66,8 +67,8 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
             }
         } else {
             let native = &native;
-            let (turn, outbox, spent) = (&mut turn, &mut outbox, &mut spent);
-            let mut reader = Reader { writer: &writer, calls: &mut calls, native, turn, outbox, spent };
+            let (turn, outbox, spent, between) = (&mut turn, &mut outbox, &mut spent, &mut between);
+            let mut reader = Reader { writer: &writer, calls: &mut calls, native, turn, outbox, spent, between };
             reader.line(Line::Bytes(text.as_bytes()));
         }
     }

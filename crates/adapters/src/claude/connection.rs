@@ -31,6 +31,8 @@ pub(super) enum Command {
     Call { request: Value, reply: Reply<CallResult> },
     /// The host's tools are these from now on.
     Offer { tools: ToolManifest },
+    /// Which permission mode the CLI was last told to be in?
+    Mode { reply: Reply<String> },
     /// A task, and where its drafts go.
     Prompt { prompt: Prompt, drafts: mpsc::Sender<Vec<Draft>>, reply: Reply },
     /// More from the user in a task that runs.
@@ -49,8 +51,6 @@ pub(super) enum Command {
 pub(super) struct Prompt {
     /// The blocks of the message.
     pub(super) content: Vec<Value>,
-    /// The CLI's own permission mode for it.
-    pub(super) mode: &'static str,
     /// What came up before there was a task to tell it in.
     pub(super) notices: Vec<String>,
 }
@@ -188,6 +188,7 @@ impl Pump {
                 Err(error) => answer(reply, Err(error)),
             },
             Command::Offer { tools } => self.talk.tools = tools,
+            Command::Mode { reply } => answer(reply, Ok(self.talk.mode.clone())),
             Command::Prompt { prompt, drafts, reply } => answer(reply, self.prompt(prompt, drafts)),
             Command::Steer { content, reply } => answer(reply, self.steer(&content)),
             Command::Decide { call, decision, reply } => answer(reply, self.decide(&call, decision)),
@@ -202,9 +203,6 @@ impl Pump {
         if talk.turn.is_some() {
             let message = "Claude Code has not ended its last turn yet".into();
             return Err(AdapterError::Runtime { message, raw: None });
-        }
-        if talk.mode != prompt.mode {
-            talk.ask(&json!({ "subtype": "set_permission_mode", "mode": prompt.mode }))?;
         }
         let uuid = uuid::Uuid::new_v4().to_string();
         talk.send(wire::prompt(&uuid, &prompt.content))?;

@@ -54,15 +54,19 @@ pub(super) fn permission_mode(mode: Mode) -> &'static str {
     }
 }
 
-/// Refuses a configuration that would switch off the hook by which the host sees every call.
+/// Refuses a command that would switch off the hook by which the host sees every call.
 pub(super) fn refuse_unseen(command: &AgentCommand, env: &BTreeMap<String, String>) -> Result<(), AdapterError> {
     let simple = env.get("CLAUDE_CODE_SIMPLE").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
-    if simple || command.args.iter().any(|arg| arg == "--bare") {
-        let message = "Claude Code's --bare (CLAUDE_CODE_SIMPLE) runs tools that nobody is asked about; \
-                       take it out of [runtimes.claude] in roost.toml";
-        return Err(AdapterError::Spawn(message.into()));
+    let words = command.args.iter().map(|arg| arg.to_string_lossy());
+    let flag = words.into_iter().find(|arg| arg == "--bare" || arg.contains("dangerously-skip-permissions"));
+    let named = flag.map(|flag| flag.into_owned()).or(simple.then(|| "CLAUDE_CODE_SIMPLE".to_owned()));
+    match named {
+        None => Ok(()),
+        Some(named) => Err(AdapterError::Spawn(format!(
+            "Claude Code's {named} runs tools that nobody is asked about; take it out of [runtimes.claude] in \
+             roost.toml, and use the mode `yolo` to allow everything"
+        ))),
     }
-    Ok(())
 }
 
 /// The session's environment with the variables of the configured command.
@@ -72,6 +76,15 @@ pub(super) fn environment(command: &AgentCommand, env: &BTreeMap<String, String>
     all.extend(env.clone());
     all.extend(command.env.iter().cloned());
     all
+}
+
+/// These variables and no others.
+pub(super) fn cleared(variables: &BTreeMap<String, String>) -> Environment {
+    let mut env = Environment::default();
+    for (name, value) in variables {
+        env.set(name, value);
+    }
+    env
 }
 
 /// The CLI's arguments.
@@ -121,10 +134,7 @@ pub(super) async fn launch(
 ) -> Result<Parts, AdapterError> {
     let variables = environment(command, &open.env.env);
     refuse_unseen(command, &variables)?;
-    let mut env = Environment::default();
-    for (name, value) in variables {
-        env.set(name, value);
-    }
+    let env = cleared(&variables);
     let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
     let launch = Launch {
         run: RunId::fresh(),
@@ -183,6 +193,9 @@ mod tests {
         let simple = |value: &str| BTreeMap::from([("CLAUDE_CODE_SIMPLE".to_owned(), value.to_owned())]);
         assert!(refuse_unseen(&command(&[]), &simple("0")).is_ok());
         assert!(refuse_unseen(&command(&[]), &simple("1")).is_err());
-        assert!(refuse_unseen(&command(&["--bare"]), &BTreeMap::new()).is_err());
+        for flag in ["--bare", "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"] {
+            let refused = refuse_unseen(&command(&["--debug", flag]), &BTreeMap::new()).unwrap_err().to_string();
+            assert!(refused.contains(flag), "{refused}");
+        }
     }
 }

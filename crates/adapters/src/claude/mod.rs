@@ -52,12 +52,12 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::acp::AgentCommand;
+use crate::asking::Versions;
 use crate::heads::Heads;
 use crate::locks::Locks;
 use launch::Conversation;
 use session::ClaudeSession;
 use sources::{Places, Used};
-use version::Versions;
 
 /// How the CLI says that it does not know a session.
 const UNKNOWN_SESSION: &str = "No conversation found";
@@ -124,8 +124,30 @@ impl ClaudeAdapter {
         }
         let (settings, used) = (self.settings(&open), Used::by(&command.args));
         let places = Places { config, cwd: open.env.cwd.clone().into(), used };
+        refuse_without_hooks(&settings, &places).await?;
         let parts = launch::launch(&self.holder, &command, &open, &conversation, lock).await?;
         ClaudeSession::begin(parts, conversation.id().to_owned(), open, places, settings).await
+    }
+}
+
+/// Without the host's hook the CLI would run tools that nobody is asked about.
+async fn refuse_without_hooks(settings: &Map<String, Value>, places: &Places) -> Result<(), AdapterError> {
+    let refused = |place: &str, how: &str| {
+        AdapterError::Spawn(format!(
+            "`disableAllHooks` in {place} switches off the hook by which Roost is asked about every tool call; {how}"
+        ))
+    };
+    if sources::disables_hooks(settings) {
+        return Err(refused("the settings of this session", "take it out of roost.toml or --runtime-config"));
+    }
+    let looking = places.clone();
+    match tokio::task::spawn_blocking(move || looking.without_hooks()).await {
+        Ok(Some(file)) => {
+            let how =
+                "take it out, or let Claude Code read none of your files with args = [\"--setting-sources\", \"\"]";
+            Err(refused(&file.display().to_string(), how))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -155,7 +177,8 @@ impl RuntimeAdapter for ClaudeAdapter {
         let env = self.environment(env);
         match roost_process::find_program(&self.command.program, env.get("PATH").map(String::as_str)).await {
             Ok(program) => {
-                let version = self.versions.of(program, &env).await;
+                let env = launch::cleared(&env);
+                let version = self.versions.of(&program, &self.holder, &self.command, env).await;
                 match version.as_deref().and_then(version::too_old) {
                     Some(reason) => Availability::Missing { reason },
                     None => Availability::Installed { version },

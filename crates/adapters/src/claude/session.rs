@@ -38,6 +38,8 @@ pub(super) struct ClaudeSession {
     pump: JoinHandle<()>,
     /// The model that the CLI was told to use.
     model: Option<String>,
+    /// The settings that it was given.
+    settings: Map<String, Value>,
     /// The host's tools that the CLI knows of.
     tools: ToolManifest,
     /// What came up before there was a task to tell it in.
@@ -57,8 +59,8 @@ impl ClaudeSession {
         let (commands, pump) = start(parts);
         let (tools, notices) = (ToolManifest::default(), Vec::new());
         let model = open.input.model.clone();
-        let mut session = Self { native, open, places, commands, control, pump, model, tools, notices };
-        match session.shake_hands(settings).await {
+        let mut session = Self { native, open, places, commands, control, pump, model, settings, tools, notices };
+        match session.shake_hands().await {
             Ok(()) => Ok(session),
             Err(error) => {
                 Box::new(session).close().await;
@@ -67,11 +69,11 @@ impl ClaudeSession {
         }
     }
 
-    async fn shake_hands(&mut self, settings: Map<String, Value>) -> Result<(), AdapterError> {
+    async fn shake_hands(&mut self) -> Result<(), AdapterError> {
         let hooks = json!({ "PreToolUse": [{ "matcher": null, "hookCallbackIds": [HOOK] }] });
         self.must(json!({ "subtype": "initialize", "hooks": hooks })).await?;
-        if !settings.is_empty() {
-            self.must(json!({ "subtype": "apply_flag_settings", "settings": settings })).await?;
+        if !self.settings.is_empty() {
+            self.must(json!({ "subtype": "apply_flag_settings", "settings": self.settings })).await?;
         }
         if !self.open.mcp_servers.is_empty() {
             self.connect(false).await?;
@@ -107,6 +109,21 @@ impl ClaudeSession {
         Ok(())
     }
 
+    /// Puts the CLI into a permission mode of its own; a task does not begin in another one than it was given for.
+    async fn switch_to(&self, mode: &str) -> Result<(), AdapterError> {
+        if ask(&self.commands, |reply| Command::Mode { reply }).await? == mode {
+            return Ok(());
+        }
+        let told = self.must(json!({ "subtype": "set_permission_mode", "mode": mode })).await?;
+        match told.get("mode").and_then(Value::as_str).filter(|now| *now != mode) {
+            None => Ok(()),
+            Some(now) => {
+                let message = format!("Claude Code is in its mode {now} and not, as it was told, in {mode}");
+                Err(AdapterError::Runtime { message, raw: Some(told.clone()) })
+            }
+        }
+    }
+
     async fn must(&self, request: Value) -> Result<Value, AdapterError> {
         let subtype = request["subtype"].as_str().unwrap_or_default().to_owned();
         let called = ask::<CallResult>(&self.commands, |reply| Command::Call { request, reply });
@@ -137,18 +154,19 @@ impl RuntimeSession for ClaudeSession {
             self.must(json!({ "subtype": "set_model", "model": input.model })).await?;
             self.model.clone_from(&input.model);
         }
+        let mode = permission_mode(input.mode);
+        self.switch_to(mode).await?;
         let places = self.places.clone();
         let sources = tokio::task::spawn_blocking(move || places.read());
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
         let notices = std::mem::take(&mut self.notices);
-        let prompt = Prompt { content: content::prompt(&input), mode: permission_mode(input.mode), notices };
+        let prompt = Prompt { content: content::prompt(&input), notices };
         ask(&self.commands, |reply| Command::Prompt { prompt, drafts, reply }).await?;
         let task = RuntimeTask { drafts: receiver, control: Box::new(ClaudeTask(self.commands.clone())) };
         let sources = sources.await.unwrap_or_else(|_| ImplicitSources::disabled("they could not be read"));
         let mut sent = SentInput::of(&input, sources);
-        if let Some(config) = &self.open.input.runtime_config {
-            sent.input["runtime_config"] = json!(config);
-        }
+        sent.input["runtime_config"] =
+            json!({ "model": self.model, "permission_mode": mode, "settings": self.settings });
         Ok(StartedTask { input: sent, task })
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use roost_proto::canonical;
 use roost_proto::sources::{ImplicitSource, ImplicitSources, SourceKind};
+use serde_json::{Map, Value};
 
 use super::history;
 
@@ -14,6 +15,11 @@ const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 const MAX_BYTES: u64 = 1024 * 1024;
 /// More files than anybody has; the rest is not looked at.
 const MAX_FILES: usize = 256;
+
+/// Whether these settings switch off every hook, the host's among them.
+pub(super) fn disables_hooks(settings: &Map<String, Value>) -> bool {
+    settings.get("disableAllHooks").is_some_and(|value| *value != Value::Bool(false))
+}
 
 /// Where the CLI looks, and which of its three kinds of settings it was told to use.
 #[derive(Clone, Debug)]
@@ -46,6 +52,22 @@ impl Used {
 }
 
 impl Places {
+    /// The file with settings that switches off the hook by which the host sees every call; looks at the disk.
+    pub(super) fn without_hooks(&self) -> Option<PathBuf> {
+        let Used { user, project, local } = self.used;
+        let files = [
+            (MANAGED.into(), true),
+            (self.cwd.join(".claude/settings.local.json"), local),
+            (self.cwd.join(".claude/settings.json"), project),
+            (self.config.join("settings.json"), user),
+        ];
+        let mut used = files.into_iter().filter(|(_, used)| *used).map(|(path, _)| path);
+        used.find(|path: &PathBuf| {
+            let read = std::fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+            read.is_some_and(|settings: Map<_, _>| disables_hooks(&settings))
+        })
+    }
+
     /// Everything that is there now; looks at the disk.
     pub(super) fn read(&self) -> ImplicitSources {
         let mut sources = Vec::new();
@@ -119,6 +141,25 @@ mod tests {
             let args: Vec<_> = args.iter().map(OsString::from).collect();
             assert_eq!(Used::by(&args), expected, "{args:?}");
         }
+    }
+
+    #[test]
+    fn a_file_that_switches_off_hooks_is_found_where_it_is_used() {
+        let home = tempfile::TempDir::new().unwrap();
+        let (config, cwd) = (home.path().join(".claude"), home.path().join("work"));
+        std::fs::create_dir_all(cwd.join(".claude")).unwrap();
+        let project = cwd.join(".claude/settings.json");
+        let places = |project: bool| {
+            let used = Used { user: true, project, local: true };
+            Places { config: config.clone(), cwd: cwd.clone(), used }.without_hooks()
+        };
+        for (text, found) in
+            [(r#"{"disableAllHooks":false}"#, false), ("torn", false), (r#"{"disableAllHooks":true}"#, true)]
+        {
+            std::fs::write(&project, text).unwrap();
+            assert_eq!(places(true), found.then(|| project.clone()), "{text}");
+        }
+        assert_eq!(places(false), None);
     }
 
     #[test]

@@ -178,3 +178,23 @@ fn unknown(id: String, name: &str, kind: ToolKind, title: Option<String>, input:
     let (name, state) = (name.to_owned(), ItemStatus::InProgress);
     ToolItem { id, name, title, kind, input, may_ask: true, runs: false, state, output: None, result: None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rights_are_granted_as_they_were_asked_for_and_only_for_the_turn() {
+        let permissions = json!({ "network": { "enabled": true }, "fileSystem": null });
+        let asked = json!({ "threadId": "t", "turnId": "u", "itemId": "i", "cwd": "/w", "startedAtMs": 1,
+            "environmentId": null, "reason": "to fetch", "permissions": permissions });
+        let params = serde_json::value::to_raw_value(&asked).unwrap();
+        let ask = read("item/permissions/requestApproval", &params, &Tools::default()).unwrap();
+        let Ask::Tool { turn, item, wait } = ask else { panic!("{ask:?}") };
+        assert_eq!((turn.as_str(), item.id.as_str(), item.title.as_deref()), ("u", "i", Some("to fetch")));
+        assert_eq!(item.input, json!({ "permissions": permissions, "cwd": "/w", "reason": "to fetch" }));
+        let granted = json!({ "permissions": { "network": { "enabled": true } }, "scope": "turn" });
+        assert_eq!(wait.allow(), granted, "no right comes along that was not asked for");
+        assert_eq!(wait.deny("no"), json!({ "permissions": {}, "scope": "turn" }));
+    }
+}

@@ -70,13 +70,15 @@ pub(super) struct Parts {
     pub(super) tail: StderrTail,
     pub(super) control: Control,
     pub(super) note: TurnNote,
+    /// What is to be told with the first task.
+    pub(super) early: Vec<Draft>,
 }
 
 /// Starts the pump; it ends when the command channel closes or the server does.
 pub(super) fn start(parts: Parts) -> mpsc::Sender<Command> {
     let (commands, inbox) = mpsc::channel(WRITE_QUEUE);
     let (writer, outgoing) = mpsc::channel(WRITE_QUEUE);
-    let Parts { reader, writer: sink, stdin, stdout, stderr, tail, control, note } = parts;
+    let Parts { reader, writer: sink, stdin, stdout, stderr, tail, control, note, early } = parts;
     tokio::spawn(sink.run(outgoing));
     let pump = Pump {
         messages: reader,
@@ -91,7 +93,7 @@ pub(super) fn start(parts: Parts) -> mpsc::Sender<Command> {
         thread: None,
         turn: None,
         outbox: Vec::new(),
-        early: Vec::new(),
+        early,
         quiet: false,
     };
     tokio::spawn(pump.run());

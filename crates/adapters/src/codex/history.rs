@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use roost_engine::{PastMessage, PastSession};
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use roost_proto::time::Timestamp;
+use roost_proto::tool::{ToolManifest, ToolManifestEntry};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -50,6 +51,19 @@ struct Meta {
     /// A word, or something bigger for an agent that another one started.
     #[serde(default)]
     source: Value,
+    /// The host's tools that the thread was begun with.
+    #[serde(default)]
+    dynamic_tools: Option<Vec<HostTool>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HostTool {
+    name: String,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    input_schema: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -163,6 +177,19 @@ pub(super) fn file(home: &Path, id: &str) -> io::Result<Option<PathBuf>> {
 /// Whether a conversation was held in another working directory, which is for its file to say. Looks at the disk.
 pub(super) fn is_foreign(file: &Path, cwd: &Path) -> bool {
     head(file).ok().flatten().is_some_and(|head| !is_same(&head.cwd, cwd))
+}
+
+/// The host's tools that a conversation was begun with: Codex keeps offering them. Looks at the disk.
+pub(super) fn tools(home: &Path, id: &str) -> io::Result<Option<ToolManifest>> {
+    let Some(file) = file(home, id)? else { return Ok(None) };
+    let mut first = Vec::new();
+    BufReader::new(File::open(file)?).read_until(b'\n', &mut first)?;
+    let tools = read(&first).and_then(|line| line.read::<Meta>("session_meta")).and_then(|meta| meta.dynamic_tools);
+    let entry = |HostTool { name, description, input_schema }| {
+        let description = description.filter(|text: &String| !text.is_empty());
+        ToolManifestEntry { name, description, input_schema, schema_hash: None }
+    };
+    Ok(tools.map(|tools| ToolManifest { tools: tools.into_iter().map(entry).collect() }))
 }
 
 /// Whether two paths are one directory, whichever way leads there.
@@ -285,7 +312,8 @@ mod tests {
     fn every_kind_of_line_is_read() {
         let mut read = String::new();
         for (kind, example) in examples::examples("codex") {
-            let line: Line = serde_json::from_str(&example.to_string()).unwrap_or_else(|error| panic!("{kind}: {error}"));
+            let line: Line =
+                serde_json::from_str(&example.to_string()).unwrap_or_else(|error| panic!("{kind}: {error}"));
             writeln!(read, "{kind}:{}", examples::told(message(line))).unwrap();
         }
         insta::assert_snapshot!(read);

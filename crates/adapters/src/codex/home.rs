@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use roost_proto::canonical;
 use roost_proto::runtime::{AuthModel, AuthStatus, RuntimeEnv};
 use roost_proto::sources::{ImplicitSource, ImplicitSources, SourceKind};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::provider;
 use crate::acp::AgentCommand;
 
 /// Variables that hold an API key.
@@ -31,15 +32,19 @@ fn variable<'a>(command: &'a AgentCommand, env: &'a RuntimeEnv, name: &str) -> O
     own.or_else(|| env.env.get(name).map(String::as_str)).filter(|value| !value.is_empty())
 }
 
-/// Whether somebody is logged in: a key in the environment, or what `codex login` leaves. No secret is kept.
-pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv) -> AuthStatus {
+/// Whether somebody is logged in: a key in the environment, or what `codex login` leaves; or whether nobody has to be,
+/// because these settings or Codex's own name a provider that needs no login. No secret is kept.
+pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv, settings: &Map<String, Value>) -> AuthStatus {
     let CodexHome(home) = CodexHome::of(command, env);
+    let own = tokio::fs::read_to_string(home.join("config.toml")).await.unwrap_or_default();
+    let needs_login = provider::needs_login(settings, &own, |name| variable(command, env, name).is_some());
     let has_key = KEYS.iter().any(|key| variable(command, env, key).is_some());
     let login = tokio::fs::read(home.join("auth.json")).await.ok();
     let login = login.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok()).unwrap_or_default();
     let is_there = |field: &str| login.get(field).is_some_and(|value| !value.is_null());
     let (has_key, has_oauth) = (has_key || is_there("OPENAI_API_KEY"), is_there("tokens"));
-    let details = json!({ "configDir": home.display().to_string(), "hasApiKey": has_key, "hasOauth": has_oauth });
+    let details = json!({ "configDir": home.display().to_string(), "hasApiKey": has_key, "hasOauth": has_oauth,
+        "needsLogin": needs_login });
     AuthStatus {
         ok: true,
         logged_in: has_key || has_oauth,
@@ -50,8 +55,12 @@ pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv) -> Aut
 }
 
 /// How a person logs in, if nobody is.
-pub(super) async fn login_hint(command: &AgentCommand, env: &RuntimeEnv) -> Option<String> {
-    if auth_status(command, env).await.logged_in {
+pub(super) async fn login_hint(
+    command: &AgentCommand,
+    env: &RuntimeEnv,
+    settings: &Map<String, Value>,
+) -> Option<String> {
+    if auth_status(command, env, settings).await.is_ready() {
         return None;
     }
     let CodexHome(home) = CodexHome::of(command, env);

@@ -7,6 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use roost_engine::adapter::{AdapterError, OpenSession};
 use roost_process::records::Record;
 use roost_process::{Environment, Holder, Ladder, Launch, RunId};
+use roost_proto::payload::NoticeLevel;
 use roost_proto::runtime::RuntimeEnv;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
@@ -15,6 +16,7 @@ use super::connection::Parts;
 use super::home::CodexHome;
 use super::note::TurnNote;
 use super::socket::Socket;
+use super::{map, notify};
 use crate::acp::AgentCommand;
 
 /// Lines of stderr that may wait to be shown; the rest is only in the tail.
@@ -64,6 +66,14 @@ pub(super) fn environment(command: &AgentCommand, env: &RuntimeEnv) -> Environme
         all.set(name, value);
     }
     all
+}
+
+/// Roost's own variables about Codex: of the command, of the session, of the daemon. Codex sees none that it is not given.
+pub(super) fn variable(command: &AgentCommand, open: &OpenSession) -> impl Fn(&str) -> Option<String> {
+    move |name| {
+        let own = command.env.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+        own.or_else(|| open.env.env.get(name).cloned()).or(std::env::var(name).ok())
+    }
 }
 
 /// Starts a server under a holder and connects to it.
@@ -121,7 +131,9 @@ pub(super) async fn launch(
     };
     let (stdin, stdout, tail) = (Some(running.stdin), running.stdout, running.stderr);
     let note = TurnNote::within(socket.folder());
-    Ok((Parts { reader, writer, stdin, stdout, stderr, tail, control, note }, socket))
+    let early = notify::unused(variable(command, open)).map(|message| map::notice(NoticeLevel::Warning, message, None));
+    let early = early.into_iter().collect();
+    Ok((Parts { reader, writer, stdin, stdout, stderr, tail, control, note, early }, socket))
 }
 
 /// Takes over a server that outlived an earlier daemon, and when that was lost, in milliseconds since 1970.
@@ -138,7 +150,7 @@ pub(super) async fn adopt(holder: &Arc<Holder>, record: &Record, socket: &Socket
     let since = adopted.alone_since.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let (stdout, tail, control) = (adopted.stdout, adopted.stderr, adopted.control);
     let note = TurnNote::within(socket.folder());
-    let parts = Parts { reader, writer, stdin: None, stdout, stderr, tail, control, note };
+    let parts = Parts { reader, writer, stdin: None, stdout, stderr, tail, control, note, early: Vec::new() };
     Some((parts, u64::try_from(since).unwrap_or(u64::MAX)))
 }
 

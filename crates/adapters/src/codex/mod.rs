@@ -3,7 +3,7 @@
 //! Decisions:
 //! * One server per session, so that a session's end is a process's end and every thread of a server is the session's.
 //! * Codex is asked to ask about everything (`approvalPolicy: "untrusted"`) in every mode; the mode only chooses its
-//!   sandbox (see [`thread::Sandbox`]) and what our policy answers. What runs unasked all the same (searches of the web,
+//!   sandbox (see [`sandbox`]) and what our policy answers. What runs unasked all the same (searches of the web,
 //!   looks at images) is recorded as such.
 //! * A command or a change of files is reported when it is asked about, runs or is done: only the question tells all of
 //!   its input. A second question about the same call, for more rights, is another attempt.
@@ -30,8 +30,10 @@ mod note;
 mod notify;
 mod past;
 mod prompt;
+mod provider;
 mod questions;
 mod reader;
+mod sandbox;
 mod session;
 mod socket;
 mod thread;
@@ -142,11 +144,11 @@ impl RuntimeAdapter for CodexAdapter {
     }
 
     async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus {
-        home::auth_status(&self.command, env).await
+        home::auth_status(&self.command, env, &self.config).await
     }
 
     async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
-        home::login_hint(&self.command, env).await
+        home::login_hint(&self.command, env, &self.config).await
     }
 
     fn login(&self, env: &RuntimeEnv) -> Option<LoginCommand> {

@@ -3,12 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use roost_proto::tool::ToolManifest;
 use serde::{Deserialize, Serialize};
 
-use super::thread::Sandbox;
+use super::sandbox::Sandbox;
 
 /// A session as far as it can be known again. Holds no secret.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Note {
     /// Where it works.
     pub(super) cwd: PathBuf,
@@ -23,7 +24,7 @@ pub(super) struct Note {
 }
 
 /// A thread that Codex knows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Thread {
     /// Codex's id for it.
     pub(super) id: String,
@@ -31,6 +32,9 @@ pub(super) struct Thread {
     pub(super) sandbox: Option<Sandbox>,
     /// Files with instructions that Codex found.
     pub(super) instructions: Vec<String>,
+    /// The host's tools that it was begun with.
+    #[serde(default)]
+    pub(super) tools: Option<ToolManifest>,
 }
 
 impl Note {

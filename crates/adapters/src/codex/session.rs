@@ -13,19 +13,22 @@ use roost_process::Control;
 use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
 use roost_proto::mode::Mode;
+use roost_proto::tool::ToolManifest;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::calls::{CallResult, Reply};
 use super::connection::{Command, Decision, Parts, start};
 use super::failure::rejected;
+use super::history;
 use super::home::{self, CodexHome};
 use super::map::UNWANTED;
 use super::note::{Note, Thread};
 use super::past::PastState;
 use super::prompt;
+use super::sandbox::Sandbox;
 use super::socket::Socket;
-use super::thread::{self, Sandbox};
+use super::thread;
 
 /// How long Codex may take for one step of the handshake; tool servers start with a thread.
 const HANDSHAKE: Duration = Duration::from_secs(120);
@@ -145,12 +148,16 @@ impl CodexSession {
     async fn known(mut self, method: &'static str, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
         let Some(open) = &self.open else { return Err(gone()) };
         let sandbox = self.sandbox_of(open.mode);
-        let mut terms = thread::terms(open, sandbox);
+        let mut terms = thread::terms(open, sandbox, &self.note.settings);
         terms.insert("threadId".into(), native.as_str().into());
         terms.insert("excludeTurns".into(), true.into());
         match self.server.call(method, terms.into()).await? {
             Ok(answered) => {
-                self.bind(&answered, sandbox).await?;
+                // Only a thread that begins takes the host's tools; it keeps those.
+                let (home, id) = (self.note.home.clone(), native.clone());
+                let tools = tokio::task::spawn_blocking(move || history::tools(&home, id.as_str()));
+                let tools = tools.await.ok().and_then(Result::ok).flatten();
+                self.bind(&answered, sandbox, tools).await?;
                 Ok(self)
             }
             Err(error) if is_unknown(&error.message) => Err(AdapterError::UnknownSession(native.clone())),
@@ -161,15 +168,20 @@ impl CodexSession {
     async fn begin_thread(&mut self, input: &TaskInput) -> Result<(), AdapterError> {
         let Some(open) = &self.open else { return Err(gone()) };
         let sandbox = self.sandbox_of(input.mode);
-        let mut terms = thread::terms(open, sandbox);
+        let mut terms = thread::terms(open, sandbox, &self.note.settings);
         if let Some(manifest) = &input.tool_manifest {
             terms.insert("dynamicTools".into(), thread::host_tools(manifest));
         }
         let answered = self.server.call("thread/start", terms.into()).await?.map_err(rejected)?;
-        self.bind(&answered, sandbox).await
+        self.bind(&answered, sandbox, input.tool_manifest.clone()).await
     }
 
-    async fn bind(&mut self, answered: &Value, sandbox: Option<Sandbox>) -> Result<(), AdapterError> {
+    async fn bind(
+        &mut self,
+        answered: &Value,
+        sandbox: Option<Sandbox>,
+        tools: Option<ToolManifest>,
+    ) -> Result<(), AdapterError> {
         let Some(id) = answered.pointer("/thread/id").and_then(Value::as_str).map(str::to_owned) else {
             let message = "Codex made a thread without an id".into();
             return Err(AdapterError::Runtime { message, raw: None });
@@ -177,14 +189,14 @@ impl CodexSession {
         let found = answered.get("instructionSources").and_then(Value::as_array).into_iter().flatten();
         let instructions = found.filter_map(|path| Some(path.as_str()?.to_owned())).collect();
         self.server.tell(Command::Bind { thread: id.clone() }).await?;
-        self.note.thread = Some(Thread { id, sandbox, instructions });
+        self.note.thread = Some(Thread { id, sandbox, instructions, tools });
         self.note.write(self.server.socket.folder()).await;
         Ok(())
     }
 
     /// The sandbox of a mode, unless the settings name one.
     fn sandbox_of(&self, mode: Mode) -> Option<Sandbox> {
-        (!self.note.settings.iter().any(|name| name == "sandbox_mode")).then(|| Sandbox::of(mode))
+        Sandbox::unless_set(&self.note.settings, mode, true)
     }
 }
 
@@ -216,14 +228,16 @@ impl RuntimeSession for CodexSession {
         begun.await?;
         thread.sandbox = sandbox;
         let sources = home::sources(&self.note.home, &self.note.cwd, &thread.instructions).await;
+        let tool_manifest = thread.tools.clone();
         let is_noted = changed.is_none() && model.is_none();
         self.note.model = model.or(self.note.model.take());
         if !is_noted {
             self.note.write(self.server.socket.folder()).await;
         }
-        let mut sent = SentInput::of(&input, sources);
+        let told = TaskInput { tool_manifest, ..input };
+        let mut sent = SentInput::of(&told, sources);
         let Note { model, settings, .. } = &self.note;
-        let told = json!({ "model": model, "sandbox": sandbox.map(Sandbox::name), "settings": settings });
+        let told = json!({ "model": model, "sandbox": sandbox.map(Sandbox::label), "settings": settings });
         sent.input["runtime_config"] = told;
         let control = Box::new(CodexTask(self.server.commands.clone()));
         Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control } })

@@ -1,65 +1,16 @@
 //! The words in which a thread and its turns are asked for.
 
 use roost_engine::adapter::{McpServerTransport, OpenSession};
-use roost_proto::mode::Mode;
 use roost_proto::tool::ToolManifest;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+
+use super::sandbox::Sandbox;
 
 /// Asked about everything: the host decides, in every mode. Codex refuses this word in its settings and takes it here.
 const APPROVAL: &str = "untrusted";
 
-/// What a mode lets Codex's own sandbox do, besides asking.
-///
-/// | mode | sandbox | asks |
-/// |---|---|---|
-/// | plan | read-only | always, and the policy refuses writes |
-/// | ask, accept-edits, auto | workspace-write, no network | always; the policy answers what the mode allows |
-/// | yolo | danger-full-access | always; the policy answers yes |
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Sandbox {
-    ReadOnly,
-    Workspace,
-    Full,
-}
-
-impl Sandbox {
-    /// The sandbox of a mode.
-    pub(super) fn of(mode: Mode) -> Self {
-        match mode {
-            Mode::Plan => Self::ReadOnly,
-            Mode::Ask | Mode::AcceptEdits | Mode::Auto => Self::Workspace,
-            Mode::Yolo => Self::Full,
-        }
-    }
-
-    /// Its name in Codex's settings.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::ReadOnly => "read-only",
-            Self::Workspace => "workspace-write",
-            Self::Full => "danger-full-access",
-        }
-    }
-
-    /// The same as a turn wants it.
-    fn policy(self) -> Value {
-        match self {
-            Self::ReadOnly => json!({ "type": "readOnly", "networkAccess": false }),
-            Self::Workspace => json!({
-                "type": "workspaceWrite",
-                "writableRoots": [],
-                "networkAccess": false,
-                "excludeTmpdirEnvVar": false,
-                "excludeSlashTmp": false,
-            }),
-            Self::Full => json!({ "type": "dangerFullAccess" }),
-        }
-    }
-}
-
-/// What every request for a thread says.
-pub(super) fn terms(open: &OpenSession, sandbox: Option<Sandbox>) -> Map<String, Value> {
+/// What every request for a thread says, beside settings of these names.
+pub(super) fn terms(open: &OpenSession, sandbox: Option<Sandbox>, settings: &[String]) -> Map<String, Value> {
     let mut config = Map::new();
     // So that the agent can ask in every mode; Codex warns about everything it calls unfinished.
     config.insert("features.default_mode_request_user_input".into(), true.into());
@@ -70,6 +21,10 @@ pub(super) fn terms(open: &OpenSession, sandbox: Option<Sandbox>) -> Map<String,
             McpServerTransport::Stdio { command, args, env } => json!({ "command": command, "args": args, "env": env }),
         };
         config.insert(format!("mcp_servers.{}", server.name), value);
+    }
+    let is_set = |name: &str| settings.iter().any(|set| name.starts_with(set.as_str()));
+    if let Some((name, on)) = sandbox.and_then(Sandbox::network).filter(|(name, _)| !is_set(name)) {
+        config.insert(name.into(), on.into());
     }
     let mut terms = Map::new();
     terms.insert("cwd".into(), open.env.cwd.clone().into());

@@ -1,41 +1,53 @@
-//! Which Codex is installed, asked once.
+//! Which Codex is installed.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use roost_engine::adapter::Availability;
 use roost_process::Holder;
 use roost_proto::runtime::RuntimeEnv;
-use tokio::sync::OnceCell;
 
 use super::launch::environment;
 use crate::acp::AgentCommand;
-use crate::asking;
+use crate::asking::Versions;
 
 /// The first version whose app server speaks WebSocket on a unix socket (2026-04-30), which all else is built on.
 const APP_SERVER: [u64; 3] = [0, 128, 0];
 
-/// The version, once it is known; one that did not answer is asked again.
-#[derive(Debug, Default)]
-pub(super) struct Version(OnceCell<String>);
+/// The version.
+#[derive(Default)]
+pub(super) struct Version {
+    versions: Versions,
+    /// What was told last.
+    last: Mutex<Option<String>>,
+}
 
 impl Version {
     /// Whether Codex is there, and which.
     pub(super) async fn look(&self, holder: &Arc<Holder>, command: &AgentCommand, env: &RuntimeEnv) -> Availability {
-        let path = environment(command, env).get("PATH").map(|path| path.to_string_lossy().into_owned());
-        if let Err(error) = roost_process::find_program(&command.program, path.as_deref()).await {
-            let reason = format!("{error}; install it with `npm install -g @openai/codex`, or set its `command`");
-            return Availability::Missing { reason };
+        let env = environment(command, env);
+        let path = env.get("PATH").map(|path| path.to_string_lossy().into_owned());
+        match roost_process::find_program(&command.program, path.as_deref()).await {
+            Ok(program) => {
+                let version = self.versions.of(&program, holder, command, env).await;
+                self.last.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&version);
+                Availability::Installed { version }
+            }
+            Err(error) => {
+                let reason = format!("{error}; install it with `npm install -g @openai/codex`, or set its `command`");
+                Availability::Missing { reason }
+            }
         }
-        let asked = self
-            .0
-            .get_or_try_init(|| async { asking::version(holder, command, environment(command, env)).await.ok_or(()) });
-        Availability::Installed { version: asked.await.ok().cloned() }
     }
 
-    /// The version, if it is known and too old for the app server. One that does not tell is taken for a new one.
+    /// The version, if it was told last and is too old for the app server. One that does not tell is taken for a new one.
     pub(super) fn too_old(&self) -> Option<String> {
-        self.0.get().filter(|version| numbers(version).is_some_and(|numbers| numbers < APP_SERVER)).cloned()
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.clone().filter(|version| is_too_old(version))
     }
+}
+
+fn is_too_old(version: &str) -> bool {
+    numbers(version).is_some_and(|numbers| numbers < APP_SERVER)
 }
 
 /// The three numbers of a version; what comes before a release counts as the release.
@@ -62,7 +74,7 @@ mod tests {
             ("0.x.1", false),
         ];
         for (version, is_old) in table {
-            assert_eq!(Version(OnceCell::new_with(Some(version.into()))).too_old().is_some(), is_old, "{version}");
+            assert_eq!(is_too_old(version), is_old, "{version}");
         }
         assert_eq!(Version::default().too_old(), None);
     }

@@ -27,7 +27,7 @@ pub(super) fn capabilities() -> RuntimeCapabilities {
         resume_model: ResumeModel::Native,
         tool_replay_safety: ToolReplaySafety::RequiresReapproval,
         mcp_support: McpSupport::ClientOnly,
-        mcp_transports: Some(vec![McpTransport::Stdio, McpTransport::Http, McpTransport::Sse]),
+        mcp_transports: Some(vec![McpTransport::Stdio, McpTransport::Http]),
         cancellation_model: CancellationModel::BestEffort,
         supported_isolation_modes: vec![RuntimeIsolationMode::Subprocess],
         recommended_isolation_mode: RuntimeIsolationMode::Subprocess,

@@ -18,6 +18,8 @@ pub(super) struct GeminiSession {
     mode: &'static str,
     home: PathBuf,
     cwd: PathBuf,
+    /// The settings for everybody on the machine.
+    system: Vec<PathBuf>,
     /// Held until nothing of Gemini is left.
     _lock: Lock,
     /// What Gemini is told besides messages; of its settings only the names, because values can be secrets.
@@ -35,10 +37,11 @@ impl GeminiSession {
     ) -> Result<Self, AdapterError> {
         let mode = native_mode(open.mode);
         acp.set_mode(mode).await?;
-        let home = auth::home(&launch::variables(command, &open.env));
+        let variables = launch::variables(command, &open.env);
+        let (home, system) = (auth::home(&variables), sources::system(&variables));
         let settings: Vec<_> = settings.keys().collect();
         let told = json!({ "model": open.input.model, "settings": settings });
-        Ok(Self { acp, mode, home, cwd: open.env.cwd.clone().into(), told, _lock: lock })
+        Ok(Self { acp, mode, home, cwd: open.env.cwd.clone().into(), system, told, _lock: lock })
     }
 }
 
@@ -63,7 +66,7 @@ impl RuntimeSession for GeminiSession {
             self.mode = mode;
         }
         let mut started = self.acp.start_task(input).await?;
-        started.input.implicit_sources = sources::read(self.home.clone(), self.cwd.clone()).await;
+        started.input.implicit_sources = sources::read(self.home.clone(), self.cwd.clone(), self.system.clone()).await;
         started.input.input["runtime_config"] = self.told.clone();
         started.input.input["runtime_config"]["mode"] = mode.into();
         Ok(started)

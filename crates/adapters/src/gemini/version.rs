@@ -1,15 +1,14 @@
-//! Which Gemini CLI is installed, asked once.
+//! Which Gemini CLI is installed.
 
 use std::sync::Arc;
 
 use roost_engine::adapter::Availability;
 use roost_process::Holder;
 use roost_proto::runtime::RuntimeEnv;
-use tokio::sync::OnceCell;
 
 use super::launch::environment;
 use crate::acp::AgentCommand;
-use crate::asking;
+use crate::asking::Versions;
 
 /// The oldest version that Roost was tried with; earlier ones keep their sessions otherwise.
 const OLDEST: [u32; 2] = [0, 61];
@@ -26,22 +25,23 @@ pub(super) fn too_old(version: &str) -> Option<String> {
     })
 }
 
-/// The version, once it is known; one that did not answer is asked again.
-#[derive(Debug, Default)]
-pub(super) struct Version(OnceCell<String>);
+/// The version.
+#[derive(Default)]
+pub(super) struct Version(Versions);
 
 impl Version {
     /// Whether Gemini is there, and which.
     pub(super) async fn look(&self, holder: &Arc<Holder>, command: &AgentCommand, env: &RuntimeEnv) -> Availability {
-        let path = environment(command, env).get("PATH").map(|path| path.to_string_lossy().into_owned());
-        if let Err(error) = roost_process::find_program(&command.program, path.as_deref()).await {
-            let reason = format!("{error}; install it with `npm install -g @google/gemini-cli`, or set its `command`");
-            return Availability::Missing { reason };
-        }
-        let asked = self
-            .0
-            .get_or_try_init(|| async { asking::version(holder, command, environment(command, env)).await.ok_or(()) });
-        let version = asked.await.ok().cloned();
+        let env = environment(command, env);
+        let path = env.get("PATH").map(|path| path.to_string_lossy().into_owned());
+        let program = match roost_process::find_program(&command.program, path.as_deref()).await {
+            Ok(program) => program,
+            Err(error) => {
+                let how = "install it with `npm install -g @google/gemini-cli`, or set its `command`";
+                return Availability::Missing { reason: format!("{error}; {how}") };
+            }
+        };
+        let version = self.0.of(&program, holder, command, env).await;
         match version.as_deref().and_then(too_old) {
             Some(reason) => Availability::Missing { reason },
             None => Availability::Installed { version },

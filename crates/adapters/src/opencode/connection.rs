@@ -215,12 +215,11 @@ impl Pump {
         Ok((asked.native, said))
     }
 
-    /// OpenCode does not withdraw what it waits for when it is stopped.
+    /// What OpenCode waits for it does not withdraw when it is stopped; that is done when the turn is over.
     fn cancel(&mut self) -> Result<(), AdapterError> {
         let turn = self.turn.as_mut().filter(|turn| !turn.over);
         let turn = turn.ok_or_else(|| AdapterError::NotPending("a stop".into()))?;
         turn.cancelled = true;
-        turn.questions.clear();
         Ok(())
     }
 

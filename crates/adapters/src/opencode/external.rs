@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use roost_engine::NAMESPACE;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession};
 use roost_proto::runtime::{AuthModel, AuthStatus, RuntimeEnv};
 use serde::{Deserialize, Serialize};
@@ -103,13 +104,15 @@ impl ServerUrl {
     pub(super) fn check(&self, settings: &Map<String, Value>, open: &OpenSession) -> Result<(), AdapterError> {
         let refused = |what: &str| {
             AdapterError::Spawn(format!(
-                "{what} cannot be given to the OpenCode server at {self}, which runs already; configure them there"
+                "{what} cannot be given to the OpenCode server at {self}, which runs already; what it is to have is configured there"
             ))
         };
         let given = [
             ("settings", !settings.is_empty()),
             ("tool servers", !open.mcp_servers.is_empty()),
             ("variables", !open.input.variables.is_empty()),
+            ("a home of the session's own (isolation)", open.env.isolation.is_some()),
+            ("a credential namespace", open.env.credential_namespace != NAMESPACE),
         ];
         given.iter().find(|(_, is_given)| *is_given).map_or(Ok(()), |(what, _)| Err(refused(what)))
     }

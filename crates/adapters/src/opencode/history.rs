@@ -285,14 +285,14 @@ mod tests {
         for (kind, mut example) in examples::examples("opencode") {
             let told = match kind.split('/').next().unwrap() {
                 "part" => {
-                    let part: Part =
-                        serde_json::from_value(example["data"].take()).unwrap_or_else(|error| panic!("{kind}: {error}"));
+                    let part: Part = serde_json::from_value(example["data"].take())
+                        .unwrap_or_else(|error| panic!("{kind}: {error}"));
                     let by = Info { role: "assistant".into(), time: Created::default() };
                     examples::told(said(&by, std::iter::once(part)))
                 }
                 "message" => {
-                    let info: Info =
-                        serde_json::from_value(example["data"].take()).unwrap_or_else(|error| panic!("{kind}: {error}"));
+                    let info: Info = serde_json::from_value(example["data"].take())
+                        .unwrap_or_else(|error| panic!("{kind}: {error}"));
                     format!(" by {}", info.role)
                 }
                 "session" => " see above".into(),

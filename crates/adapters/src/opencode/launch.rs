@@ -25,7 +25,7 @@ const READY: &str = "opencode server listening on http://";
 /// The name that goes with the password.
 const USER: &str = "opencode";
 /// OpenCode's settings as a variable.
-const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
+pub(super) const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 
 /// Switches against what OpenCode would fetch from elsewhere by itself.
 const SWITCHES: [(&str, &str); 5] = [

@@ -93,19 +93,22 @@ impl OpencodeAdapter {
         known: Option<&RuntimeSessionId>,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
+        if let Some(url) = &self.external {
+            url.check(&settings, &open)?;
+        }
+        if let Availability::Missing { reason } = self.availability(&open.env).await {
+            return Err(AdapterError::Spawn(reason));
+        }
         let command = self.command.of_session(&open);
         let server = match &self.external {
-            Some(url) => {
-                url.check(&settings, &open)?;
-                (None, url.client(&command, &open.env))
-            }
+            Some(url) => (None, url.client(&command, &open.env)),
             None => {
                 let _turn = self.starting.lock().await;
                 let (server, client) = launch::launch(&self.holder, &command, &open, &settings).await?;
                 (Some(server), client)
             }
         };
-        let folders = Folders::of(&command, &open.env);
+        let folders = self.external.is_none().then(|| Folders::of(&command, &open.env));
         Ok(Box::new(OpencodeSession::open(server, open, folders, &settings, (known, &self.locks)).await?))
     }
 }
@@ -145,12 +148,12 @@ impl RuntimeAdapter for OpencodeAdapter {
     async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus {
         match &self.external {
             Some(url) => url.auth_status(),
-            None => home::auth_status(&self.command, env, self.config.contains_key("provider")).await,
+            None => home::auth_status(&self.command, env, &self.config).await,
         }
     }
 
     async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
-        if self.config.contains_key("provider") || self.auth_status(env).await.logged_in {
+        if self.auth_status(env).await.is_ready() {
             return None;
         }
         let program = self.command.program.to_string_lossy();

@@ -31,6 +31,11 @@ impl Errand {
         let body = json!({ "reply": "reject", "message": reason });
         Self { path: format!("/permission/{permission}/reply"), body }
     }
+
+    /// Takes a question off the server, which would ask it again for ever. It ends the turn that asks.
+    pub(super) fn drop_question(question: &str) -> Self {
+        Self { path: format!("/question/{question}/reject"), body: json!({}) }
+    }
 }
 
 /// Reads events into the outbox; the parts of the pump that reading touches.
@@ -93,9 +98,12 @@ impl Reader<'_> {
             }
             Event::Permission(permission) => turn.mapper.tools.asked(permission, self.outbox),
             Event::PermissionReplied(replied) => turn.mapper.tools.settled(&replied.request),
+            Event::Question(question) if self.family.has(&question.session) && turn.cancelled => {
+                self.errands.push(Errand::drop_question(&question.id));
+            }
             Event::Question(question) if self.family.has(&question.session) => {
                 let (question, asked) = questions::of(question);
-                if !turn.cancelled && !turn.questions.contains_key(&question.question_id) {
+                if !turn.questions.contains_key(&question.question_id) {
                     turn.questions.insert(question.question_id.clone(), asked);
                     self.outbox.push(Fact::Question(question).into());
                 }
@@ -188,6 +196,7 @@ impl Reader<'_> {
         // They stay with the server for ever.
         let stale = turn.mapper.tools.drop_pending();
         self.errands.extend(stale.iter().map(|stale| Errand::refuse(stale, "the task is over")));
+        self.errands.extend(turn.questions.drain().map(|(_, asked)| Errand::drop_question(&asked.native)));
         if let Some(last) = turn.prompts.iter().max() {
             self.last_prompt.clone_from(last);
         }

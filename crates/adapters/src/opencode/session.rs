@@ -11,6 +11,7 @@ use roost_engine::adapter::{
 use roost_process::Control;
 use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use roost_proto::sources::ImplicitSources;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -37,7 +38,8 @@ pub(super) struct OpencodeSession {
     _lock: Lock,
     native: String,
     open: OpenSession,
-    folders: Folders,
+    /// Where it reads settings and instructions, if the process is ours.
+    folders: Option<Folders>,
     settings: Vec<String>,
 }
 
@@ -46,7 +48,7 @@ impl OpencodeSession {
     pub(super) async fn open(
         (server, client): (Option<Server>, Client),
         open: OpenSession,
-        folders: Folders,
+        folders: Option<Folders>,
         settings: &Map<String, Value>,
         (known, locks): (Option<&RuntimeSessionId>, &Locks),
     ) -> Result<Self, AdapterError> {
@@ -77,6 +79,14 @@ impl OpencodeSession {
     /// What OpenCode is told besides messages; of its settings only the names, because values can be secrets.
     fn told(&self) -> Value {
         json!({ "model": self.open.input.model, "settings": self.settings })
+    }
+
+    /// What OpenCode reads by itself, as far as that is on this disk.
+    async fn sources(&self) -> ImplicitSources {
+        match &self.folders {
+            Some(folders) => home::sources(folders.clone(), self.open.env.cwd.clone().into()).await,
+            None => ImplicitSources::disabled("the server is somebody else's, and what it reads is not known"),
+        }
     }
 
     async fn prompt(&self, input: &TaskInput) -> Result<Value, AdapterError> {
@@ -149,8 +159,9 @@ impl RuntimeSession for OpencodeSession {
             let _ = self.commands.send(Command::Forget).await;
             return Err(error.into());
         }
-        let sources = home::sources(self.folders.clone(), self.open.env.cwd.clone().into());
-        let mut sent = SentInput::of(&input, sources.await);
+        // It has no place for the host's tools.
+        let told = TaskInput { tool_manifest: None, ..input };
+        let mut sent = SentInput::of(&told, self.sources().await);
         sent.input["runtime_config"] = self.told();
         let control = Box::new(OpencodeTask { commands: self.commands.clone(), native: self.native.clone() });
         Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control } })

@@ -1,38 +1,39 @@
-//! Which OpenCode is installed, asked once.
+//! Which OpenCode is installed.
 
 use std::sync::Arc;
 
 use roost_engine::adapter::Availability;
 use roost_process::Holder;
 use roost_proto::runtime::RuntimeEnv;
-use tokio::sync::OnceCell;
 
 use super::launch::environment;
 use crate::acp::AgentCommand;
-use crate::asking;
+use crate::asking::Versions;
 
 /// How it is installed and brought up to date.
 pub(super) const INSTALL: &str = "`npm install -g opencode-ai@latest`";
 /// The oldest that Roost was tried with: its server's events and requests change between versions.
 const OLDEST: [u64; 2] = [1, 18];
-/// The version, once it is known; one that did not answer is asked again.
-#[derive(Debug, Default)]
-pub(super) struct Version(OnceCell<String>);
+
+/// The version.
+#[derive(Default)]
+pub(super) struct Version(Versions);
 
 impl Version {
     /// Whether OpenCode is there, and which.
     pub(super) async fn look(&self, holder: &Arc<Holder>, command: &AgentCommand, env: &RuntimeEnv) -> Availability {
-        let path = environment(command, env).get("PATH").map(|path| path.to_string_lossy().into_owned());
-        if let Err(error) = roost_process::find_program(&command.program, path.as_deref()).await {
-            let reason = format!("{error}; install it with {INSTALL}, or set its `command`");
-            return Availability::Missing { reason };
-        }
-        let asked = self
-            .0
-            .get_or_try_init(|| async { asking::version(holder, command, environment(command, env)).await.ok_or(()) });
-        match asked.await.ok() {
-            Some(version) if is_too_old(version) => Availability::Missing { reason: too_old(version, INSTALL) },
-            version => Availability::Installed { version: version.cloned() },
+        let env = environment(command, env);
+        let path = env.get("PATH").map(|path| path.to_string_lossy().into_owned());
+        let program = match roost_process::find_program(&command.program, path.as_deref()).await {
+            Ok(program) => program,
+            Err(error) => {
+                let reason = format!("{error}; install it with {INSTALL}, or set its `command`");
+                return Availability::Missing { reason };
+            }
+        };
+        match self.0.of(&program, holder, command, env).await {
+            Some(version) if is_too_old(&version) => Availability::Missing { reason: too_old(&version, INSTALL) },
+            version => Availability::Installed { version },
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use roost_engine::adapter::AdapterError;
-use roost_engine::{Error, NewSession, Prompt};
+use roost_engine::{Accepted, Error, NewSession, Prompt};
 use roost_log::{Log, Retention, RowKind};
 use roost_proto::content::{TranscriptContentBlock as Block, TranscriptMessage, TranscriptRole as Role};
+use roost_proto::event::{EventBody, NormalizedEvent};
 use roost_proto::ids::SessionId;
 use roost_proto::mode::Mode;
 use roost_proto::registry::RuntimeStatus;
@@ -170,8 +171,29 @@ async fn a_runtime_that_cannot_change_its_model_is_started_anew_with_it() {
     let opening = host.runtimes().opening().await;
     let How::Resume(open, _) = &opening.how else { panic!("{:?}", opening.how) };
     assert_eq!(open.input.model.as_deref(), Some("bigger"));
-    assert_eq!(opening.accept().task().await.input().model.as_deref(), Some("bigger"));
+    let mut runtime = opening.accept();
+    let agent = runtime.task().await;
+    assert_eq!(agent.input().model.as_deref(), Some("bigger"));
+    host.wait_until(&session, "the model is the session's", names_model("bigger")).await;
     assert_eq!(host.record(&session).await.model.as_deref(), Some("bigger"));
+    host.stop().await;
+}
+
+fn names_model(model: &'static str) -> impl Fn(&NormalizedEvent) -> bool {
+    move |event| matches!(&event.body, EventBody::SessionUpdated(update) if update.model.as_deref() == Some(model))
+}
+
+#[tokio::test]
+async fn a_model_that_the_runtime_refuses_does_not_become_the_sessions() {
+    let mut host = Harness::start().await;
+    let session = host.session().await;
+    let wrong = Prompt { model: Some("wrong".into()), ..Prompt::text("one") };
+    let Accepted::Started(task) = host.engine.prompt(session.as_str(), wrong).await.unwrap() else { panic!() };
+    let mut runtime = host.runtimes().session().await;
+    runtime.refuse_task(AdapterError::Unsupported("choose a model")).await;
+    host.wait_for_end(&session, &task).await;
+    assert!(!host.events(&session).await.iter().any(names_model("wrong")));
+    assert_eq!(host.record(&session).await.model, None);
     host.stop().await;
 }
 

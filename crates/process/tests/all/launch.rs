@@ -2,7 +2,9 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use roost_process::{Environment, Error, Exit, Isolation, Namespace, isolate, remove_ephemeral_leftovers, tree};
+use roost_process::{
+    Environment, EphemeralDir, Error, Exit, Isolation, Namespace, isolate, remove_ephemeral_leftovers, tree,
+};
 use rustix::process::Signal;
 
 use crate::support::{PROBE, Place, all_lines, assert_nothing_left, patient, quick, ready};
@@ -182,8 +184,14 @@ async fn an_ephemeral_home_is_removed_at_the_end_and_after_a_crash() {
 
     let forgotten = isolate(Isolation::Ephemeral, base.path(), &namespace, "s2", &mut env).await.unwrap();
     std::mem::forget(forgotten);
-    remove_ephemeral_leftovers(base.path().into()).await.unwrap();
+    let alive = isolate(Isolation::Ephemeral, base.path(), &namespace, "s3", &mut env).await.unwrap();
+    std::mem::forget(alive);
+    let alive = EphemeralDir::of_running(base.path(), &namespace, "s3");
+    remove_ephemeral_leftovers(base.path().into(), &[&alive]).await.unwrap();
     assert!(!base.path().join("default/session-s2").exists());
+    assert!(base.path().join("default/session-s3/home").exists(), "its session goes on");
+    alive.remove().await.unwrap();
+    assert!(!base.path().join("default/session-s3").exists());
 }
 
 #[tokio::test]

@@ -39,6 +39,9 @@ wire! {
         /// Where it was before it was renamed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         old_path: Option<String>,
+        /// The name is not UTF-8: `path` shows it with replacements and names no file, but its folder can be named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_utf8: Option<bool>,
     }
 }
 

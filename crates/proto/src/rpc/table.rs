@@ -262,7 +262,7 @@ method_table! {
     GitPull = "git/pull" (GitPullParams) -> GitPullResult, Operate, Change;
     /// Looks what a remote has.
     GitFetch = "git/fetch" (GitFetchParams) -> GitFetchResult, Operate, Change;
-    /// Ends a push, pull or fetch that runs.
+    /// Ends whatever git does in a workspace now.
     GitCancel = "git/cancel" (GitParams) -> Done, Operate, Change;
     /// Lists branches, here and as last seen elsewhere.
     GitBranches = "git/branches" (GitParams) -> GitBranchesResult, Observe, Read;

@@ -69,11 +69,21 @@ pub struct AuthStatus {
 }
 
 impl AuthStatus {
+    fn has(&self, field: &str) -> Option<bool> {
+        self.details.as_ref()?.get(field)?.as_bool()
+    }
+
+    /// Whether the runtime can be used: somebody is logged in, or nobody has to be (`needsLogin` in its details).
+    pub fn is_ready(&self) -> bool {
+        self.logged_in || self.has("needsLogin") == Some(false)
+    }
+
     /// Whether somebody is logged in and how, in a few words.
     pub fn summary(&self) -> &'static str {
-        let has = |field: &str| self.details.as_ref().and_then(|details| details.get(field)?.as_bool()) == Some(true);
+        let has = |field: &str| self.has(field) == Some(true);
         match self {
             Self { ok: false, .. } | Self { auth_model: AuthModel::Unknown, .. } => "unknown",
+            Self { logged_in: false, .. } if self.is_ready() => "not needed",
             Self { logged_in: false, .. } => "no",
             _ if has("hasApiKey") => "yes, by a key",
             _ if has("hasOauth") || has("hasCredentials") => "yes, by an account",

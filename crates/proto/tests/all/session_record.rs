@@ -84,6 +84,7 @@ fn a_record_follows_its_session_from_created_over_started_to_completed() {
         runtime_config: None,
         runtime_config_hash: None,
         messages: 0,
+        unknown_messages: 0,
         hidden: false,
         adopted: None,
         forked: None,

@@ -223,7 +223,7 @@ section! {
         isolation: Option<Isolation> = None,
         /// The model that its sessions use unless they name another.
         model: Option<String> = None,
-        /// Its own settings, passed on and never interpreted: its settings document, or Codex's `-c` keys.
+        /// Its own settings, passed on as they are: its settings document, or Codex's `-c` keys; none for ACP agents.
         config: Map<String, Value> = Map::new(),
     }
 }

@@ -5,6 +5,7 @@ use testkit::scripted_agent::{MODELS, MODELS_BY};
 
 use crate::contract::{play, this_binary};
 use crate::kit::{Place, answer, of_type, session_id};
+use crate::terminal::CTRL_D;
 
 /// A place where the scripted agent can be used, with these lines about it and these variables.
 fn place(more: &str, env: &str) -> Place {
@@ -84,4 +85,19 @@ fn settings_that_the_agent_would_never_see_are_refused_with_what_to_use_instead(
         assert!(why.contains("settings") && why.contains("args") && why.contains("env"), "{why}");
     }
     run(&place, &["--runtime", "scripted", "--runtime-config", "{}", "say"], 0);
+}
+
+#[test]
+fn messages_that_mean_nothing_are_kept_and_counted_also_those_between_two_tasks() {
+    let place = place("", "");
+    let mut talk = place.terminal(&["run", "--runtime", "scripted"]);
+    talk.shows("> ").types("later\n").shows("Wait for it.").shows("\n> ");
+    talk.types("unknown\n").shows("Nobody understood that.").shows("\n> ").types(CTRL_D);
+    talk.ended(0);
+    let session: Value = serde_json::from_str(&place.run(&["sessions", "--json"]).ended(0).stdout).unwrap();
+    assert_eq!(session["unknown_messages"], 3, "{session}");
+    let log = place.run(&["log", "--json", session["session_id"].as_str().unwrap()]).ended(0).stdout;
+    let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kept = of_type(&events, "runtime.notice").into_iter().any(|event| event["runtime"]["raw"]["to"] == "snow");
+    assert!(kept, "{log}");
 }

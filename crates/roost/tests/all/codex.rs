@@ -1,5 +1,6 @@
 //! The real Codex through its adapter, against the scripted model.
 
+mod asking;
 mod exec;
 mod faults;
 pub(crate) mod live;

@@ -4,13 +4,11 @@
 mod agents;
 mod lies;
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use roost_adapters::acp::{AcpAdapter, AgentCommand};
-use roost_engine::adapter::{McpServer, McpServerTransport};
 use roost_process::{Holder, Ladder};
 use roost_proto::runtime::RuntimeName;
 use testkit::contract::{Recall, Script, Subject, UseServer, Write};
@@ -76,12 +74,6 @@ fn make_demo(records: PathBuf) -> Subject {
 fn make_acp(records: PathBuf) -> Subject {
     let command = AgentCommand { program: this_binary(), args: play("scripted_agent"), env: Vec::new() };
     let adapter = Arc::new(AcpAdapter::new(RuntimeName::from_id("scripted"), "Scripted", command, holder(records)));
-    let transport = McpServerTransport::Stdio {
-        command: this_binary().into(),
-        args: play("tool_server").into_iter().map(|word| word.into_string().unwrap()).collect(),
-        env: BTreeMap::new(),
-    };
-    let server = McpServer { name: "weather".into(), transport };
     let forget = |home: &Path| std::fs::remove_dir_all(home.join(SESSIONS)).unwrap();
     let script = Script {
         say: "say",
@@ -94,7 +86,7 @@ fn make_acp(records: PathBuf) -> Subject {
         question: Some("question"),
         unknown_message: Some("unknown"),
         recall: Some(Recall { prompt: "recall", proof: "write note.txt", forget: Some(forget) }),
-        use_server: Some(UseServer { server, prompt: "server", proof: WEATHER }),
+        use_server: Some(UseServer { servers: agents::weather(), prompt: "server", proof: WEATHER }),
     };
     Subject { adapter, script }
 }

@@ -77,3 +77,24 @@ fn runtimes_say_whether_and_how_somebody_is_logged_in_where_their_sessions_live(
     place.configure("[runtimes.claude]\ncommand = 'true'\nisolation = 'namespaced'");
     assert_eq!(logins(&place)[1], expect("claude", false, "no"), "another home, another login");
 }
+
+#[test]
+fn an_agent_with_a_provider_of_its_own_needs_no_login_and_is_the_default() {
+    let place = Place::new();
+    let program = place.work().join("codex");
+    fs::write(&program, "#!/bin/sh\necho 9.9.9").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let provider =
+        "[runtimes.codex.config.model_providers.own]\nbase_url = 'http://127.0.0.1:9/v1'\nenv_key = 'OWN_KEY'";
+    place.configure(&format!(
+        "[runtimes.codex]\ncommand = {program:?}\n[runtimes.codex.env]\nOWN_KEY = 'x'\n\
+         [runtimes.codex.config]\nmodel_provider = 'own'\n{provider}\n[runtimes.claude]\nstatus = 'disabled'\n"
+    ));
+    let listed = place.command(&["runtimes", "--json"]).env("PATH", "/usr/bin:/bin").output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let codex =
+        listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).find(|one| one["id"] == "codex");
+    let codex = codex.unwrap_or_else(|| panic!("{listed}"));
+    assert_eq!((&codex["login"], &codex["isDefault"]), (&"not needed".into(), &true.into()), "{codex}");
+    assert_eq!(codex.get("reason").filter(|reason| !reason.is_null()), None, "{codex}");
+}

@@ -62,7 +62,7 @@ fn every_known_agent_says_how_to_log_in() {
         ("claude-agent-acp", "claude auth login"),
         ("codex-acp", "codex login"),
         ("qwen", "qwen"),
-        ("copilot", "copilot login"),
+        ("copilot", "type /login"),
         ("goose", "goose configure"),
         ("cline", "cline auth"),
     ] {

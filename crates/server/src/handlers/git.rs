@@ -16,7 +16,7 @@ use roost_proto::rpc::{
 use roost_workspace::git::{Change, DiffLimits, FileDiff, Git, GitState, NewCommit, Push, Side};
 use roost_workspace::{Error, RelPath};
 
-use super::file;
+use super::{file, routing};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::size::size;
@@ -43,14 +43,27 @@ impl<'a> Repository<'a> {
     }
 
     /// Does something to the repository when its turn has come, and tells everyone what came of it.
-    async fn change<T>(
+    async fn change<T, F: Future<Output = Result<T, Error>>>(
         &self,
-        operation: &str,
-        work: impl Future<Output = Result<T, Error>>,
+        operation: &'static str,
+        work: impl FnOnce(Git) -> F,
         told: impl FnOnce(&T, &mut GitOperationCompletedPayload),
     ) -> Result<T, Fault> {
         let _turn = self.turn().await;
-        self.tell(operation, work.await, told).await
+        let done = self.followed(operation, work).await;
+        self.tell(operation, done, told).await
+    }
+
+    /// Talks to another machine and touches no file here, so that nobody has to wait for it.
+    async fn talk<T, F: Future<Output = Result<T, Error>>>(
+        &self,
+        operation: &'static str,
+        work: impl FnOnce(Git) -> F,
+        told: impl FnOnce(&T, &mut GitOperationCompletedPayload),
+    ) -> Result<T, Fault> {
+        self.context.give_way();
+        let done = self.followed(operation, work).await;
+        self.tell(operation, done, told).await
     }
 
     async fn turn(&self) -> tokio::sync::OwnedMutexGuard<()> {
@@ -60,10 +73,11 @@ impl<'a> Repository<'a> {
     /// Tells everyone what came of something.
     async fn tell<T>(
         &self,
-        operation: &str,
+        operation: &'static str,
         result: Result<T, Error>,
         told: impl FnOnce(&T, &mut GitOperationCompletedPayload),
     ) -> Result<T, Fault> {
+        let result = result.map_err(|error| error.during(operation));
         let mut completed = GitOperationCompletedPayload {
             workspace_id: self.entry.id.clone(),
             operation: operation.to_owned(),
@@ -96,6 +110,17 @@ impl<'a> Repository<'a> {
         if let Err(error) = self.context.host.log.keep(Vec::new(), vec![host_event(body.into())]).await {
             tracing::error!(%error, "What was done with a repository could not be recorded.");
         }
+    }
+
+    /// The session that is named as whoever did the work, which must be one of this workspace.
+    async fn session(&self, id: Option<&str>) -> Result<Option<String>, Fault> {
+        let Some(id) = id else { return Ok(None) };
+        let record = self.context.host.session(id).await?;
+        if routing::belongs(&record, &self.entry) {
+            return Ok(Some(record.session_id.to_string()));
+        }
+        let why = format_args!("the session {id} works in another workspace than {:?}", self.entry.name);
+        Err(Fault::params(why).with("field", "session_id").with("session_id", id))
     }
 
     fn name(&self) -> String {
@@ -140,6 +165,7 @@ impl Room {
         let mut files = Vec::new();
         for change in changes {
             let file = GitFile {
+                not_utf8: change.raw.as_ref().map(|_| true),
                 path: change.path.clone(),
                 status: change.status.into(),
                 additions: change.additions,
@@ -271,7 +297,7 @@ pub(crate) async fn stage(context: &Context<'_>, params: GitPathsParams) -> Resu
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let told =
         |(): &(), completed: &mut GitOperationCompletedPayload| completed.files_affected = Some(paths.len() as u64);
-    repository.change("stage", repository.git.stage(&paths), told).await?;
+    repository.change("stage", async |git| git.stage(&paths).await, told).await?;
     Ok(GitStageResult { success: true, staged: params.paths })
 }
 
@@ -280,33 +306,37 @@ pub(crate) async fn unstage(context: &Context<'_>, params: GitPathsParams) -> Re
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let told =
         |(): &(), completed: &mut GitOperationCompletedPayload| completed.files_affected = Some(paths.len() as u64);
-    repository.change("unstage", repository.git.unstage(&paths), told).await?;
+    repository.change("unstage", async |git| git.unstage(&paths).await, told).await?;
     Ok(GitUnstageResult { success: true, unstaged: params.paths })
 }
 
 pub(crate) async fn discard(context: &Context<'_>, params: GitPathsParams) -> Result<GitDiscardResult, Fault> {
     let paths = parsed(&params.paths)?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let work = repository.git.discard(&paths);
     let discarded = repository
-        .change("discard", work, |files, completed| completed.files_affected = Some(files.len() as u64))
+        .change(
+            "discard",
+            async |git| git.discard(&paths).await,
+            |files, completed| completed.files_affected = Some(files.len() as u64),
+        )
         .await?;
     Ok(GitDiscardResult { success: true, discarded })
 }
 
 pub(crate) async fn commit(context: &Context<'_>, params: GitCommitParams) -> Result<GitCommitResult, Fault> {
-    let session = match &params.session_id {
-        Some(id) => Some(context.host.session(id).await?.session_id.to_string()),
-        None => None,
-    };
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let session = repository.session(params.session_id.as_deref()).await?;
     let new = NewCommit { message: params.message, session };
     let committed = repository
-        .change("commit", repository.git.commit(&new), |committed, completed| {
-            completed.sha = Some(committed.sha.clone());
-            completed.files_affected = Some(committed.files as u64);
-            completed.message = Some(format!("Committed {} file(s): {}", committed.files, committed.subject));
-        })
+        .change(
+            "commit",
+            async |git| git.commit(&new).await,
+            |committed, completed| {
+                completed.sha = Some(committed.sha.clone());
+                completed.files_affected = Some(committed.files as u64);
+                completed.message = Some(format!("Committed {} file(s): {}", committed.files, committed.subject));
+            },
+        )
         .await?;
     // What is committed stays committed, whatever becomes of the push.
     let push_error = match params.push {

@@ -1,6 +1,7 @@
 //! One file per area of the method table: each handler checks, calls the engine or the log, and shapes the answer.
 
 pub(crate) mod agent;
+mod amending;
 mod answering;
 mod attaching;
 pub(crate) mod discovering;

@@ -17,6 +17,7 @@ use roost_proto::secret::Secret;
 use roost_proto::session::SessionRecord;
 use serde_json::{Value, json};
 
+use super::amending::{amended, only_for_new};
 use super::attaching::Attached;
 use super::git::worktree;
 use super::routing::Named;
@@ -46,6 +47,7 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         only_for_new(&params)?;
         let (workspace, cwd) = (params.workspace_id.as_deref(), params.cwd.as_deref());
         let record = routing::hosted(context, Named { id, workspace, cwd, agent_type }, mode).await?;
+        let record = amended(context, record, &params, mode).await?;
         return attached(context, record, "attached").await;
     }
     let (mut cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref())?;
@@ -56,6 +58,7 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         && let Some(record) = latest(context, entry, agent_type).await?
     {
         only_for_new(&params)?;
+        let record = amended(context, record, &params, mode).await?;
         let outcome = if shape::is_live(&record) { "existing" } else { "attached" };
         return attached(context, record, outcome).await;
     }
@@ -110,24 +113,6 @@ fn check_size(field: &str, bytes: usize, most: usize) -> Result<(), Fault> {
 /// Refuses a name that is too long.
 pub(super) fn check_title(title: Option<&String>) -> Result<(), Fault> {
     check_size("title", title.map_or(0, String::len), NAME)
-}
-
-/// Refuses what only a new session can be given, rather than pretend.
-fn only_for_new(params: &SessionStartParams) -> Result<(), Fault> {
-    let named = [
-        ("env", params.env.is_some()),
-        ("isolation", params.isolation.is_some()),
-        ("credential_namespace", params.credential_namespace.is_some()),
-        ("worktree", params.worktree == Some(true)),
-    ];
-    match named.iter().find(|(_, is_there)| *is_there) {
-        None => Ok(()),
-        Some((field, _)) => {
-            let why =
-                format_args!("{field} is for a new session and this one is there; say mode \"new\" without an id");
-            Err(Fault::params(why).with("field", field))
-        }
-    }
 }
 
 fn check_namespace(name: Option<&str>) -> Result<(), Fault> {

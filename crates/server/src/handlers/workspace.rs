@@ -16,6 +16,7 @@ use super::routing::Named;
 use super::{history, routing, shape, watching};
 use crate::connection::Connection;
 use crate::dispatch::{Context, PAGE_BYTES};
+use crate::host::Host;
 use crate::workspaces::{Entry, NewWorkspace};
 use crate::{fault, live};
 
@@ -23,6 +24,8 @@ use crate::{fault, live};
 const SESSIONS: usize = 50;
 /// Repositories that are looked at at once.
 const PROBES: usize = 10;
+/// Workspaces that a client begins to follow at once.
+const AT_ONCE: usize = 4;
 /// How long a look may take.
 const PROBE_TIME: Duration = Duration::from_secs(5);
 /// Bytes that one session of a list takes, roughly and at most.
@@ -128,6 +131,10 @@ pub(crate) async fn add(context: &Context<'_>, params: WorkspaceAddParams) -> Re
         create_if_missing: params.create_if_missing.unwrap_or_default(),
     };
     let entry = context.host.workspaces.add(new).await?;
+    for connection in context.host.presence.live_everywhere() {
+        let (host, entry) = (context.host.clone(), entry.clone());
+        context.host.tasks.spawn(async move { follow(&host, &connection, &entry).await });
+    }
     shaped(context, &entry).await
 }
 
@@ -186,15 +193,25 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: WorkspaceParams) ->
     let id = entry.id.to_string();
     let connection = context.connected()?;
     let subscribed = connection.workspaces(|all| _ = all.insert(id.clone()));
-    follow(context, connection, &entry).await;
+    // The first one makes others silent.
+    connection.set_live_everywhere(false);
+    connection.live().retain(|followed, _| subscribed.contains(followed));
+    follow(context.host, connection, &entry).await;
     Ok(SubscribeResult { success: true, workspace_id: id, subscribed })
 }
 
 /// Tells a client what happens in a workspace. One that cannot be watched has its other events all the same.
-pub(super) async fn follow(context: &Context<'_>, connection: &Arc<Connection>, entry: &Entry) {
-    match context.host.live.follow(context.host, connection, entry).await {
-        Ok(feed) => _ = connection.live().insert(entry.id.to_string(), feed),
-        Err(fault) => _ = connection.send(live::failed(entry.id.as_str(), &fault.message)).await,
+pub(super) async fn follow(host: &Arc<Host>, connection: &Arc<Connection>, entry: &Entry) {
+    let id = entry.id.to_string();
+    connection.live().entry(id.clone()).or_default();
+    match host.live.follow(host, connection, entry).await {
+        Ok(feed) => {
+            // Whoever changed their mind meanwhile has no place for it any more.
+            if let Some(place) = connection.live().get_mut(&id) {
+                *place = Some(feed);
+            }
+        }
+        Err(fault) => _ = connection.send(live::failed(&id, &fault.message)).await,
     }
 }
 
@@ -219,8 +236,11 @@ pub(crate) async fn subscribe_all(context: &Context<'_>, _: NoParams) -> Result<
     let connection = context.connected()?;
     connection.workspaces(std::collections::BTreeSet::clear);
     watching::look_away(context, connection);
+    connection.set_live_everywhere(true);
     let all = context.host.workspaces.all();
-    futures::future::join_all(all.iter().map(|entry| follow(context, connection, entry))).await;
+    // Each of them looks at all of its files first.
+    let follow = |entry| follow(context.host, connection, entry);
+    stream::iter(all.iter()).for_each_concurrent(AT_ONCE, follow).await;
     Ok(SubscribeAllResult { success: true, is_filtering: false })
 }
 

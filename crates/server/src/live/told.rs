@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
+use roost_proto::ids::WorkspaceId;
+use roost_proto::payload::GitBranchChangedPayload;
 use roost_workspace::git::{DiffLimits, Git};
 use roost_workspace::watch::{Change, ChangeKind, Follow, Live, Why};
-use roost_workspace::{RelPath, Repository};
+use roost_workspace::{GitDir, RelPath, Repository};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use crate::connection::ephemeral;
+use crate::host::Host;
+use crate::workspaces::host_event;
 
 /// Changes that are told one by one at most.
 const EACH: usize = 64;
@@ -23,15 +27,26 @@ const NAMED: usize = 64 << 10;
 
 /// Tells all who follow a workspace what happens there.
 pub(super) struct Teller {
+    host: Arc<Host>,
+    workspace: WorkspaceId,
     id: String,
     repository: Arc<Repository>,
     messages: broadcast::Sender<Utf8Bytes>,
     last: Option<Status>,
+    /// The branch that was last known.
+    branch: Option<String>,
 }
 
 impl Teller {
-    pub(super) fn new(id: String, repository: Arc<Repository>, messages: broadcast::Sender<Utf8Bytes>) -> Self {
-        Self { id, repository, messages, last: None }
+    pub(super) fn new(
+        host: Arc<Host>,
+        workspace: WorkspaceId,
+        repository: Arc<Repository>,
+        branch: Option<String>,
+        messages: broadcast::Sender<Utf8Bytes>,
+    ) -> Self {
+        let id = workspace.to_string();
+        Self { host, workspace, id, repository, messages, last: None, branch }
     }
 
     pub(super) async fn run(mut self, mut follow: Follow) {
@@ -40,6 +55,7 @@ impl Teller {
                 Live::Files(changes) => self.files(&changes).await,
                 Live::Rescanned(changed, why) => self.tell(rescanned(&self.id, changed as u64, reason(why))),
                 Live::Git => {
+                    self.branch().await;
                     let now = status(&self.id, &self.repository).await;
                     // Much of what git writes leaves everything as it was.
                     if now.is_some() && now != self.last {
@@ -49,6 +65,25 @@ impl Teller {
                 }
                 Live::Failed(error) => self.tell(super::failed(&self.id, &error.to_string())),
             }
+        }
+    }
+
+    /// Records that another branch is checked out, unless the call that did it has.
+    async fn branch(&mut self) {
+        let Some(now) = branch(&self.repository).await else { return };
+        let recorded = self.host.live.take_switched(&self.id);
+        let Some(before) = recorded.or(self.branch.replace(now.clone())) else { return };
+        if before == now {
+            return;
+        }
+        let switched = GitBranchChangedPayload {
+            workspace_id: self.workspace.clone(),
+            from_branch: before,
+            to_branch: now,
+            session_id: None,
+        };
+        if let Err(error) = self.host.log.keep(Vec::new(), vec![host_event(switched.into())]).await {
+            tracing::error!(%error, "That another branch is checked out could not be recorded.");
         }
     }
 
@@ -86,6 +121,13 @@ impl Teller {
         // Nobody is there between two who follow.
         let _ = self.messages.send(message);
     }
+}
+
+/// The branch of a workspace's repository, if it has one.
+pub(super) async fn branch(repository: &Repository) -> Option<String> {
+    let root = repository.root().clone();
+    let look = move || GitDir::of(root.path()).filter(GitDir::is_top).and_then(|git| git.branch());
+    tokio::task::spawn_blocking(look).await.ok().flatten()
 }
 
 fn changed(id: &str, change: &Change) -> Utf8Bytes {

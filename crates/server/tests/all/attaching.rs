@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use roost_proto::content::TranscriptContentBlock;
+use roost_proto::mode::Mode;
 use serde_json::{Value, json};
 
 use crate::kit::Door;
@@ -83,6 +84,34 @@ async fn a_file_is_found_below_the_folder_and_from_afar_nowhere_else() {
 }
 
 #[tokio::test]
+async fn a_session_that_is_there_takes_its_name_its_model_and_its_mode_for_the_next_task() {
+    let mut door = Door::open().await;
+    let mut client = door.client().await;
+    let scene = door.scene(&mut client).await;
+    let ways = [json!({ "session_id": scene.session }), json!({ "workspace_id": scene.workspace })];
+    for (mut start, (title, model, mode)) in ways.into_iter().zip([("One", "big", "plan"), ("Two", "small", "auto")]) {
+        let change = json!({ "title": title, "model": model, "permission_mode": mode, "runtime_config": {} });
+        start.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        let attached = client.call("session/start", start.clone()).await.unwrap();
+        assert_eq!(attached["session_id"], json!(scene.session));
+        let state = client.call("session/state", json!({ "session_id": scene.session })).await.unwrap();
+        let told = (&state["summary"], &state["model"], &state["mode"]);
+        assert_eq!(told, (&json!(title), &json!(model), &json!(mode)), "{start}");
+    }
+    // The same once more changes nothing, so nothing is written.
+    let read = json!({ "session_id": scene.session });
+    let before = client.call("log/read", read.clone()).await.unwrap();
+    let same = json!({ "session_id": scene.session, "permission_mode": "auto", "model": "small" });
+    client.call("session/start", same).await.unwrap();
+    assert_eq!(client.call("log/read", read).await.unwrap(), before);
+    assert_eq!(scene.agent.input().mode, Mode::Ask, "the task that runs goes on as it began");
+    scene.agent.finish().await;
+    client.call("session/send", json!({ "session_id": scene.session, "prompt": "go" })).await.unwrap();
+    let (_runtime, task) = door.runtimes().task().await;
+    assert_eq!((task.input().model.as_deref(), task.input().mode), (Some("small"), Mode::Auto));
+}
+
+#[tokio::test]
 async fn what_only_a_new_session_can_have_is_refused_for_one_that_is_there() {
     let mut door = Door::open().await;
     let mut client = door.local().await;
@@ -93,7 +122,12 @@ async fn what_only_a_new_session_can_have_is_refused_for_one_that_is_there() {
     });
     let started = client.call("session/start", new).await.unwrap();
     let session = started["session_id"].as_str().unwrap();
-    for field in [json!({ "env": {} }), json!({ "isolation": "shared" }), json!({ "credential_namespace": "x" })] {
+    for field in [
+        json!({ "env": {} }),
+        json!({ "isolation": "shared" }),
+        json!({ "credential_namespace": "x" }),
+        json!({ "runtime_config": { "theme": "dark" } }),
+    ] {
         for mut start in [json!({ "session_id": session }), json!({ "workspace_id": workspace })] {
             start.as_object_mut().unwrap().extend(field.as_object().unwrap().clone());
             let refused = client.call("session/start", start).await.unwrap_err();

@@ -1,5 +1,9 @@
 //! The repository of a workspace, over the socket and over HTTP, with the real git.
 
+mod refused;
+mod slow;
+mod worktrees;
+
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -99,31 +103,6 @@ async fn commits_go_out_and_come_in_with_progress_and_conflicts_are_results() {
 }
 
 #[tokio::test]
-async fn a_push_that_hangs_is_cancelled_by_whoever_likes() {
-    use std::os::unix::fs::PermissionsExt;
-    let door = Door::open_with(unlimited).await;
-    let (mut client, terminal, id) = stage(&door).await;
-    let (script, mark) = (terminal.folder.with_file_name("hang"), terminal.folder.with_file_name("started"));
-    std::fs::write(&script, format!("#!/bin/sh\ntouch {}\nexec sleep 600\n", mark.display())).unwrap();
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-    terminal.git(&["config", "core.sshCommand", script.to_str().unwrap()]);
-    terminal.git(&["remote", "add", "origin", "ssh://example.invalid/x"]);
-    let of = json!({ "workspace_id": id });
-    assert_eq!(client.call("git/cancel", of.clone()).await.unwrap()["success"], false);
-    let pushing = client.ask("git/push", json!({ "workspace_id": id, "set_upstream": true })).await;
-    testkit::soon("a push that hangs", async {
-        while !mark.exists() {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
-    })
-    .await;
-    assert_eq!(client.call("git/cancel", of).await.unwrap()["success"], true);
-    let ended = client.answer(pushing).await.unwrap_err();
-    assert_eq!((&ended["code"], &ended["data"]["kind"]), (&json!(-32031), &json!("CANCELLED")));
-    assert_eq!(client.event("git_operation_completed").await["success"], false);
-}
-
-#[tokio::test]
 async fn a_log_is_paged_with_its_graph() {
     let door = Door::open_with(unlimited).await;
     let (mut client, terminal, id) = stage(&door).await;
@@ -149,40 +128,6 @@ async fn what_is_put_aside_comes_back() {
     assert_eq!(client.call("git/stash/list", of.clone()).await.unwrap()["count"], 1);
     assert_eq!(client.call("git/stash/pop", of).await.unwrap()["has_conflicts"], false);
     assert_eq!(terminal.read("file"), "changed\n");
-}
-
-#[tokio::test]
-async fn bad_names_paths_and_repositories_have_a_clear_code_each() {
-    let door = Door::open_with(unlimited).await;
-    let mut client = door.client().await;
-    let id = door.workspace().await;
-    let of = json!({ "workspace_id": id });
-    let none = client.call("git/status", of.clone()).await.unwrap_err();
-    assert_eq!((&none["code"], &none["data"]["code"]), (&json!(-32030), &json!("NOT_A_GIT_REPO")));
-    assert_eq!(client.call("git/state", of.clone()).await.unwrap()["state"], "no_git");
-    Terminal::open(&door);
-    let table = [
-        ("git/fetch", json!({ "remote": "--upload-pack=x" }), -32602),
-        ("git/checkout", json!({ "branch": "-b" }), -32602),
-        ("git/log", json!({ "branch": "--output=x" }), -32602),
-        ("git/merge", json!({ "branch": "a..b" }), -32602),
-        ("git/remote/add", json!({ "name": "x", "url": "ext::sh -c id" }), -32602),
-        ("git/diff", json!({ "path": "../secret" }), -32022),
-        ("git/diff", json!({ "path": "/etc/passwd" }), -32022),
-        ("git/stage", json!({ "paths": ["../secret"] }), -32022),
-        ("git/discard", json!({ "paths": ["a\u{0}b"] }), -32022),
-        ("git/discard", json!({ "paths": [] }), -32031),
-        ("git/stage", json!({ "paths": ["nowhere"] }), -32031),
-        ("git/push", json!({}), -32031),
-        ("git/commit", json!({ "message": "nothing" }), -32031),
-        ("git/commit", json!({}), -32602),
-        ("git/status", json!({ "workspace_id": "nobody" }), -32054),
-        ("workspace/worktree/add", json!({ "name": "../x" }), -32602),
-    ];
-    for (method, params, code) in table {
-        let fault = client.call(method, params).await.unwrap_err();
-        assert_eq!(fault["code"], code, "{method}: {fault}");
-    }
 }
 
 #[tokio::test]
@@ -212,48 +157,6 @@ async fn workspaces_tell_how_their_repositories_are_and_one_that_is_gone_spoils_
     let gone = json!({ "workspace_id": listed["workspaces"][1]["id"] });
     let status = client.call("workspace/status", gone).await.unwrap();
     assert_eq!(status["git_tracker_state"], "unavailable");
-}
-
-#[tokio::test]
-async fn a_session_works_in_its_own_worktree_and_its_work_is_merged() {
-    let door = Door::open_with(unlimited).await;
-    let (mut client, terminal, id) = stage(&door).await;
-    let started = client.call("session/start", json!({ "workspace_id": id, "worktree": true })).await.unwrap();
-    assert_eq!((&started["outcome"], &started["workspace_id"]), (&json!("started"), &id));
-    let folder = PathBuf::from(started["project_path"].as_str().unwrap());
-    assert!(folder.starts_with(terminal.folder.join(".roost/worktrees")), "{folder:?}");
-    let listed = client.call("workspace/worktree/list", json!({ "workspace_id": id })).await.unwrap();
-    let worktree = &listed["worktrees"][1];
-    assert_eq!((&worktree["session_id"], &worktree["is_main"]), (&started["session_id"], &json!(false)));
-    let name = worktree["name"].clone();
-    assert_eq!(worktree["branch"], format!("roost/{}", name.as_str().unwrap()));
-
-    std::fs::write(folder.join("file"), "by the agent\n").unwrap();
-    let of = json!({ "workspace_id": id, "name": name });
-    let diff = client.call("workspace/worktree/diff", of.clone()).await.unwrap();
-    assert_eq!(diff["diffs"][0]["path"], "file");
-    let refused = client.call("workspace/worktree/merge", of.clone()).await.unwrap_err();
-    assert_eq!(refused["data"]["kind"], "UNCOMMITTED_CHANGES");
-    let merge = json!({ "workspace_id": id, "name": name, "message": "agent's work" });
-    assert_eq!(client.call("workspace/worktree/merge", merge).await.unwrap()["success"], true);
-    assert_eq!(terminal.read("file"), "by the agent\n");
-    client.call("workspace/worktree/discard", of).await.unwrap();
-    assert!(!folder.exists());
-    let history = client.call("workspace/session/history", json!({ "workspace_id": id })).await.unwrap();
-    assert_eq!(history["total"], 1, "the session stays the workspace's");
-}
-
-#[tokio::test]
-async fn a_commit_names_the_session_that_made_it_if_wanted() {
-    let door = Door::open_with(unlimited).await;
-    let (mut client, terminal, id) = stage(&door).await;
-    let started = client.call("session/start", json!({ "workspace_id": id, "mode": "new" })).await.unwrap();
-    terminal.write("file", "x\n");
-    terminal.git(&["add", "--all"]);
-    let commit = json!({ "workspace_id": id, "message": "made by it", "session_id": started["session_id"] });
-    client.call("git/commit", commit).await.unwrap();
-    let message = terminal.git(&["log", "-1", "--format=%B"]);
-    assert!(message.ends_with(&format!("Roost-Session: {}", started["session_id"].as_str().unwrap())), "{message}");
 }
 
 #[tokio::test]

@@ -202,3 +202,54 @@ async fn one_watcher_serves_all_who_follow_a_workspace_and_ends_with_the_last_of
     })
     .await;
 }
+
+#[tokio::test]
+async fn another_branch_is_recorded_once_whoever_checks_it_out() {
+    let (door, id) = stage().await;
+    let mut client = door.client().await;
+    client.call("events/subscribe", json!({ "format": "cdev" })).await.unwrap();
+    subscribe(&mut client, &id).await;
+    git(&door, &["checkout", "--quiet", "-b", "terminal"]);
+    let switched = client.event("git_branch_changed").await;
+    assert_eq!((&switched["from_branch"], &switched["to_branch"]), (&json!("main"), &json!("terminal")), "{switched}");
+    let checkout = |branch: &str| json!({ "workspace_id": id["workspace_id"], "branch": branch });
+    client.call("git/checkout", checkout("main")).await.unwrap();
+    status_until(&mut client, |status| status["branch"] == "main").await;
+    git(&door, &["checkout", "--quiet", "terminal"]);
+    status_until(&mut client, |status| status["branch"] == "terminal").await;
+    let recorded = door.harness.types(&roost_proto::ids::SessionId::host()).await;
+    assert_eq!(recorded.iter().filter(|name| *name == "git.branch.changed").count(), 3, "{recorded:?}");
+}
+
+#[tokio::test]
+async fn who_follows_everything_follows_what_comes_later_until_one_is_named() {
+    let (door, id) = stage().await;
+    let mut client = door.client().await;
+    client.call("workspace/subscribeAll", json!({})).await.unwrap();
+    let other = door.harness.home.path().join("other");
+    fs::create_dir(&other).unwrap();
+    let added = door.local().await.call("workspace/add", json!({ "path": other })).await.unwrap();
+    let told = async {
+        // It is followed soon after it was added.
+        for n in 0.. {
+            fs::write(other.join("file"), n.to_string()).unwrap();
+            let changed = tokio::time::timeout(std::time::Duration::from_millis(300), client.event("file_changed"));
+            if let Ok(changed) = changed.await {
+                return changed["workspace_id"].clone();
+            }
+        }
+        unreachable!()
+    };
+    assert_eq!(soon("the new workspace is followed", told).await, added["id"]);
+
+    subscribe(&mut client, &id).await;
+    fs::write(other.join("unheard"), "").unwrap();
+    fs::write(folder(&door).join("file"), "heard\n").unwrap();
+    loop {
+        let changed = client.event("file_changed").await;
+        assert_ne!(changed["path"], "unheard", "{changed}");
+        if changed["workspace_id"] == id["workspace_id"] {
+            break;
+        }
+    }
+}

@@ -89,8 +89,8 @@ pub struct Recall {
 /// How a tool server is used.
 #[derive(Clone)]
 pub struct UseServer {
-    /// The server.
-    pub server: McpServer,
+    /// The same server over every transport that the runtime claims; where it does not matter, the first is used.
+    pub servers: Vec<McpServer>,
     /// The prompt.
     pub prompt: &'static str,
     /// What is in the answer if the server was reached.
@@ -165,7 +165,7 @@ macro_rules! contract {
             16 the_same_conversation_twice_is_the_same_story,
             17 a_second_task_goes_on_in_the_same_session,
             18 a_session_goes_on_in_a_new_process_and_runs_no_tool_again,
-            19 a_tool_server_is_reached_over_a_transport_that_is_claimed,
+            19 a_tool_server_is_reached_over_every_transport_that_is_claimed,
             20 an_unknown_message_is_kept_as_it_came,
         }
     };

@@ -1,6 +1,6 @@
 //! How a session goes on with a new process, and with the tool servers that it is given.
 
-use roost_engine::adapter::McpServerTransport;
+use roost_engine::adapter::{McpServer, McpServerTransport};
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
 use roost_proto::event::{EventBody, NormalizedEvent};
 use roost_proto::ids::SessionId;
@@ -69,18 +69,26 @@ async fn told(stage: &Stage, events: &[NormalizedEvent]) -> Vec<TranscriptMessag
     Vec::deserialize(&input["messages"]).unwrap()
 }
 
-/// 19. A tool server is reached over a transport that the runtime claims.
-pub async fn a_tool_server_is_reached_over_a_transport_that_is_claimed(stage: &mut Stage) -> Found {
+/// 19. A tool server is reached over every transport that the runtime claims.
+pub async fn a_tool_server_is_reached_over_every_transport_that_is_claimed(stage: &mut Stage) -> Found {
     let claims = stage.capabilities().await;
     let client = matches!(claims.mcp_support, McpSupport::ClientOnly | McpSupport::Both);
     let Some(used) = stage.script.use_server.clone() else { return not_claimed("mcpSupport", client) };
-    let session = stage.session(Mode::Ask).await;
-    let events = stage.run_allowing(&session, used.prompt).await;
-    honest("mcpSupport", client, text(&events).contains(used.proof));
-    let transport = match used.server.transport {
+    assert!(client, "mcpSupport is not claimed, but a server is to be used");
+    for claimed in claims.mcp_transports.into_iter().flatten() {
+        let server = used.servers.iter().find(|server| transport(server) == claimed);
+        let server = server.unwrap_or_else(|| panic!("{claimed:?} is claimed, but no server can be reached over it"));
+        stage.host().home.offer(server);
+        let session = stage.session(Mode::Ask).await;
+        let events = stage.run_allowing(&session, used.prompt).await;
+        honest(&format!("mcpTransports {claimed:?}"), true, text(&events).contains(used.proof));
+    }
+    Found::Kept
+}
+
+fn transport(server: &McpServer) -> McpTransport {
+    match server.transport {
         McpServerTransport::Http { .. } => McpTransport::Http,
         McpServerTransport::Stdio { .. } => McpTransport::Stdio,
-    };
-    assert!(claims.mcp_transports.iter().flatten().any(|claimed| *claimed == transport), "{transport:?}");
-    Found::Kept
+    }
 }

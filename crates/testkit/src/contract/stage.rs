@@ -1,10 +1,10 @@
 //! Where a runtime is put on trial: an engine over its adapter, a log, a working directory and a home of its own.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use roost_engine::adapter::{Answer, RuntimeAdapter};
+use roost_engine::adapter::{Answer, McpServer, RuntimeAdapter};
 use roost_engine::{
     Accepted, Approver, Config, Decision, Engine, Environments, NewSession, Prompt, Response, ResponseTo, Runtimes,
 };
@@ -41,6 +41,8 @@ pub struct Stage {
 pub(super) struct Place {
     dir: TempDir,
     make: Box<dyn Fn(PathBuf) -> Subject>,
+    /// The tool server that sessions are opened with; the subject's first, unless a test wants another.
+    offered: Arc<Mutex<Option<McpServer>>>,
 }
 
 impl Place {
@@ -51,6 +53,11 @@ impl Place {
     /// The runtime's `HOME`.
     pub(super) fn home(&self) -> PathBuf {
         self.dir.path().join("home")
+    }
+
+    /// Gives this tool server to every session from now on.
+    pub(super) fn offer(&self, server: &McpServer) {
+        *self.offered.lock().unwrap() = Some(server.clone());
     }
 
     fn records(&self) -> PathBuf {
@@ -73,8 +80,10 @@ impl Place {
         let (base, namespaces) = (self.environment(), self.dir.path().join("namespaces"));
         let environments = Environments { base, namespaces, isolation: Isolation::Shared };
         let mut config = Config::new(environments, self.records(), self.dir.path().join("artifacts"));
-        if let Some(used) = subject.script.use_server.clone() {
-            config.mcp_servers = Arc::new(move |_| vec![used.server.clone()]);
+        if let Some(used) = &subject.script.use_server {
+            let (offered, first) = (self.offered.clone(), used.servers[0].clone());
+            config.mcp_servers =
+                Arc::new(move |_| vec![offered.lock().unwrap().clone().unwrap_or_else(|| first.clone())]);
         }
         let engine = Engine::start(Arc::new(log.clone()), runtimes, config).await.unwrap();
         (subject, Arc::new(engine), log)
@@ -83,7 +92,7 @@ impl Place {
 
 impl Stage {
     pub(super) async fn open(make: Box<dyn Fn(PathBuf) -> Subject>) -> Self {
-        let home = Place { dir: TempDir::new().unwrap(), make };
+        let home = Place { dir: TempDir::new().unwrap(), make, offered: Arc::default() };
         for folder in [home.work(), home.home(), home.dir.path().join("state")] {
             std::fs::create_dir(folder).unwrap();
         }

@@ -201,7 +201,7 @@ pub(super) async fn native_ids(stage: &Stage, session: &SessionId) -> Vec<String
     ids
 }
 
-/// 20. A native message that nobody has heard of is kept as it came, and the task goes on.
+/// 20. A native message that nobody has heard of is kept as it came and counted, and the task goes on.
 pub async fn an_unknown_message_is_kept_as_it_came(stage: &mut Stage) -> Found {
     let Some(prompt) = stage.script.unknown_message else { return Found::NotClaimed("unknown messages") };
     let session = stage.session(Mode::Ask).await;
@@ -213,5 +213,6 @@ pub async fn an_unknown_message_is_kept_as_it_came(stage: &mut Stage) -> Found {
         matches!(event.body, EventBody::RuntimeNotice(_)) && event.runtime.raw.as_ref().is_some_and(Value::is_object)
     };
     assert!(events.iter().any(kept), "{:?}", names(&events));
+    assert!(stage.host().record(&session).await.unknown_messages > 0, "it was not counted");
     Found::Kept
 }

@@ -101,31 +101,46 @@ impl Git {
         self.answer(Call::write("branch/delete").args(["branch", how, "--", branch.as_str()])).await.map(drop)
     }
 
-    /// Deletes a branch on the remote that the branch here follows, or on the only one. Gives the remote's name.
-    pub async fn delete_remote_branch(&self, branch: &Branch) -> Result<String, Error> {
+    /// Refuses a branch whose commits would be nowhere any more if it were deleted here and on its remote: what is
+    /// checked out has not all of them.
+    pub async fn is_kept(&self, branch: &Branch) -> Result<(), Error> {
+        let full = format!("refs/heads/{branch}");
+        let call = Call::read("branch/delete").args(["merge-base", "--is-ancestor", &full, "HEAD"]);
+        let output = self.run(call).await?;
+        match (output.success, output.words.is_empty()) {
+            (true, _) => Ok(()),
+            (false, true) => Err(Error::Git {
+                operation: "branch/delete",
+                message: format!("{branch} has commits that would be lost, as it is not merged; use force if they may"),
+                kind: GitKind::Dirty,
+            }),
+            (false, false) => Err(output.failure("branch/delete")),
+        }
+    }
+
+    /// Deletes a branch on a remote.
+    pub async fn delete_remote_branch(&self, remote: &Remote, branch: &Branch) -> Result<(), Error> {
         self.confined("branch/delete").await?;
-        let remote = self.remote_of(branch).await?;
         let args = ["push", "--quiet", "--delete", "--", remote.as_str(), branch.as_str()];
-        self.answer(Call::network("branch/delete").args(args)).await?;
-        Ok(remote.as_str().to_owned())
+        self.answer(Call::network("branch/delete").args(args)).await.map(drop)
     }
 
     /// The remote of a branch: the one it follows, else `origin`, else the only one.
-    pub(crate) async fn remote_of(&self, branch: &Branch) -> Result<Remote, Error> {
+    pub async fn remote_of(&self, operation: &'static str, branch: &Branch) -> Result<Remote, Error> {
         let key = format!("branch.{branch}.remote");
-        let output = self.run(Call::read("remote").args(["config", "--get", &key])).await?;
+        let output = self.run(Call::read(operation).args(["config", "--get", &key])).await?;
         let followed = String::from_utf8_lossy(&output.answer).trim_end().to_owned();
         if output.success
             && let Ok(remote) = Remote::parse(&followed)
         {
             return Ok(remote);
         }
-        let names = self.remote_names("remote").await?;
+        let names = self.remote_names(operation).await?;
         let only = (names.len() == 1).then(|| names.first()).flatten();
         match names.iter().find(|name| *name == "origin").or(only) {
             Some(name) => Remote::parse(name),
             None => Err(Error::Git {
-                operation: "remote",
+                operation,
                 message: format!("{branch} follows no remote's branch; name the remote"),
                 kind: GitKind::NoRemote,
             }),

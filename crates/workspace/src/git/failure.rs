@@ -23,8 +23,10 @@ pub enum GitKind {
     Cancelled,
     /// It said more than is taken.
     TooMuch,
-    /// A name that no branch, remote or revision can have, or a path or address that is refused.
+    /// A name that no branch, remote or revision can have, or a message that is none.
     BadName,
+    /// No address of a repository, or one that is refused.
+    BadAddress,
     /// No such branch or revision.
     NoSuchRef,
     /// No such file in what git knows.
@@ -35,6 +37,12 @@ pub enum GitKind {
     NoUpstream,
     /// It is there already.
     Exists,
+    /// The folder is a repository already.
+    Initialised,
+    /// A remote of this name is there already.
+    RemoteExists,
+    /// A folder is there already.
+    FolderExists,
     /// The other side did not accept who we are.
     Credentials,
     /// The other side cannot be reached.
@@ -153,11 +161,15 @@ impl GitKind {
             Self::Cancelled => "CANCELLED",
             Self::TooMuch => "TOO_MUCH_OUTPUT",
             Self::BadName => "INVALID_NAME",
+            Self::BadAddress => "INVALID_REMOTE_URL",
             Self::NoSuchRef => "REF_NOT_FOUND",
             Self::NoSuchPath => "PATH_NOT_FOUND",
             Self::NoRemote => "REMOTE_NOT_FOUND",
             Self::NoUpstream => "NO_UPSTREAM",
             Self::Exists => "ALREADY_EXISTS",
+            Self::Initialised => "GIT_ALREADY_INITIALIZED",
+            Self::RemoteExists => "REMOTE_ALREADY_EXISTS",
+            Self::FolderExists => "DIRECTORY_EXISTS",
             Self::Credentials => "AUTHENTICATION_FAILED",
             Self::Unreachable => "REMOTE_UNREACHABLE",
             Self::Rejected => "PUSH_REJECTED",

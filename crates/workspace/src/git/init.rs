@@ -26,7 +26,7 @@ impl Git {
             Err(error) if !is_there => return Err(error),
             _ => {
                 let message = "the folder is a repository already".to_owned();
-                return Err(Error::Git { operation: "init", message, kind: GitKind::Exists });
+                return Err(Error::Git { operation: "init", message, kind: GitKind::Initialised });
             }
         }
         let first = format!("--initial-branch={branch}");

@@ -103,16 +103,31 @@ impl Git {
     pub async fn add_remote(&self, name: &Remote, url: &str) -> Result<RemoteInfo, Error> {
         if !is_address(url) {
             let message = format!("{url:?} is no address of a repository; use https, ssh, git, file or a path");
-            return Err(Error::Git { operation: "remote/add", message, kind: GitKind::BadName });
+            return Err(Error::Git { operation: "remote/add", message, kind: GitKind::BadAddress });
         }
         self.confined("remote/add").await?;
-        self.answer(Call::write("remote/add").args(["remote", "add", "--", name.as_str(), url])).await?;
+        let added = self.answer(Call::write("remote/add").args(["remote", "add", "--", name.as_str(), url])).await;
+        added.map_err(|error| match error {
+            Error::Git { operation, message, kind: GitKind::Exists } => {
+                Error::Git { operation, message, kind: GitKind::RemoteExists }
+            }
+            error => error,
+        })?;
         let all = self.remotes().await?;
         all.into_iter().find(|remote| remote.name == name.as_str()).ok_or_else(|| Error::Git {
             operation: "remote/add",
             message: format!("{name} is gone again"),
             kind: GitKind::NoRemote,
         })
+    }
+
+    /// Refuses a remote that is not known here: git would take its name for a path.
+    pub(crate) async fn known_remote(&self, operation: &'static str, name: &Remote) -> Result<(), Error> {
+        if self.remote_names(operation).await?.iter().any(|known| known == name.as_str()) {
+            return Ok(());
+        }
+        let message = format!("there is no remote {:?}; git/remote/list shows them", name.as_str());
+        Err(Error::Git { operation, message, kind: GitKind::NoRemote })
     }
 
     /// Forgets a remote and its branches as last seen.
@@ -151,6 +166,14 @@ fn is_address(url: &str) -> bool {
     // What follows `//` or a user could be an option for ssh.
     let option = url.starts_with('-') || url.contains("//-") || url.contains("@-");
     !url.is_empty() && !option && !url.contains(char::is_control) && !helper && allowed
+}
+
+/// The address is a folder of this machine, as git sees it: everything but a URL of another kind and `host:path`.
+pub fn is_local(url: &str) -> bool {
+    match url.split_once("://") {
+        Some((scheme, _)) => scheme.eq_ignore_ascii_case("file"),
+        None => url.split_once(':').is_none_or(|(host, _)| host.contains('/')),
+    }
 }
 
 /// An address without the password in it.
@@ -196,6 +219,16 @@ mod tests {
         }
         for url in ["https://h/p", "git@h:p", "/srv/x.git", "../x", "ssh://[::1]/p", "file:///x"] {
             assert!(is_address(url), "{url:?}");
+        }
+    }
+
+    #[test]
+    fn a_folder_of_this_machine_is_told_from_a_host() {
+        for url in ["/srv/x.git", "../x", "x", "./a:b", "file:///x", "FILE:///x", "a/b:c", "~/x"] {
+            assert!(is_local(url), "{url:?}");
+        }
+        for url in ["https://h/p", "git@h:p", "h:p", "ssh://h/p", "git://h/p"] {
+            assert!(!is_local(url), "{url:?}");
         }
     }
 

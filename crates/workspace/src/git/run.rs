@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
 
 use super::call::{Call, Class};
 use super::{GitKind, Progress};
@@ -41,7 +42,6 @@ const SETTINGS: &[&str] = &[
     "diff.submodule=short",
     "diff.relative=false",
     "diff.suppressBlankEmpty=false",
-    "diff.autoRefreshIndex=true",
     "merge.verbosity=2",
 ];
 
@@ -70,12 +70,14 @@ pub struct Git {
     timeouts: Timeouts,
     environment: Arc<Vec<(OsString, OsString)>>,
     progress: Option<mpsc::Sender<Progress>>,
+    cancelled: CancellationToken,
 }
 
 impl Git {
     /// The repository in this folder, if there is one; nothing is looked at yet.
     pub fn new(root: Root) -> Self {
-        Self { root, timeouts: Timeouts::default(), environment: Arc::default(), progress: None }
+        let (timeouts, cancelled) = (Timeouts::default(), CancellationToken::new());
+        Self { root, timeouts, environment: Arc::default(), progress: None, cancelled }
     }
 
     /// With other limits of time.
@@ -91,6 +93,11 @@ impl Git {
     /// With somebody who is told how far a long operation is; what finds no room is not told.
     pub fn with_progress(self, progress: mpsc::Sender<Progress>) -> Self {
         Self { progress: Some(progress), ..self }
+    }
+
+    /// With somebody who may end it: what runs is asked to end and waited for, and nothing more is begun.
+    pub fn with_cancel(self, cancelled: CancellationToken) -> Self {
+        Self { cancelled, ..self }
     }
 
     /// The same git in another folder.
@@ -136,6 +143,9 @@ impl Git {
     pub(crate) async fn run(&self, call: Call) -> Result<Output, Error> {
         let operation = call.operation;
         let failed = |kind: GitKind, message: String| Error::Git { operation, message: advised(message, kind), kind };
+        if self.cancelled.is_cancelled() {
+            return Err(failed(GitKind::Cancelled, "it was cancelled".into()));
+        }
         let child = self.command(&call).spawn().map_err(|source| match source.kind() {
             io::ErrorKind::NotFound if self.root.path().is_dir() => failed(GitKind::NoGit, "there is no git".into()),
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
@@ -151,13 +161,15 @@ impl Git {
         let most = call.most;
         // Lives as long as the caller waits; its end is how the keeper learns that nobody does.
         let (waiting, abandoned) = oneshot::channel();
-        let kept = tokio::spawn(keep(child, call, limit, self.progress.clone(), abandoned)).await;
+        let kept =
+            tokio::spawn(keep(child, call, limit, self.progress.clone(), self.cancelled.clone(), abandoned)).await;
         drop(waiting);
         match kept {
             Ok(Ok(Ended::Done(output))) if output.cut && !output.may_be_cut => {
                 Err(failed(GitKind::TooMuch, format!("it said more than {most} bytes")))
             }
             Ok(Ok(Ended::Done(output))) => Ok(output),
+            Ok(Ok(Ended::Cancelled)) => Err(failed(GitKind::Cancelled, "it was cancelled".into())),
             Ok(Ok(Ended::Late)) => {
                 Err(failed(GitKind::Timeout, format!("it took longer than {} s and was ended", limit.as_secs_f32())))
             }
@@ -196,6 +208,8 @@ impl Git {
         if call.class == Class::Read {
             // A look never writes, and never starts a program that the repository names.
             command.env("GIT_OPTIONAL_LOCKS", "0").args(["-c", "core.fsmonitor=false"]);
+            // A diff that finds a file touched and not changed would write that down, optional or not.
+            command.args(["-c", "diff.autoRefreshIndex=false"]);
         }
         if call.literal {
             command.arg("--literal-pathspecs");
@@ -240,6 +254,7 @@ fn advised(message: String, kind: GitKind) -> String {
 enum Ended {
     Done(Output),
     Late,
+    Cancelled,
 }
 
 /// Sees a git to its end: its own, that of its time, or that of the caller's patience.
@@ -248,13 +263,14 @@ async fn keep(
     mut call: Call,
     limit: Duration,
     progress: Option<mpsc::Sender<Progress>>,
+    cancelled: CancellationToken,
     abandoned: oneshot::Receiver<()>,
 ) -> io::Result<Ended> {
     let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let input = call.input.take().unwrap_or_default();
     let (mut answer, mut words, mut cut) = (Vec::new(), Vec::new(), false);
-    let ended: Option<io::Result<ExitStatus>> = {
+    let ended: Result<io::Result<ExitStatus>, Ended> = {
         let mut reading = pin!(async {
             tokio::join!(
                 feed(stdin, &input),
@@ -273,14 +289,18 @@ async fn keep(
             }
         };
         tokio::select! {
-            status = finish => Some(status),
-            () = sleep(limit) => None,
-            _ = abandoned => None,
+            status = finish => Ok(status),
+            () = sleep(limit) => Err(Ended::Late),
+            () = cancelled.cancelled() => Err(Ended::Cancelled),
+            _ = abandoned => Err(Ended::Cancelled),
         }
     };
-    let Some(status) = ended else {
-        end(&mut child, group).await;
-        return Ok(Ended::Late);
+    let status = match ended {
+        Ok(status) => status,
+        Err(why) => {
+            end(&mut child, group).await;
+            return Ok(why);
+        }
     };
     let words = String::from_utf8_lossy(&words).into_owned();
     // Who was cut off in the middle of a word does not end well.

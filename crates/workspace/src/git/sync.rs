@@ -83,8 +83,11 @@ impl Git {
             })?)?,
         };
         let remote = match &push.remote {
-            Some(remote) => remote.clone(),
-            None => self.remote_of(&branch).await?,
+            Some(remote) => {
+                self.known_remote("push", remote).await?;
+                remote.clone()
+            }
+            None => self.remote_of("push", &branch).await?,
         };
         let is_explicit = push.set_upstream || push.remote.is_some() || push.branch.is_some();
         let commits = self.unpushed(&branch, &remote).await;
@@ -130,6 +133,7 @@ impl Git {
     /// Looks what a remote has; nothing here changes but what is known of it.
     pub async fn fetch(&self, remote: &Remote, prune: bool) -> Result<Fetched, Error> {
         self.confined("fetch").await?;
+        self.known_remote("fetch", remote).await?;
         let before = self.seen(remote).await?;
         let call = Call::network("fetch").args(["fetch", "--progress"]).flag(prune, "--prune");
         let output = self.run(call.args(["--", remote.as_str()])).await?;

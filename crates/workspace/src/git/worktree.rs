@@ -1,8 +1,10 @@
 //! Working copies beside the first: one for each agent that shall not disturb the others.
 //!
 //! They lie in `.roost/worktrees` of the workspace, which git is told to ignore, so they belong to the workspace by
-//! their place. What a session's branch began from is kept in git's own configuration of that branch.
+//! their place. Where its branch began is kept in git's own configuration of that branch (`roostBase`), and whether the
+//! branch was there before (`roostFound`).
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::call::Call;
@@ -10,8 +12,8 @@ use super::run::Git;
 use super::{Branch, DiffLimits, FileDiff, GitKind, Merged, NewCommit, Rev, Side};
 use crate::{Error, RelPath, Root};
 
-/// Where they lie.
-const FOLDER: &str = ".roost/worktrees";
+/// Where they lie in a workspace.
+pub const WORKTREES: &str = ".roost/worktrees";
 /// What the branches of sessions begin with.
 const PREFIX: &str = "roost/";
 /// The line that makes git ignore them.
@@ -34,7 +36,7 @@ pub struct Worktree {
     pub is_bare: bool,
 }
 
-/// A session's own working copy.
+/// A working copy that was made here, such as a session's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionWorktree {
     /// Its name, that of the session.
@@ -57,18 +59,62 @@ impl Git {
 
     /// Makes a working copy of this name: on the branch if it is there, else on a new one that begins at `base`.
     pub async fn add_worktree(&self, name: &str, branch: &Branch, base: Option<&Rev>) -> Result<Worktree, Error> {
+        let operation = "worktree/add";
         let path = self.place(name).await?;
+        if tokio::fs::symlink_metadata(&path).await.is_ok() {
+            let message = format!("there is a folder for a worktree {name:?} already; use another name, or remove it");
+            return Err(Error::Git { operation, message, kind: GitKind::FolderExists });
+        }
         let full = format!("refs/heads/{branch}");
-        let is_there =
-            self.run(Call::read("worktree/add").args(["show-ref", "--verify", "--quiet", &full])).await?.success;
-        let call = Call::write("worktree/add").args(["worktree", "add"]);
-        let call = match is_there {
-            true => call.arg("--").arg(&path).arg(branch.as_str()),
-            false => call.args(["-b", branch.as_str(), "--"]).arg(&path).arg(base.map_or("HEAD", Rev::as_str)),
+        let is_there = self.run(Call::read(operation).args(["show-ref", "--verify", "--quiet", &full])).await?.success;
+        let start = base.map_or("HEAD", Rev::as_str);
+        let call = Call::write(operation).args(["worktree", "add"]);
+        let (call, began) = match is_there {
+            true => (call.arg("--").arg(&path).arg(branch.as_str()), self.fork(&full, start).await?),
+            false => (
+                call.args(["-b", branch.as_str(), "--"]).arg(&path).arg(start),
+                self.commit_of(operation, start).await?,
+            ),
         };
+        let known = self.bases().await?.contains_key(branch.as_str());
         self.answer(call).await?;
+        let keep = |key: &str, value: &str| {
+            self.answer(Call::write(operation).args(["config", &format!("branch.{branch}.{key}"), value]))
+        };
+        if !is_there || !known || base.is_some() {
+            keep("roostBase", &began).await?;
+        }
+        if is_there && !known {
+            keep("roostFound", "true").await?;
+        }
         let all = self.worktrees().await?;
-        all.into_iter().find(|worktree| worktree.path == path).ok_or_else(|| missing("worktree/add", name))
+        all.into_iter().find(|worktree| worktree.path == path).ok_or_else(|| missing(operation, name))
+    }
+
+    /// The commit that a name stands for.
+    async fn commit_of(&self, operation: &'static str, rev: &str) -> Result<String, Error> {
+        let commit = format!("{rev}^{{commit}}");
+        let output = self.run(Call::read(operation).args(["rev-parse", "--verify", "--quiet", &commit])).await?;
+        if output.success {
+            return Ok(String::from_utf8_lossy(&output.answer).trim_end().to_owned());
+        }
+        let (message, kind) = match rev {
+            "HEAD" => (
+                "the repository has no commit that a branch could begin from; commit something first".to_owned(),
+                GitKind::NoCommits,
+            ),
+            rev => (format!("there is no {rev:?} that a branch could begin from"), GitKind::NoSuchRef),
+        };
+        Err(Error::Git { operation, message, kind })
+    }
+
+    /// Where a branch that is there left another; at itself if they have nothing in common.
+    async fn fork(&self, branch: &str, other: &str) -> Result<String, Error> {
+        let own = self.commit_of("worktree/add", branch).await?;
+        let other = self.commit_of("worktree/add", other).await?;
+        let output = self.run(Call::read("worktree/add").args(["merge-base", &own, &other])).await?;
+        let common = String::from_utf8_lossy(&output.answer).trim_end().to_owned();
+        Ok(if output.success { common } else { own })
     }
 
     /// Removes a working copy of this name; one with changes only by force. Its branch stays.
@@ -80,54 +126,63 @@ impl Git {
 
     /// Gives a session its own working copy and branch, from what is checked out.
     pub async fn add_session_worktree(&self, name: &str) -> Result<SessionWorktree, Error> {
-        let branch = Branch::parse(&format!("{PREFIX}{name}"))?;
-        let base = self.head("worktree/add").await?.ok_or_else(|| Error::Git {
-            operation: "worktree/add",
-            message: "the repository has no commit that a branch could begin from; commit something first".into(),
-            kind: GitKind::NoCommits,
-        })?;
-        let path = self.add_worktree(name, &branch, Some(&Rev::parse(&base)?)).await?.path;
-        self.answer(Call::write("worktree/add").args(["config", &base_key(name), &base])).await?;
-        Ok(SessionWorktree { name: name.to_owned(), path, branch: branch.to_string(), base })
+        let branch = Branch::parse(&format!("{PREFIX}{name}")).map_err(|error| error.during("worktree/add"))?;
+        self.add_worktree(name, &branch, None).await?;
+        self.session_worktree("worktree/add", name).await
     }
 
-    /// The working copy of a session.
-    pub async fn session_worktree(&self, name: &str) -> Result<SessionWorktree, Error> {
-        let found = self.find("worktree", name).await?;
-        let output = self.run(Call::read("worktree").args(["config", "--get", &base_key(name)])).await?;
-        let base = String::from_utf8_lossy(&output.answer).trim_end().to_owned();
-        match found.branch {
-            Some(branch) if output.success => {
-                Ok(SessionWorktree { name: name.to_owned(), path: found.path, branch, base })
-            }
-            _ => Err(missing("worktree", name)),
-        }
+    /// A working copy that was made here, with where its branch began.
+    pub async fn session_worktree(&self, operation: &'static str, name: &str) -> Result<SessionWorktree, Error> {
+        let found = self.find(operation, name).await?;
+        let all = self.began(vec![found]).await?;
+        all.into_iter().next().ok_or_else(|| missing(operation, name))
     }
 
-    /// The working copies of sessions.
+    /// The working copies that were made here.
     pub async fn session_worktrees(&self) -> Result<Vec<SessionWorktree>, Error> {
-        let mut found = Vec::new();
-        for worktree in self.worktrees().await? {
-            let name = worktree.branch.as_deref().and_then(|branch| branch.strip_prefix(PREFIX));
-            if let Some(name) = name
-                && let Ok(session) = self.session_worktree(name).await
-            {
-                found.push(session);
-            }
-        }
-        Ok(found)
+        let all = self.worktrees().await?;
+        self.began(all).await
+    }
+
+    async fn began(&self, worktrees: Vec<Worktree>) -> Result<Vec<SessionWorktree>, Error> {
+        let (bases, folder) = (self.bases().await?, self.root().path().join(WORKTREES));
+        let session = |worktree: Worktree| {
+            let name = worktree.path.strip_prefix(&folder).ok()?.to_str()?.to_owned();
+            let branch = worktree.branch?;
+            let base = bases.get(&branch)?.clone();
+            Some(SessionWorktree { name, path: worktree.path, branch, base })
+        };
+        Ok(worktrees.into_iter().filter_map(session).collect())
+    }
+
+    /// Where branches began that working copies were made of, by their names.
+    async fn bases(&self) -> Result<HashMap<String, String>, Error> {
+        let args = ["config", "-z", "--get-regexp", r"^branch\..*\.roostbase$"];
+        let output = self.run(Call::read("worktree").args(args)).await?;
+        let text = String::from_utf8_lossy(&output.answer);
+        let entry = |line: &str| {
+            let (key, base) = line.split_once('\n')?;
+            Some((key.strip_prefix("branch.")?.strip_suffix(".roostbase")?.to_owned(), base.to_owned()))
+        };
+        Ok(text.split('\0').filter_map(entry).collect())
     }
 
     /// What a session changed since its branch began, committed or not.
     pub async fn worktree_diff(&self, name: &str, limits: DiffLimits) -> Result<Vec<FileDiff>, Error> {
-        let session = self.session_worktree(name).await?;
+        let session = self.session_worktree("worktree/diff", name).await?;
         self.within(&session.path).await?.diff_all(&[Side::Since(Rev::parse(&session.base)?)], limits).await
     }
 
     /// Merges a session's branch into what is checked out here. What is not committed there yet is committed with the
-    /// message first; without one it is an error, as it would be left behind.
-    pub async fn merge_worktree(&self, name: &str, message: Option<&str>) -> Result<Merged, Error> {
-        let session = self.session_worktree(name).await?;
+    /// message first; without one it is an error, as it would be left behind. Commits that are made name the session
+    /// that is given.
+    pub async fn merge_worktree(
+        &self,
+        name: &str,
+        message: Option<&str>,
+        by: Option<&str>,
+    ) -> Result<(String, Merged), Error> {
+        let session = self.session_worktree("worktree/merge", name).await?;
         let there = self.within(&session.path).await?;
         if !there.status_of(&[]).await?.is_clean() {
             let Some(message) = message else {
@@ -135,16 +190,25 @@ impl Git {
                 return Err(Error::Git { operation: "worktree/merge", message, kind: GitKind::Dirty });
             };
             there.stage(&[RelPath::root()]).await?;
-            there.commit(&NewCommit { message: message.to_owned(), session: None }).await?;
+            there.commit(&NewCommit { message: message.to_owned(), session: by.map(str::to_owned) }).await?;
         }
-        self.merge(&Rev::parse(&session.branch)?, false, None).await
+        let words = by.map(|by| format!("Merge branch '{}'\n\nRoost-Session: {by}", session.branch));
+        let merged = self.merge(&Rev::parse(&session.branch)?, false, words.as_deref()).await?;
+        Ok((session.branch, merged))
     }
 
-    /// Removes a session's working copy and branch with everything that was not merged.
-    pub async fn discard_worktree(&self, name: &str) -> Result<(), Error> {
-        let session = self.session_worktree(name).await?;
+    /// Removes a working copy that was made here with everything that was not committed, and its branch with
+    /// everything that was not merged, unless that was there before; then its name is given.
+    pub async fn discard_worktree(&self, name: &str) -> Result<Option<String>, Error> {
+        let session = self.session_worktree("worktree/discard", name).await?;
+        let found = format!("branch.{}.roostFound", session.branch);
+        let is_found = self.run(Call::read("worktree/discard").args(["config", "--get", &found])).await?.success;
         self.remove_worktree(name, true).await?;
-        self.delete_branch(&Branch::parse(&session.branch)?, true).await
+        if is_found {
+            return Ok(Some(session.branch));
+        }
+        self.delete_branch(&Branch::parse(&session.branch)?, true).await?;
+        Ok(None)
     }
 
     /// The same git in a working copy; refused where somebody put a link out of the workspace in its place.
@@ -161,33 +225,34 @@ impl Git {
     }
 
     async fn find(&self, operation: &'static str, name: &str) -> Result<Worktree, Error> {
-        let path = self.folder(name)?;
+        let path = self.folder(operation, name)?;
         let all = self.worktrees().await?;
         all.into_iter().find(|worktree| worktree.path == path).ok_or_else(|| missing(operation, name))
     }
 
     /// The folder of a name, which is one part of a path.
-    fn folder(&self, name: &str) -> Result<PathBuf, Error> {
-        let name = Branch::parse(name)?;
-        if name.as_str().contains('/') {
-            let message = format!("{:?} is no name of a worktree", name.as_str());
-            return Err(Error::Git { operation: "worktree", message, kind: GitKind::BadName });
+    fn folder(&self, operation: &'static str, name: &str) -> Result<PathBuf, Error> {
+        match Branch::parse(name) {
+            Ok(name) if !name.as_str().contains('/') => Ok(self.root().path().join(WORKTREES).join(name.as_str())),
+            _ => {
+                let message = format!("{name:?} is no name of a worktree; use one part of a path");
+                Err(Error::Git { operation, message, kind: GitKind::BadName })
+            }
         }
-        Ok(self.root().path().join(FOLDER).join(name.as_str()))
     }
 
     /// Makes the folder that they lie in and has git ignore it; gives the place of this name.
     async fn place(&self, name: &str) -> Result<PathBuf, Error> {
         self.confined("worktree/add").await?;
-        let path = self.folder(name)?;
+        let path = self.folder("worktree/add", name)?;
         let exclude = self.text(Call::read("worktree/add").args(["rev-parse", "--git-path", "info/exclude"])).await?;
         let root = self.root().clone();
         let make = move || {
-            let io = |source| Error::of(FOLDER, source);
+            let io = |source| Error::of(WORKTREES, source);
             // Beneath the root or not at all: a link that leads out of it is refused here.
             let top = root.open_dir(&RelPath::root())?;
-            top.create_dir_all(FOLDER).map_err(io)?;
-            root.open_dir(&RelPath::parse(FOLDER)?)?;
+            top.create_dir_all(WORKTREES).map_err(io)?;
+            root.open_dir(&RelPath::parse(WORKTREES)?)?;
             let exclude = root.path().join(exclude);
             let known = match std::fs::read_to_string(&exclude) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -205,10 +270,6 @@ impl Git {
         tokio::task::spawn_blocking(make).await.map_err(|error| other("worktree/add", &error))??;
         Ok(path)
     }
-}
-
-fn base_key(name: &str) -> String {
-    format!("branch.{PREFIX}{name}.roostBase")
 }
 
 fn missing(operation: &'static str, name: &str) -> Error {

@@ -39,7 +39,7 @@ pub fn scan(root: &Root) -> Result<Scan, Error> {
     };
     let places = tracked.places();
     let walked = Mutex::new(Walked::default());
-    walker(root.path()).build_parallel().run(|| {
+    walker(root.path(), "").0.build_parallel().run(|| {
         let mut part = Part { found: Walked::default(), all: &walked };
         let mut beneath = Beneath { root, folder: None };
         let places = &places;
@@ -96,22 +96,31 @@ fn facts(metadata: &Metadata) -> Option<Facts> {
     })
 }
 
-/// The walk over all that git does not ignore, also where there is no repository; `.git` itself is left out.
-pub(crate) fn walker(folder: &Path) -> WalkBuilder {
-    let mut walker = WalkBuilder::new(folder);
+/// The walk over all of a folder that git does not ignore, and the depth at which it comes to the folder itself; `.git` is
+/// left out. Where there is no repository, the rules of the workspace count and none from above it.
+pub(crate) fn walker(top: &Path, folder: &str) -> (WalkBuilder, usize) {
+    let target = top.join(folder);
+    let is_git = GitDir::of(top).is_some();
+    let mut walker = WalkBuilder::new(if is_git { &target } else { top });
     walker
         .hidden(false)
         .ignore(false)
-        .require_git(false)
+        .parents(is_git)
+        .require_git(is_git)
         .follow_links(false)
         .threads(threads())
-        .filter_entry(|entry| entry.file_name() != OsStr::new(".git"));
-    walker
+        .filter_entry(move |entry| {
+            let is_on_the_way = target.starts_with(entry.path()) || entry.path().starts_with(&target);
+            entry.file_name() != OsStr::new(".git") && is_on_the_way
+        });
+    let depth = if is_git { 0 } else { Path::new(folder).components().count() };
+    (walker, depth)
 }
 
 /// What is directly in a folder and not ignored: the same walk that builds the index, so both always agree.
 pub(crate) fn kept_in(top: &Path, folder: &str) -> impl Iterator<Item = String> {
-    let entries = walker(&top.join(folder)).max_depth(Some(1)).build().flatten().filter(|entry| entry.depth() == 1);
+    let (mut walker, depth) = walker(top, folder);
+    let entries = walker.max_depth(Some(depth + 1)).build().flatten().filter(move |entry| entry.depth() == depth + 1);
     entries.filter_map(move |entry| Some(entry.path().strip_prefix(top).ok()?.to_string_lossy().into_owned()))
 }
 

@@ -100,7 +100,8 @@ impl FileWatcher {
     /// so nothing falls between.
     fn watch_beneath(&mut self, folder: &str, mut file: impl FnMut(String)) {
         let top = self.root.path().to_owned();
-        for entry in walker(&top.join(folder)).build().flatten() {
+        let (walker, depth) = walker(&top, folder);
+        for entry in walker.build().flatten().filter(|entry| entry.depth() >= depth) {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
             let Some(path) = entry.path().strip_prefix(&top).ok().and_then(Path::to_str) else {
                 if is_folder {

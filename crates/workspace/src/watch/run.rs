@@ -51,6 +51,11 @@ struct Fresh(Arc<Repository>);
 impl Drop for Fresh {
     fn drop(&mut self) {
         self.0.set_fresh(false);
+        let repository = self.0.clone();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            // It is owned by the pool of threads, which waits for it at the end.
+            runtime.spawn_blocking(move || repository.save());
+        }
     }
 }
 
@@ -128,7 +133,8 @@ impl Run {
 
     /// Brings the index up to date after a burst and tells what it came to.
     async fn settle(&mut self, files: FileWatcher, burst: Burst, why: Why) -> Option<FileWatcher> {
-        let is_git_new = self.git.is_none() && (burst.is_lost || burst.touched.contains_key(".git"));
+        // One that was replaced is another repository, and must be watched anew.
+        let is_git_new = burst.touched.contains_key(".git") || (self.git.is_none() && burst.is_lost);
         let repository = self.repository.clone();
         let work = spawn_blocking(move || settle(&repository, files, burst, why, is_git_new));
         let Happened { files, events, new_git } = self.taking(work).await?;

@@ -103,6 +103,11 @@ impl Sight {
         self.touch_git();
     }
 
+    /// It is watched no more.
+    pub(crate) fn end(&self) {
+        lock(&self.watched_git).clear();
+    }
+
     /// The system told of files; they are handed on by `hand_on`.
     pub(super) fn touch_files(&self, hand_on: impl FnOnce()) {
         self.told.fetch_add(1, Ordering::SeqCst);
@@ -142,7 +147,12 @@ impl Sight {
     pub(crate) fn moment(&self) -> Option<Moment> {
         let moment = self.present();
         let is_still = lock(&self.last).is_none_or(|last| last.elapsed() > STILL);
-        (is_still && self.settled.load(Ordering::SeqCst) == moment.files).then_some(moment)
+        let is_settled = self.settled.load(Ordering::SeqCst) == moment.files;
+        (is_still && is_settled && self.watches_git()).then_some(moment)
+    }
+
+    fn watches_git(&self) -> bool {
+        !lock(&self.watched_git).is_empty()
     }
 
     fn present(&self) -> Moment {
@@ -156,7 +166,7 @@ impl Sight {
         holds: impl FnOnce() -> bool + Send + 'static,
     ) -> bool {
         // What is known without asking need not be asked.
-        if self.present() != moment {
+        if self.present() != moment || !self.watches_git() {
             return false;
         }
         let this = self.clone();

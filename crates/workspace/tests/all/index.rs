@@ -146,3 +146,18 @@ fn lines_are_counted_and_what_is_no_text_is_found_out() {
     assert_eq!(content("odd.txt"), Content::Binary);
     assert!(index.get("odd.txt").unwrap().is_binary());
 }
+
+#[test]
+fn rules_of_what_is_ignored_count_from_the_repository_on_and_not_from_above_it() {
+    for is_git in [true, false] {
+        let place = if is_git { Place::repository(&[]) } else { Place::empty() };
+        std::fs::write(place.outside(".gitignore"), "*\n").unwrap();
+        place.write(".gitignore", "*.log\n");
+        place.write_all(&["a/b/new", "a/b/x.log"]);
+        let repository = place.open();
+        repository.rebuild().unwrap();
+        let index = repository.index();
+        let paths: Vec<_> = index.files().map(|file| file.path()).collect();
+        assert_eq!(paths, [".gitignore", "a/b/new"], "a repository: {is_git}");
+    }
+}

@@ -9,10 +9,10 @@ use roost_proto::mode::Mode;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use super::mode;
 use crate::acp::AgentCommand;
 use crate::codex::launch::{arguments, environment, hasty};
 use crate::codex::notify;
+use crate::codex::sandbox::Sandbox;
 
 /// Lines of stderr that may wait to be shown; the rest is only in the tail.
 const STDERR_LINES: usize = 64;
@@ -57,11 +57,12 @@ impl Terms {
         let mut set = |key: &str, value: &str| words.extend(["-c".into(), format!("{key}={value}").into()]);
         // Nobody would answer.
         set("approval_policy", "\"never\"");
-        if !self.settings.contains_key("sandbox_mode") {
-            mode::settings(mode).iter().for_each(|(key, value)| set(key, value));
-        }
         if let Some(notify) = self.notify.notify(self.holder.program.as_os_str()) {
             set("notify", &notify);
+        }
+        // Those that somebody set by hand come after them.
+        if let Some(sandbox) = Sandbox::unless_set(self.settings.keys(), mode, false) {
+            words.extend(arguments(&sandbox.settings())?);
         }
         words.extend(arguments(&self.settings)?);
         words.extend(["exec", "--json", "--skip-git-repo-check"].map(OsString::from));

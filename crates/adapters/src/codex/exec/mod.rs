@@ -10,7 +10,6 @@
 mod capabilities;
 mod launch;
 mod map;
-mod mode;
 mod pump;
 mod session;
 mod totals;

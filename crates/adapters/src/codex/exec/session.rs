@@ -18,11 +18,12 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::launch::Terms;
 use super::map::{self, Mapper};
-use super::mode;
 use super::pump::Pump;
 use super::totals::Totals;
 use crate::acp::AgentCommand;
 use crate::codex::home::{self, CodexHome};
+use crate::codex::launch::variable;
+use crate::codex::sandbox::Sandbox;
 use crate::codex::{history, notify};
 
 /// How long Codex may take until it has a thread.
@@ -54,10 +55,7 @@ impl ExecSession {
         settings: serde_json::Map<String, Value>,
         version: String,
     ) -> Result<Self, AdapterError> {
-        let own = |name: &str| command.env.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.clone());
-        // These are Roost's own settings; Codex sees none that it is not given.
-        let variable = |name: &str| own(name).or_else(|| open.env.env.get(name).cloned()).or(std::env::var(name).ok());
-        let notify = notify::Settings::of(variable)?;
+        let notify = notify::Settings::of(variable(&command, &open))?;
         let CodexHome(home) = CodexHome::of(&command, &open.env);
         let terms = Terms { command, holder, open, settings, notify };
         Ok(Self { terms, home, version, thread: None, totals: Totals::default(), task: None })
@@ -141,7 +139,7 @@ impl ExecSession {
     fn warning(&self, input: &TaskInput) -> String {
         let sandbox = match self.terms.settings.get("sandbox_mode").and_then(Value::as_str) {
             Some(own) => own,
-            None => mode::sandbox(input.mode),
+            None => Sandbox::of(input.mode, false).label(),
         };
         format!(
             "Codex {} is too old to ask about its tool calls and runs by `codex exec`; its sandbox ({sandbox}) is all \
@@ -172,7 +170,8 @@ impl RuntimeSession for ExecSession {
         let told = TaskInput { tool_manifest: None, ..input };
         let mut sent = SentInput::of(&told, home::sources(&self.home, &cwd, &[]).await);
         let settings: Vec<_> = self.terms.settings.keys().collect();
-        let (model, sandbox) = (&self.terms.open.input.model, mode::sandbox(told.mode));
+        let sandbox = Sandbox::unless_set(self.terms.settings.keys(), told.mode, false).map(Sandbox::label);
+        let model = &self.terms.open.input.model;
         sent.input["runtime_config"] =
             json!({ "interface": "exec", "model": model, "sandbox": sandbox, "settings": settings });
         Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control: Box::new(ExecTask(stop)) } })

@@ -14,5 +14,5 @@ mod source;
 
 pub(super) use event::Turn;
 pub use forward::main as forward;
-pub(super) use settings::Settings;
+pub(super) use settings::{Settings, unused};
 pub(super) use source::Source;

@@ -64,6 +64,25 @@ impl Default for Settings {
     }
 }
 
+/// All of the variables.
+const VARIABLES: [&str; 6] = [
+    "ACPLB_NOTIFY_PATH",
+    "ACPLB_NOTIFY_KIND",
+    "ACPLB_NOTIFY_INJECT",
+    "ACPLB_NOTIFY_CMD",
+    "ACPLB_POLLING_INTERVAL_MS",
+    "ACPLB_IDLE_TIMEOUT_MS",
+];
+
+/// What to say to somebody who sets some of them for an app server, which tells the end of a turn itself.
+pub(crate) fn unused(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let is_set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
+    let set: Vec<_> = VARIABLES.into_iter().filter(|name| is_set(name)).collect();
+    (!set.is_empty()).then(|| {
+        format!("{} do nothing here: Codex's app server says itself when a turn is over; unset them", set.join(", "))
+    })
+}
+
 impl Settings {
     /// What these variables say.
     pub(crate) fn of(variable: impl Fn(&str) -> Option<String>) -> Result<Self, AdapterError> {
@@ -164,6 +183,17 @@ mod tests {
         assert_eq!((settings.poll, settings.idle), (Duration::from_millis(20), Some(Duration::from_millis(1200))));
         let told = [("ACPLB_NOTIFY_PATH", "/tmp/n".to_owned()), ("ACPLB_NOTIFY_KIND", "fifo".to_owned())];
         assert_eq!(settings.variables(), told);
+    }
+
+    #[test]
+    fn variables_that_do_nothing_are_named() {
+        let set = |name: &str| match name {
+            "ACPLB_IDLE_TIMEOUT_MS" => Some("1200".to_owned()),
+            "ACPLB_NOTIFY_CMD" => Some(String::new()),
+            _ => None,
+        };
+        assert!(unused(set).unwrap().starts_with("ACPLB_IDLE_TIMEOUT_MS do nothing"), "{:?}", unused(set));
+        assert_eq!(unused(|_| None), None);
     }
 
     #[test]

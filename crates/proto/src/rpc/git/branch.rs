@@ -92,6 +92,9 @@ wire! {
         message: String,
         /// On its remote, too.
         deleted_remote: bool,
+        /// Why not there, if it should.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remote_error: Option<String>,
     }
 }
 
@@ -159,6 +162,9 @@ wire! {
         /// Its branches, if they were looked for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fetched_branches: Option<Vec<String>>,
+        /// Why they could not be looked for, if they should.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fetch_error: Option<String>,
     }
 }
 

@@ -87,5 +87,7 @@ params! {
         workspace_id: String,
         /// What is said about changes that are not committed there yet; without it they are an error.
         message: String,
+        /// The session that did the work, to be named at the end of the messages of commits that are made.
+        session_id: String,
     }
 }

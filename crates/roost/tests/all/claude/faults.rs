@@ -3,9 +3,11 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use roost_engine::adapter::{AdapterError, Availability, Fact, RuntimeAdapter, TaskEnd};
+use roost_engine::adapter::{AdapterError, Availability, Fact, OpenSession, RuntimeAdapter, TaskEnd, TaskInput};
 use roost_proto::failure::FailureCode;
+use roost_proto::mode::Mode;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 use testkit::agents::Agent;
 use testkit::soon;
 
@@ -89,6 +91,42 @@ async fn a_version_that_is_too_old_is_not_used_and_says_what_to_do() {
     assert!(reason.contains("1.0.128 is too old") && reason.contains("claude update"), "{reason}");
     let Err(AdapterError::Spawn(message)) = place.adapter.create_session(place.open()).await else { panic!() };
     assert_eq!(message, reason);
+}
+
+#[tokio::test]
+async fn settings_that_switch_off_hooks_are_refused_wherever_they_are() {
+    let refused = async |place: &Place, open: OpenSession| {
+        let opened = soon("it is refused", place.adapter.create_session(open)).await.map(|_| ());
+        let Err(AdapterError::Spawn(message)) = opened else { panic!("{opened:?}") };
+        assert!(message.contains("disableAllHooks"), "{message}");
+        message
+    };
+    let place = Place::new();
+    let off = json!({ "disableAllHooks": true });
+    let mut open = place.open();
+    open.input.runtime_config = off.as_object().cloned();
+    refused(&place, open).await;
+    let file = place.work().join(".claude/settings.json");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, off.to_string()).unwrap();
+    let message = refused(&place, place.open()).await;
+    assert!(message.contains(file.to_str().unwrap()) && message.contains("--setting-sources"), "{message}");
+    place.is_empty().await;
+}
+
+#[tokio::test]
+async fn a_mode_that_the_cli_does_not_take_fails_the_task_before_it_begins() {
+    let deaf = "sed -u 's/set_permission_mode/set_nonsense/'";
+    let (_folder, program) = script(&format!("{deaf} | {} \"$@\"", Agent::Claude.program().display()));
+    let place = Place::with(program);
+    let mut session = place.session().await;
+    let planned = TaskInput { mode: Mode::Plan, ..input("SCRIPT:text") };
+    let started = soon("it is refused", session.start_task(planned)).await.map(|_| ());
+    let Err(AdapterError::Runtime { message, .. }) = started else { panic!("{started:?}") };
+    assert!(message.contains("refused set_permission_mode"), "{message}");
+    let next = run_allowing(&mut session, "SCRIPT:text").await;
+    assert!(matches!(next.end(), TaskEnd::Completed(_)), "{:?}", next.end());
+    session.close().await;
 }
 
 #[tokio::test]

@@ -65,6 +65,15 @@ impl Place {
 
     /// Another program in its stead.
     pub(super) fn with(program: PathBuf) -> Self {
+        Self::of(program, Map::new())
+    }
+
+    /// The pinned Claude Code with these settings of the configuration.
+    pub(super) fn configured(config: Map<String, Value>) -> Self {
+        Self::of(Agent::Claude.program(), config)
+    }
+
+    fn of(program: PathBuf, config: Map<String, Value>) -> Self {
         let model = ModelServer::start();
         let sandbox = Sandbox::new(&model.url());
         let variables = variables(Agent::Claude, &sandbox.home(), &model.url());
@@ -77,7 +86,7 @@ impl Place {
             ladder: Ladder::default(),
         };
         let command = AgentCommand { program: program.into(), args: Vec::new(), env: Vec::new() };
-        Self { adapter: adapter(command, Map::new(), Arc::new(holder)), sandbox, model, env }
+        Self { adapter: adapter(command, config, Arc::new(holder)), sandbox, model, env }
     }
 
     pub(super) fn home(&self) -> PathBuf {

@@ -77,7 +77,21 @@ async fn settings_are_passed_on_as_they_are() {
     let mut session = place.adapter.create_session(open).await.unwrap();
     let done = run_allowing(&mut session, "SCRIPT:shell RUN:echo $GREETING").await;
     assert!(done.text().contains("from the settings"), "{}", done.text());
-    assert_eq!(done.input.input["runtime_config"]["env"]["GREETING"], "from the settings");
+    assert_eq!(done.input.input["runtime_config"]["settings"]["env"]["GREETING"], "from the settings");
+    assert_eq!(done.input.input["runtime_config"]["permission_mode"], "default");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn the_input_names_the_model_and_the_settings_of_the_configuration() {
+    let config = json!({ "env": { "GREETING": "from roost.toml" } });
+    let place = Place::configured(config.as_object().cloned().unwrap());
+    let mut open = place.open();
+    open.input.model = Some("claude-sonnet-4-5".into());
+    let mut session = place.adapter.create_session(open).await.unwrap();
+    let done = run_allowing(&mut session, "SCRIPT:text").await;
+    let told = &done.input.input["runtime_config"];
+    assert_eq!((&told["model"], &told["settings"]), (&"claude-sonnet-4-5".into(), &config));
     session.close().await;
 }
 

@@ -217,6 +217,22 @@ async fn noise_is_shown_and_breaks_nothing() {
     session.close().await;
 }
 
+#[tokio::test]
+async fn a_codex_that_was_brought_up_to_date_is_used_at_once() {
+    let live = script("echo codex-cli 0.44.0");
+    let version = async || match live.adapter.availability(&live.env()).await {
+        Availability::Installed { version } => version,
+        Availability::Missing { reason } => panic!("{reason}"),
+    };
+    assert_eq!(version().await.as_deref(), Some("0.44.0"));
+    assert!(!live.adapter.capabilities().supports_streaming, "it runs by `codex exec`");
+    let program = live.sandbox.home().join("codex");
+    std::fs::remove_file(&program).unwrap();
+    std::os::unix::fs::symlink(Agent::Codex.program(), program).unwrap();
+    assert_eq!(version().await, Some(Agent::Codex.version()));
+    assert!(live.adapter.capabilities().supports_streaming);
+}
+
 /// A Codex that is a shell script.
 fn script(text: &str) -> Live {
     let live = Live::of("placeholder".into());

@@ -121,6 +121,18 @@ struct Place {
     cwd: PathBuf,
     records: PathBuf,
     state: PathBuf,
+    isolation: Option<Isolation>,
+}
+
+impl Place {
+    fn of(live: &Live, state: &tempfile::TempDir, isolation: Option<Isolation>) -> Self {
+        let (cwd, records) = (live.sandbox.work(), live.records().to_owned());
+        Self { env: live.env().env, cwd, records, state: state.path().into(), isolation }
+    }
+
+    fn namespaces(&self) -> PathBuf {
+        self.state.join("namespaces")
+    }
 }
 
 /// Tells a daemon that is a process of its own where it is.
@@ -134,7 +146,7 @@ async fn engine(place: &Place) -> (Engine, SqliteLog) {
     for (name, value) in &place.env {
         base.set(name, value);
     }
-    let environments = Environments { base, namespaces: place.state.join("namespaces"), isolation: Isolation::Shared };
+    let environments = Environments { base, namespaces: place.namespaces(), isolation: Isolation::Shared };
     let mut runtimes = Runtimes::default();
     runtimes.register(Arc::new(adapter(Agent::Codex.program(), &place.records)), RuntimeStatus::Active);
     let config = Config::new(environments, place.records.clone(), place.state.join("artifacts"));
@@ -166,7 +178,7 @@ fn first_daemon() {
             cwd: place.cwd.clone(),
             mode: Mode::Ask,
             credential_namespace: "default".into(),
-            isolation: None,
+            isolation: place.isolation,
             env: Default::default(),
             input: CreateSessionInput::default(),
             workspace_id: None,
@@ -203,8 +215,7 @@ fn kill_a_daemon_that_asks(place: &Place) -> SessionId {
 fn an_approval_that_waited_for_an_answer_is_answered_to_the_next_daemon() {
     let live = Live::new();
     let state = tempfile::TempDir::new().unwrap();
-    let (cwd, records) = (live.sandbox.work(), live.records().to_owned());
-    let place = Place { env: live.env().env, cwd, records, state: state.path().into() };
+    let place = Place::of(&live, &state, None);
     let session = kill_a_daemon_that_asks(&place);
     daemon().block_on(async {
         let (engine, log) = engine(&place).await;
@@ -231,5 +242,26 @@ fn an_approval_that_waited_for_an_answer_is_answered_to_the_next_daemon() {
         soon("the engine stops", engine.shutdown("the test is over")).await;
         log.close().await;
     });
+    assert_eq!(live.left().len(), 0);
+}
+
+#[test]
+fn the_home_of_an_ephemeral_session_lives_through_a_restart_and_goes_with_the_session() {
+    let live = Live::new();
+    let state = tempfile::TempDir::new().unwrap();
+    let place = Place::of(&live, &state, Some(Isolation::Ephemeral));
+    let session = kill_a_daemon_that_asks(&place);
+    let own = place.namespaces().join("default").join(format!("session-{session}"));
+    let forgotten = own.with_file_name("session-forgotten");
+    std::fs::create_dir_all(&forgotten).unwrap();
+    assert!(own.join("home").is_dir(), "{}", own.display());
+    daemon().block_on(async {
+        let (engine, log) = engine(&place).await;
+        assert!(own.join("home").is_dir(), "the agent lives in it");
+        assert!(!forgotten.exists(), "nobody lives in it");
+        soon("the engine stops", engine.shutdown("the test is over")).await;
+        log.close().await;
+    });
+    assert!(!own.exists(), "{} is left", own.display());
     assert_eq!(live.left().len(), 0);
 }

@@ -137,6 +137,60 @@ async fn a_tool_of_the_hosts_is_run_by_the_host_and_may_be_refused() {
 }
 
 #[tokio::test]
+async fn the_input_names_the_hosts_tools_that_the_thread_was_begun_with() {
+    let live = Live::new();
+    let tool = |name: &str| {
+        let schema = Some(json!({ "type": "object" }));
+        ToolManifestEntry { name: name.into(), description: None, input_schema: schema, schema_hash: None }
+    };
+    let told = |text: &str, name: &str| {
+        let tool_manifest = Some(ToolManifest { tools: vec![tool(name)] });
+        roost_engine::adapter::TaskInput { tool_manifest, ..input(text) }
+    };
+    let named = |task: &Watched| task.sent.as_ref().unwrap().input["tool_manifest"].clone();
+    let begun = json!(ToolManifest { tools: vec![tool("probe_echo")] });
+    let mut session = live.session().await;
+    let mut task = Watched::begin_with(&mut session, told("SCRIPT:text", "probe_echo")).await;
+    assert_eq!(named(&task), begun);
+    assert!(completed(&task.end(Say::Yes).await));
+    let native = session.native_id().unwrap();
+    session.close().await;
+    // Codex takes no other tools when a thread is taken up again, and keeps those that it has.
+    let mut session = live.resume(&native).await.unwrap();
+    let mut task = Watched::begin_with(&mut session, told("SCRIPT:mcp", "another")).await;
+    assert_eq!(named(&task), begun);
+    let call = task.until(|fact| match fact {
+        Fact::HostToolAsks(call) => Some(call.clone()),
+        _ => None,
+    });
+    let call = call.await;
+    task.tell_result(&call, json!("rain")).await;
+    assert!(completed(&task.end(Say::Yes).await));
+    session.close().await;
+
+    let mut session = live.session().await;
+    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    let task = Watched::begin_with(&mut session, told("SCRIPT:text", "probe_echo")).await;
+    assert_eq!(named(&task), json!(null), "it began without any");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn variables_that_only_an_old_codex_heeds_are_said_to_do_nothing() {
+    let live = Live::new();
+    let mut open = live.open();
+    open.env.env.insert("ACPLB_IDLE_TIMEOUT_MS".into(), "1200".into());
+    let mut session = soon("Codex starts", live.adapter.create_session(open)).await.unwrap();
+    let (_, task) = run(&mut session, "SCRIPT:text", Say::Yes).await;
+    let notice = |fact: &Fact| match fact {
+        Fact::Notice(notice) => notice.message.contains("ACPLB_IDLE_TIMEOUT_MS"),
+        _ => false,
+    };
+    assert_eq!(task.facts().filter(|fact| notice(fact)).count(), 1, "{:#?}", task.seen);
+    session.close().await;
+}
+
+#[tokio::test]
 async fn a_running_turn_can_be_steered() {
     let live = Live::new();
     let mut session = live.session().await;
@@ -172,7 +226,11 @@ async fn what_codex_reads_by_itself_is_told_by_path_and_hash() {
 async fn the_login_is_what_the_environment_and_codex_own_folder_say() {
     let live = Live::new();
     let mut env = live.env();
-    assert!(!live.adapter.auth_status(&env).await.logged_in);
+    let own = live.adapter.auth_status(&env).await;
+    assert_eq!((own.logged_in, own.summary()), (false, "not needed"), "its provider has a key of its own");
+    assert_eq!(live.adapter.ensure_login(&env).await, None);
+    std::fs::remove_file(live.sandbox.home().join(".codex/config.toml")).unwrap();
+    assert_eq!(live.adapter.auth_status(&env).await.summary(), "no");
     assert!(live.adapter.ensure_login(&env).await.unwrap().contains("login"));
     let login = json!({ "OPENAI_API_KEY": null, "tokens": { "access_token": "eyJsecret" } });
     std::fs::write(live.sandbox.home().join(".codex/auth.json"), login.to_string()).unwrap();

@@ -10,7 +10,7 @@ use roost_proto::runtime::RuntimeName;
 use serde_json::json;
 use testkit::agents::{Agent, furnish, variables};
 use testkit::contract::{Recall, Script, Subject, UseServer, Write};
-use testkit::scripted_agent::WEATHER;
+use testkit::scripted_agent::{WEATHER, tool_server_url};
 
 use super::{holder, play, this_binary};
 use crate::codex::{self, MODEL};
@@ -40,7 +40,7 @@ pub(super) fn claude(records: PathBuf) -> Subject {
         question: Some("SCRIPT:ask"),
         unknown_message: None,
         recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
-        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+        use_server: Some(UseServer { servers: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
     };
     Subject { adapter, script }
 }
@@ -63,7 +63,7 @@ pub(super) fn codex(records: PathBuf) -> Subject {
         question: Some("SCRIPT:ask"),
         unknown_message: None,
         recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
-        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+        use_server: Some(UseServer { servers: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
     };
     Subject { adapter, script }
 }
@@ -85,7 +85,7 @@ pub(super) fn gemini(records: PathBuf) -> Subject {
         question: None,
         unknown_message: None,
         recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:write", forget: Some(forget) }),
-        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+        use_server: Some(UseServer { servers: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
     };
     Subject { adapter, script }
 }
@@ -106,7 +106,7 @@ pub(super) fn opencode(records: PathBuf) -> Subject {
         question: Some("SCRIPT:ask"),
         unknown_message: None,
         recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
-        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+        use_server: Some(UseServer { servers: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
     };
     Subject { adapter, script }
 }
@@ -126,7 +126,7 @@ pub(super) fn claude_agent_acp(records: PathBuf) -> Subject {
         question: None,
         unknown_message: None,
         recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
-        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+        use_server: Some(UseServer { servers: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
     };
     Subject { adapter: Arc::new(acp(Agent::ClaudeAcp, &[], records)), script }
 }
@@ -145,7 +145,7 @@ pub(super) fn codex_acp(records: PathBuf) -> Subject {
         question: None,
         unknown_message: None,
         recall: Some(Recall { prompt: "SCRIPT:recall", proof: "SCRIPT:shell", forget: Some(forget) }),
-        use_server: Some(UseServer { server: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
+        use_server: Some(UseServer { servers: weather(), prompt: "SCRIPT:mcp TOOL:weather", proof: WEATHER }),
     };
     // Its sandbox needs a program that the pinned package does not bring.
     let args = ["-c", "model=gpt-5.1-codex", "-c", "sandbox_mode=danger-full-access"];
@@ -163,12 +163,13 @@ fn acp(agent: Agent, args: &[&str], records: PathBuf) -> AcpAdapter {
     AcpAdapter::new(RuntimeName::from_id(preset.id), preset.display_name, command, holder(records)).of(preset)
 }
 
-/// The tool server that agents are given.
-fn weather() -> McpServer {
-    let transport = McpServerTransport::Stdio {
+/// The tool server that agents are given, over both transports.
+pub(super) fn weather() -> Vec<McpServer> {
+    let stdio = McpServerTransport::Stdio {
         command: this_binary().into(),
         args: play("tool_server").into_iter().map(|word| word.into_string().unwrap()).collect(),
         env: BTreeMap::new(),
     };
-    McpServer { name: "weather".into(), transport }
+    let http = McpServerTransport::Http { url: tool_server_url().into(), headers: BTreeMap::new() };
+    [stdio, http].map(|transport| McpServer { name: "weather".into(), transport }).into()
 }

@@ -149,6 +149,10 @@ lies! {
             claims.mcp_support = McpSupport::ClientOnly;
             claims.mcp_transports = Some(vec![McpTransport::Stdio]);
         }),
-        a_tool_server_is_reached_over_a_transport_that_is_claimed
+        a_tool_server_is_reached_over_every_transport_that_is_claimed
             says "mcpSupport is claimed";
+    a_transport_that_is_claimed_and_that_nothing_is_reached_over: make_acp,
+        Lie::Claims(|claims| claims.mcp_transports = Some(vec![McpTransport::Stdio, McpTransport::Sse])),
+        a_tool_server_is_reached_over_every_transport_that_is_claimed
+            says "Sse is claimed";
 }

@@ -63,6 +63,17 @@ async fn a_gemini_that_is_too_old_is_not_used_and_says_what_to_do() {
 }
 
 #[tokio::test]
+async fn a_gemini_that_was_brought_up_to_date_is_used_at_once() {
+    let live = Live::script("echo 0.20.1");
+    assert!(matches!(live.adapter.availability(&live.env()).await, Availability::Missing { .. }));
+    let program = live.sandbox.home().join("gemini");
+    std::fs::remove_file(&program).unwrap();
+    std::os::unix::fs::symlink(Agent::Gemini.program(), program).unwrap();
+    let Availability::Installed { version } = live.adapter.availability(&live.env()).await else { panic!() };
+    assert_eq!(version, Some(Agent::Gemini.version()));
+}
+
+#[tokio::test]
 async fn a_missing_login_says_how_to_log_in() {
     let live = Live::new();
     let mut open = live.open();

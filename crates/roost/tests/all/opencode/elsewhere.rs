@@ -12,6 +12,7 @@ use roost_proto::runtime::RuntimeIsolationMode;
 use serde_json::json;
 use testkit::agents::{Agent, Sandbox};
 use testkit::model::{End, Request};
+use testkit::soon;
 use tokio::net::{TcpListener, TcpStream as Stream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -131,8 +132,9 @@ async fn a_server_of_somebody_elses_is_used_and_left_alone() {
 
     let mut session = live.session().await;
     let native = session.native_id().unwrap();
-    let (end, _) = run(&mut session, "SCRIPT:shell", Say::Yes).await;
+    let (end, task) = run(&mut session, "SCRIPT:shell", Say::Yes).await;
     assert!(completed(&end), "{end:?}");
+    assert!(task.sent.unwrap().implicit_sources.disabled, "what it reads is on its disk, not on ours");
     assert_eq!(std::fs::read_to_string(live.sandbox.work().join("out.txt")).unwrap(), "hi\n");
     session.close().await;
     live.until_nothing_is_left().await;
@@ -181,7 +183,8 @@ async fn a_server_that_cannot_be_used_is_named_and_told_nothing_that_it_cannot_t
     let Availability::Missing { reason } = live.adapter.availability(&live.env()).await else { panic!() };
     assert!(reason.contains("http://127.0.0.1:9") && reason.contains("OPENCODE_SERVER_PASSWORD"), "{reason}");
     let refused = live.adapter.create_session(live.open()).await.map(|_| ());
-    assert!(matches!(refused, Err(AdapterError::Exited { .. })), "{refused:?}");
+    let Err(AdapterError::Spawn(message)) = refused else { panic!("{refused:?}") };
+    assert_eq!(message, reason);
 
     let mut open = live.open();
     open.input.runtime_config = json!({ "model": "a/b" }).as_object().cloned();
@@ -194,6 +197,77 @@ async fn a_server_that_cannot_be_used_is_named_and_told_nothing_that_it_cannot_t
     let refused = live.adapter.create_session(open).await.map(|_| ());
     let Err(AdapterError::Spawn(message)) = refused else { panic!("{refused:?}") };
     assert!(message.contains("tool servers"), "{message}");
+
+    let mut open = live.open();
+    open.env.credential_namespace = "work".into();
+    let refused = live.adapter.create_session(open).await.map(|_| ());
+    let Err(AdapterError::Spawn(message)) = refused else { panic!("{refused:?}") };
+    assert!(message.contains("credential namespace"), "{message}");
+    let mut open = live.open();
+    open.env.isolation = serde_json::from_value(json!({ "mode": "subprocess", "homeDir": "/elsewhere" })).unwrap();
+    let refused = live.adapter.create_session(open).await.map(|_| ());
+    let Err(AdapterError::Spawn(message)) = refused else { panic!("{refused:?}") };
+    assert!(message.contains("isolation"), "{message}");
+}
+
+/// A server that says of itself that it is this old.
+fn pretend(version: &str) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let health = json!({ "healthy": true, "version": version }).to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let length = health.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{health}"
+            );
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_server_that_is_too_old_is_not_used() {
+    let live = at(&pretend("1.2.27"), Live::new());
+    let opened = soon("it is refused", live.adapter.create_session(live.open())).await.map(|_| ());
+    let Err(AdapterError::Spawn(message)) = opened else { panic!("{opened:?}") };
+    assert!(message.contains("1.2.27 is too old"), "{message}");
+}
+
+fn question(fact: &Fact) -> Option<()> {
+    matches!(fact, Fact::Question(_)).then_some(())
+}
+
+#[tokio::test]
+async fn a_question_of_a_turn_that_was_stopped_is_not_asked_again_after_a_connection_broke() {
+    let live = Live::new();
+    let server = External::start(&live.sandbox);
+    let proxy = Proxy::to(&server.address).await;
+    let live = at(&proxy.address, live);
+    let mut session = live.session().await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:ask").await;
+    task.until(question).await;
+    task.stop().await;
+    let end = task.end(Say::Yes).await;
+    assert!(stopped(&end), "{end:?}");
+    let directory = live.env().cwd.replace('/', "%2F");
+    soon("OpenCode forgets what it asked", async {
+        while !server.get(&format!("/question?directory={directory}")).contains("[]") {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:shell").await;
+    let call = task.asks().await;
+    proxy.cut();
+    task.say(&call, Say::Yes).await;
+    let end = task.end(Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    assert_eq!(task.facts().filter_map(question).count(), 0, "{:#?}", task.seen);
+    session.close().await;
 }
 
 #[tokio::test]

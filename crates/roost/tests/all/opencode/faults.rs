@@ -122,10 +122,19 @@ async fn a_program_that_hangs_at_its_start_is_ended_when_nobody_waits_any_more()
 }
 
 #[tokio::test]
-async fn a_version_that_is_too_old_is_said_to_be_too_old() {
-    let live = Live::script("echo 1.2.27");
+async fn a_version_that_is_too_old_is_not_used_and_says_what_to_do_until_it_is_brought_up_to_date() {
+    let (opencode, version) = (Agent::OpenCode.program(), Agent::OpenCode.version());
+    let live = Live::script(&format!("{} \"$@\" | sed -u 's/{version}/1.2.27/'", opencode.display()));
     let Availability::Missing { reason } = live.adapter.availability(&live.env()).await else { panic!() };
     assert!(reason.contains("1.2.27 is too old") && reason.contains("npm install"), "{reason}");
+    let opened = soon("it is refused", live.adapter.create_session(live.open())).await.map(|_| ());
+    let Err(AdapterError::Spawn(message)) = opened else { panic!("{opened:?}") };
+    assert_eq!(message, reason);
+    let program = live.sandbox.home().join("opencode");
+    std::fs::remove_file(&program).unwrap();
+    std::os::unix::fs::symlink(opencode, program).unwrap();
+    let Availability::Installed { version: now } = live.adapter.availability(&live.env()).await else { panic!() };
+    assert_eq!(now, Some(version));
 }
 
 #[tokio::test]

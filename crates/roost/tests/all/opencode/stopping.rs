@@ -68,6 +68,21 @@ async fn an_interrupt_of_a_question_about_a_tool_lets_nothing_run() {
 }
 
 #[tokio::test]
+async fn an_interrupt_of_a_question_ends_the_turn_and_it_is_not_asked_again() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let mut task = Watched::begin(&mut session, "SCRIPT:ask").await;
+    task.until(|fact| matches!(fact, Fact::Question(_)).then_some(())).await;
+    task.stop().await;
+    let end = task.end(Say::Yes).await;
+    assert!(stopped(&end), "{end:?}");
+    let (end, task) = run(&mut session, "SCRIPT:text", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    assert!(!task.facts().any(|fact| matches!(fact, Fact::Question(_))), "{:#?}", task.seen);
+    session.close().await;
+}
+
+#[tokio::test]
 async fn an_interrupt_of_a_model_that_never_answers_is_heard() {
     let live = Live::new();
     let mut session = live.session().await;

@@ -1,13 +1,14 @@
 //! What OpenCode is told and tells.
 
-use roost_engine::adapter::{Availability, Fact, RuntimeAdapter};
+use roost_engine::adapter::{Availability, Fact, RuntimeAdapter, TaskInput};
 use roost_proto::canonical;
 use roost_proto::payload::{ModelOutputDeltaKind, UsageReportedPayload};
 use roost_proto::sources::SourceKind;
+use roost_proto::tool::{ToolManifest, ToolManifestEntry};
 use testkit::agents::Agent;
 
 use super::live::Live;
-use crate::codex::live::{Say, Watched, completed, run};
+use crate::codex::live::{Say, Watched, completed, input, run};
 
 #[tokio::test]
 async fn text_comes_in_pieces_and_usage_in_one_shape() {
@@ -44,13 +45,17 @@ async fn a_refusal_without_a_reason_does_not_end_the_turn() {
 
 #[tokio::test]
 async fn the_files_that_opencode_reads_by_itself_are_told_by_path_and_hash() {
-    let live = Live::new();
+    let mut live = Live::new();
     let settings = live.sandbox.home().join(".config/opencode/opencode.json");
     let files = [
         (settings, "{}", SourceKind::Config),
         (live.sandbox.work().join("opencode.json"), "{ }", SourceKind::Config),
         (live.sandbox.work().join("AGENTS.md"), "Be brief.", SourceKind::ProjectInstruction),
+        (live.sandbox.work().join("CLAUDE.md"), "Be kind.", SourceKind::ProjectInstruction),
+        (live.sandbox.work().join(".opencode/command/greet.md"), "Say hello.", SourceKind::ProjectInstruction),
+        (live.sandbox.home().join("more.json"), "{}", SourceKind::Config),
     ];
+    live.env.insert("OPENCODE_CONFIG".into(), live.sandbox.home().join("more.json").display().to_string());
     for (path, text, _) in &files {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
@@ -83,6 +88,27 @@ async fn a_project_that_allows_everything_is_asked_about_all_the_same() {
     let sources = &task.sent.as_ref().unwrap().implicit_sources.sources;
     assert!(sources.iter().any(|source| source.path.ends_with("work/opencode.json")), "{sources:?}");
     session.close().await;
+}
+
+#[tokio::test]
+async fn the_input_does_not_name_tools_that_opencode_is_not_told_of() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    let tool =
+        ToolManifestEntry { name: "probe_echo".into(), description: None, input_schema: None, schema_hash: None };
+    let tool_manifest = Some(ToolManifest { tools: vec![tool] });
+    let mut task = Watched::begin_with(&mut session, TaskInput { tool_manifest, ..input("SCRIPT:text") }).await;
+    assert_eq!(task.sent.as_ref().unwrap().input.get("tool_manifest"), None);
+    assert!(completed(&task.end(Say::Yes).await));
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_provider_of_ones_own_needs_no_login() {
+    let live = Live::new();
+    let status = live.adapter.auth_status(&live.env()).await;
+    assert_eq!((status.logged_in, status.summary()), (false, "not needed"));
+    assert_eq!(live.adapter.ensure_login(&live.env()).await, None);
 }
 
 #[tokio::test]

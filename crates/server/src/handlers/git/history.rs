@@ -26,7 +26,7 @@ pub(crate) async fn log(context: &Context<'_>, params: GitLogParams) -> Result<G
     let query = LogQuery {
         limit: params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE) as usize,
         skip: params.skip.unwrap_or(0).min(MAX_SKIP) as usize,
-        rev: rev.map_err(fault::workspace)?,
+        rev: rev.map_err(fault::during("log"))?,
         path: path.map_err(fault::workspace)?,
         author: params.author,
         since: params.since,

@@ -2,11 +2,11 @@
 
 use roost_proto::payload::{GitBranchChangedPayload, GitOperationCompletedPayload};
 use roost_proto::rpc::{
-    Done, Fault, GitBranch, GitBranchDeleteParams, GitBranchDeleteResult, GitBranchesResult, GitCheckoutParams,
-    GitCheckoutResult, GitInitParams, GitInitResult, GitParams, GitRemote, GitRemoteAddParams, GitRemoteAddResult,
-    GitRemoteListResult, GitRemoteParams, GitUpstreamParams,
+    Done, Fault, FaultCode, GitBranch, GitBranchDeleteParams, GitBranchDeleteResult, GitBranchesResult,
+    GitCheckoutParams, GitCheckoutResult, GitInitParams, GitInitResult, GitParams, GitRemote, GitRemoteAddParams,
+    GitRemoteAddResult, GitRemoteListResult, GitRemoteParams, GitUpstreamParams, Scope,
 };
-use roost_workspace::git::{Branch, BranchInfo, Remote, RemoteInfo};
+use roost_workspace::git::{Branch, BranchInfo, Git, Remote, RemoteInfo, is_local};
 
 use super::Repository;
 use crate::dispatch::Context;
@@ -37,9 +37,10 @@ fn branch(branch: BranchInfo) -> GitBranch {
 }
 
 pub(crate) async fn checkout(context: &Context<'_>, params: GitCheckoutParams) -> Result<GitCheckoutResult, Fault> {
-    let branch = Branch::parse(&params.branch).map_err(fault::workspace)?;
+    let branch = Branch::parse(&params.branch).map_err(fault::during("checkout"))?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let work = repository.git.checkout(&branch, params.create.unwrap_or_default());
+    let create = params.create.unwrap_or_default();
+    let work = async |git: Git| git.checkout(&branch, create).await;
     let switched = repository
         .change("checkout", work, |switched, completed| {
             completed.branch = Some(switched.to.clone());
@@ -47,6 +48,7 @@ pub(crate) async fn checkout(context: &Context<'_>, params: GitCheckoutParams) -
         })
         .await?;
     if switched.from != switched.to {
+        context.host.live.switched(repository.entry.id.as_str(), &switched.to);
         repository
             .record(GitBranchChangedPayload {
                 workspace_id: repository.entry.id.clone(),
@@ -64,29 +66,47 @@ pub(crate) async fn delete(
     context: &Context<'_>,
     params: GitBranchDeleteParams,
 ) -> Result<GitBranchDeleteResult, Fault> {
-    let branch = Branch::parse(&params.branch).map_err(fault::workspace)?;
+    let branch = Branch::parse(&params.branch).map_err(fault::during("branch/delete"))?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let (git, force, there) =
-        (&repository.git, params.force.unwrap_or_default(), params.delete_remote.unwrap_or_default());
-    let work = async {
+    let (force, there) = (params.force.unwrap_or_default(), params.delete_remote.unwrap_or_default());
+    let told = |remote: &Option<Remote>, done: &mut GitOperationCompletedPayload| {
+        done.branch = Some(branch.to_string());
+        done.message = remote.as_ref().map(|remote| format!("Deleted {branch} here; it goes on {remote} next"));
+    };
+    let work = async |git: Git| {
         // Where it is followed is known only as long as the branch is there.
-        let remote = if there { Some(git.delete_remote_branch(&branch).await?) } else { None };
+        let remote = if there { Some(git.remote_of("branch/delete", &branch).await?) } else { None };
+        if there && !force {
+            git.is_kept(&branch).await?;
+        }
         git.delete_branch(&branch, force).await?;
         Ok(remote)
     };
-    let remote = repository.change("branch/delete", work, |_, done| done.branch = Some(branch.to_string())).await?;
+    let remote = repository.change("branch/delete", work, told).await?;
+    let remote_error = match &remote {
+        Some(remote) => {
+            let told = |(): &(), done: &mut GitOperationCompletedPayload| {
+                done.branch = Some(format!("{remote}/{branch}"));
+            };
+            let work = async |git: Git| git.delete_remote_branch(remote, &branch).await;
+            repository.talk("branch/delete", work, told).await.err().map(|fault| fault.message)
+        }
+        None => None,
+    };
     let message = match &remote {
-        Some(remote) => format!("Deleted {branch} here and on {remote}"),
+        Some(remote) if remote_error.is_none() => format!("Deleted {branch} here and on {remote}"),
+        Some(remote) => format!("Deleted {branch} here, but not on {remote}"),
         None => format!("Deleted {branch}"),
     };
-    Ok(GitBranchDeleteResult { success: true, branch: branch.to_string(), message, deleted_remote: remote.is_some() })
+    let deleted_remote = remote.is_some() && remote_error.is_none();
+    Ok(GitBranchDeleteResult { success: true, branch: branch.to_string(), message, deleted_remote, remote_error })
 }
 
 pub(crate) async fn set_upstream(context: &Context<'_>, params: GitUpstreamParams) -> Result<Done, Fault> {
-    let branch = Branch::parse(&params.branch).map_err(fault::workspace)?;
-    let upstream = Branch::parse(&params.upstream).map_err(fault::workspace)?;
+    let branch = Branch::parse(&params.branch).map_err(fault::during("upstream/set"))?;
+    let upstream = Branch::parse(&params.upstream).map_err(fault::during("upstream/set"))?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let work = repository.git.set_upstream(&branch, &upstream);
+    let work = async |git: Git| git.set_upstream(&branch, &upstream).await;
     repository.change("upstream/set", work, |(), completed| completed.branch = Some(branch.to_string())).await?;
     Ok(Done { success: true, message: format!("{branch} follows {upstream}") })
 }
@@ -108,43 +128,52 @@ pub(super) fn remote(remote: RemoteInfo) -> GitRemote {
 }
 
 pub(crate) async fn add_remote(context: &Context<'_>, params: GitRemoteAddParams) -> Result<GitRemoteAddResult, Fault> {
-    let name = Remote::parse(&params.name).map_err(fault::workspace)?;
-    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let work = repository.git.add_remote(&name, &params.url);
-    let message = format!("{name} is added");
-    let told = |_: &RemoteInfo, completed: &mut GitOperationCompletedPayload| completed.message = Some(message.clone());
-    let mut added = repository.change("remote/add", work, told).await?;
-    let is_fetched = params.fetch.unwrap_or_default();
-    if is_fetched {
-        repository.git.fetch(&name, false).await.map_err(fault::workspace)?;
-        let all = repository.git.remotes().await.map_err(fault::workspace)?;
-        added = all.into_iter().find(|remote| remote.name == added.name).unwrap_or(added);
+    let name = Remote::parse(&params.name).map_err(fault::during("remote/add"))?;
+    if is_local(&params.url) && context.caller.scope < Scope::Admin {
+        let why = "a repository in a folder of this machine can be added at the machine itself or by an admin's device";
+        return Err(Fault::new(FaultCode::Forbidden, why).with("field", "url").with("needs", Scope::Admin));
     }
-    let fetched_branches = is_fetched.then(|| added.branches.clone());
-    Ok(GitRemoteAddResult { success: true, message, remote: remote(added), fetched_branches })
+    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
+    let work = async |git: Git| git.add_remote(&name, &params.url).await;
+    let message = format!("{name} is added");
+    let mut added =
+        repository.change("remote/add", work, |_, completed| completed.message = Some(message.clone())).await?;
+    // What is added stays added, whatever becomes of the fetch.
+    let (fetched_branches, fetch_error) = match params.fetch {
+        Some(true) => match super::sync::fetch_as(&repository, &name, false).await {
+            Ok(fetched) => (Some(fetched.new), None),
+            Err(fault) => (None, Some(fault.message)),
+        },
+        _ => (None, None),
+    };
+    let short = |branch: &String| branch.strip_prefix(name.as_str())?.strip_prefix('/').map(str::to_owned);
+    added.branches.extend(fetched_branches.iter().flatten().filter_map(short));
+    Ok(GitRemoteAddResult { success: true, message, remote: remote(added), fetched_branches, fetch_error })
 }
 
 pub(crate) async fn remove_remote(context: &Context<'_>, params: GitRemoteParams) -> Result<Done, Fault> {
-    let name = Remote::parse(&params.name).map_err(fault::workspace)?;
+    let name = Remote::parse(&params.name).map_err(fault::during("remote/remove"))?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let message = format!("{name} is removed");
-    let told = |(): &(), completed: &mut GitOperationCompletedPayload| {
-        completed.message = Some(message.clone());
-    };
-    repository.change("remote/remove", repository.git.remove_remote(&name), told).await?;
+    let told = |(): &(), completed: &mut GitOperationCompletedPayload| completed.message = Some(message.clone());
+    repository.change("remote/remove", async |git| git.remove_remote(&name).await, told).await?;
     Ok(Done { success: true, message })
 }
 
 pub(crate) async fn init(context: &Context<'_>, params: GitInitParams) -> Result<GitInitResult, Fault> {
-    let branch = Branch::parse(params.initial_branch.as_deref().unwrap_or("main")).map_err(fault::workspace)?;
+    let branch = Branch::parse(params.initial_branch.as_deref().unwrap_or("main")).map_err(fault::during("init"))?;
     let message = params.commit_message.as_deref().unwrap_or("Initial commit");
     let first = params.initial_commit.unwrap_or_default().then_some(message);
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let made = repository
-        .change("init", repository.git.init(&branch, first), |made, completed| {
-            completed.branch = Some(made.branch.clone());
-            completed.sha = made.commit.as_ref().map(|commit| commit.sha.clone());
-        })
+        .change(
+            "init",
+            async |git| git.init(&branch, first).await,
+            |made, completed| {
+                completed.branch = Some(made.branch.clone());
+                completed.sha = made.commit.as_ref().map(|commit| commit.sha.clone());
+            },
+        )
         .await?;
     Ok(GitInitResult {
         success: true,

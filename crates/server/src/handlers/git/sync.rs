@@ -9,7 +9,7 @@ use roost_proto::rpc::{
     GitStashResult,
 };
 use roost_workspace::Error;
-use roost_workspace::git::{Branch, Git, GitKind, Merged, Progress, Push, Pushed, Remote, Rev, Stash, StashDo};
+use roost_workspace::git::{Branch, Fetched, Git, Merged, Progress, Push, Pushed, Remote, Rev, Stash, StashDo};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -24,15 +24,15 @@ const WAITING: usize = 16;
 const OFTEN: Duration = Duration::from_millis(250);
 
 impl Repository<'_> {
-    /// Does something that takes long, and tells those who follow the workspace how far it is.
-    async fn followed<T, F: Future<Output = Result<T, Error>>>(
+    /// Does something, tells those who follow the workspace how far it is, and ends it when somebody says so.
+    pub(super) async fn followed<T, F: Future<Output = Result<T, Error>>>(
         &self,
         operation: &'static str,
         work: impl FnOnce(Git) -> F,
     ) -> Result<T, Error> {
         let ended = self.context.host.long_work.begin(self.entry.id.as_str());
         let (progress, mut told) = mpsc::channel(WAITING);
-        let work = work(self.git.clone().with_progress(progress));
+        let work = work(self.git.clone().with_progress(progress).with_cancel((*ended).clone()));
         let tell = async {
             let mut last: Option<(String, Instant)> = None;
             while let Some(Progress { phase, percent, .. }) = told.recv().await {
@@ -48,13 +48,7 @@ impl Repository<'_> {
                 last = Some((phase, Instant::now()));
             }
         };
-        let work = async { tokio::join!(work, tell).0 };
-        tokio::select! {
-            done = work => done,
-            () = ended.cancelled() => {
-                Err(Error::Git { operation, message: "it was cancelled".into(), kind: GitKind::Cancelled })
-            }
-        }
+        tokio::join!(work, tell).0
     }
 }
 
@@ -62,8 +56,8 @@ pub(crate) async fn push(context: &Context<'_>, params: GitPushParams) -> Result
     let push = Push {
         force: params.force.unwrap_or_default(),
         set_upstream: params.set_upstream.unwrap_or_default(),
-        remote: params.remote.as_deref().map(Remote::parse).transpose().map_err(fault::workspace)?,
-        branch: params.branch.as_deref().map(Branch::parse).transpose().map_err(fault::workspace)?,
+        remote: params.remote.as_deref().map(Remote::parse).transpose().map_err(fault::during("push"))?,
+        branch: params.branch.as_deref().map(Branch::parse).transpose().map_err(fault::during("push"))?,
     };
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let pushed = push_as(&repository, push).await?;
@@ -79,27 +73,33 @@ pub(crate) async fn push(context: &Context<'_>, params: GitPushParams) -> Result
 
 /// Pushes, out of turn: it takes long and touches no file here.
 pub(super) async fn push_as(repository: &Repository<'_>, push: Push) -> Result<Pushed, Fault> {
-    let pushed = repository.followed("push", async |git| git.push(&push).await).await;
     repository
-        .tell("push", pushed, |pushed, completed| {
-            completed.commits_pushed = Some(pushed.commits);
-            completed.message = Some(pushed.message.clone());
-        })
+        .talk(
+            "push",
+            async |git| git.push(&push).await,
+            |pushed, completed| {
+                completed.commits_pushed = Some(pushed.commits);
+                completed.message = Some(pushed.message.clone());
+            },
+        )
         .await
 }
 
 pub(crate) async fn pull(context: &Context<'_>, params: GitPullParams) -> Result<GitPullResult, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let rebase = params.rebase.unwrap_or_default();
-    let work = repository.followed("pull", async |git| git.pull(rebase).await);
     let pulled = repository
-        .change("pull", work, |pulled, completed| {
-            completed.success = pulled.conflicted.is_empty();
-            completed.commits_pulled = Some(pulled.commits);
-            completed.files_affected = Some(pulled.files);
-            completed.message = Some(pulled.message.clone());
-            completed.conflicted_files = Some(pulled.conflicted.clone()).filter(|files| !files.is_empty());
-        })
+        .change(
+            "pull",
+            async |git| git.pull(rebase).await,
+            |pulled, completed| {
+                completed.success = pulled.conflicted.is_empty();
+                completed.commits_pulled = Some(pulled.commits);
+                completed.files_affected = Some(pulled.files);
+                completed.message = Some(pulled.message.clone());
+                completed.conflicted_files = Some(pulled.conflicted.clone()).filter(|files| !files.is_empty());
+            },
+        )
         .await?;
     Ok(GitPullResult {
         success: pulled.conflicted.is_empty(),
@@ -111,14 +111,9 @@ pub(crate) async fn pull(context: &Context<'_>, params: GitPullParams) -> Result
 }
 
 pub(crate) async fn fetch(context: &Context<'_>, params: GitFetchParams) -> Result<GitFetchResult, Fault> {
-    let remote = Remote::parse(params.remote.as_deref().unwrap_or("origin")).map_err(fault::workspace)?;
+    let remote = Remote::parse(params.remote.as_deref().unwrap_or("origin")).map_err(fault::during("fetch"))?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let prune = params.prune.unwrap_or_default();
-    let fetched = repository.followed("fetch", async |git| git.fetch(&remote, prune).await).await;
-    let told = |fetched: &roost_workspace::git::Fetched, completed: &mut GitOperationCompletedPayload| {
-        completed.commits_pulled = Some(fetched.commits);
-    };
-    let fetched = repository.tell("fetch", fetched, told).await?;
+    let fetched = fetch_as(&repository, &remote, params.prune.unwrap_or_default()).await?;
     Ok(GitFetchResult {
         success: true,
         message: fetched.message,
@@ -129,17 +124,26 @@ pub(crate) async fn fetch(context: &Context<'_>, params: GitFetchParams) -> Resu
     })
 }
 
+/// Looks what a remote has, out of turn, as a push.
+pub(super) async fn fetch_as(repository: &Repository<'_>, remote: &Remote, prune: bool) -> Result<Fetched, Fault> {
+    let told = |fetched: &Fetched, completed: &mut GitOperationCompletedPayload| {
+        completed.commits_pulled = Some(fetched.commits);
+    };
+    repository.talk("fetch", async |git| git.fetch(remote, prune).await, told).await
+}
+
 pub(crate) async fn cancel(context: &Context<'_>, params: GitParams) -> Result<Done, Fault> {
     let entry = file::named(context, params.workspace_id.as_deref())?;
     let success = context.host.long_work.end(entry.id.as_str());
-    let message = if success { "What ran is cancelled" } else { "Nothing runs that takes long" };
+    let message = if success { "What ran is cancelled" } else { "Nothing runs" };
     Ok(Done { success, message: message.into() })
 }
 
 pub(crate) async fn merge(context: &Context<'_>, params: GitMergeParams) -> Result<GitMergeResult, Fault> {
-    let rev = Rev::parse(&params.branch).map_err(fault::workspace)?;
+    let rev = Rev::parse(&params.branch).map_err(fault::during("merge"))?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let work = repository.git.merge(&rev, params.no_ff.unwrap_or_default(), params.message.as_deref());
+    let (no_ff, message) = (params.no_ff.unwrap_or_default(), params.message.as_deref());
+    let work = async |git: Git| git.merge(&rev, no_ff, message).await;
     let told = |merged: &Merged, completed: &mut GitOperationCompletedPayload| {
         completed.branch = Some(rev.to_string());
         tell_merged(merged, completed);
@@ -166,13 +170,14 @@ pub(super) fn merged(merged: Merged) -> GitMergeResult {
 
 pub(crate) async fn abort(context: &Context<'_>, params: GitParams) -> Result<Done, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    repository.change("merge/abort", repository.git.abort_merge(), |(), _| {}).await?;
+    repository.change("merge/abort", async |git| git.abort_merge().await, |(), _| {}).await?;
     Ok(Done { success: true, message: "The merge is aborted".into() })
 }
 
 pub(crate) async fn stash(context: &Context<'_>, params: GitStashParams) -> Result<GitStashResult, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let work = repository.git.stash(params.message.as_deref(), params.include_untracked.unwrap_or_default());
+    let (message, untracked) = (params.message.as_deref(), params.include_untracked.unwrap_or_default());
+    let work = async |git: Git| git.stash(message, untracked).await;
     let told = |stash: &Stash, completed: &mut GitOperationCompletedPayload| {
         completed.message = Some(stash.message.clone());
     };
@@ -209,9 +214,10 @@ async fn of_stash(
     context: &Context<'_>,
     params: GitStashIndexParams,
     what: StashDo,
-    operation: &str,
+    operation: &'static str,
 ) -> Result<GitMergeResult, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let work = repository.git.stash_do(what, params.index.unwrap_or(0) as usize);
+    let index = params.index.unwrap_or(0) as usize;
+    let work = async |git: Git| git.stash_do(what, index).await;
     Ok(merged(repository.change(operation, work, tell_merged).await?))
 }

@@ -4,15 +4,29 @@ use std::path::{Path, PathBuf};
 
 use roost_proto::payload::GitOperationCompletedPayload;
 use roost_proto::rpc::{
-    Done, Fault, GitDiffResult, GitMergeResult, GitParams, WorktreeAddParams, WorktreeAddResult, WorktreeInfo,
-    WorktreeListResult, WorktreeMergeParams, WorktreeParams,
+    Done, Fault, FaultCode, GitDiffResult, GitMergeResult, GitParams, WorktreeAddParams, WorktreeAddResult,
+    WorktreeInfo, WorktreeListResult, WorktreeMergeParams, WorktreeParams,
 };
-use roost_workspace::git::{Branch, Merged, Rev, SessionWorktree, Worktree};
+use roost_proto::session::SessionRecord;
+use roost_workspace::git::{Branch, Git, Merged, Rev, SessionWorktree, WORKTREES, Worktree};
 
 use super::Repository;
 use crate::dispatch::Context;
 use crate::fault;
 use crate::handlers::history::of_entry;
+
+impl Repository<'_> {
+    /// Refuses while a session works in the working copy of this name.
+    async fn idle(&self, name: &str, advice: &str) -> Result<(), Fault> {
+        let folder = Path::new(&self.entry.path).join(WORKTREES).join(name);
+        let all = self.context.host.log.sessions(usize::MAX).await.map_err(fault::log)?;
+        let is_busy =
+            |record: &&SessionRecord| record.open_task.is_some() && Path::new(&record.cwd).starts_with(&folder);
+        let Some(record) = all.iter().find(is_busy) else { return Ok(()) };
+        let why = format_args!("session {} works there; {advice}", record.session_id);
+        Err(Fault::new(FaultCode::SessionInvalid, why).with("session_id", &record.session_id))
+    }
+}
 
 pub(crate) async fn list(context: &Context<'_>, params: GitParams) -> Result<WorktreeListResult, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
@@ -48,13 +62,18 @@ fn info(repository: &Repository<'_>, worktree: Worktree, session: Option<&Sessio
 
 pub(crate) async fn add(context: &Context<'_>, params: WorktreeAddParams) -> Result<WorktreeAddResult, Fault> {
     let branch = params.branch.unwrap_or_else(|| format!("roost/{}", params.name));
-    let branch = Branch::parse(&branch).map_err(fault::workspace)?;
-    let base = params.base.as_deref().map(Rev::parse).transpose().map_err(fault::workspace)?;
+    let branch = Branch::parse(&branch).map_err(fault::during("worktree/add"))?;
+    let base = params.base.as_deref().map(Rev::parse).transpose().map_err(fault::during("worktree/add"))?;
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let work = repository.git.add_worktree(&params.name, &branch, base.as_ref());
-    let told = |_: &Worktree, completed: &mut GitOperationCompletedPayload| completed.branch = Some(branch.to_string());
-    let worktree = repository.change("worktree/add", work, told).await?;
-    Ok(WorktreeAddResult { success: true, worktree: info(&repository, worktree, None) })
+    let work = async |git: Git| {
+        let worktree = git.add_worktree(&params.name, &branch, base.as_ref()).await?;
+        Ok((worktree, git.session_worktree("worktree/add", &params.name).await?))
+    };
+    let told = |_: &(Worktree, SessionWorktree), completed: &mut GitOperationCompletedPayload| {
+        completed.branch = Some(branch.to_string());
+    };
+    let (worktree, made) = repository.change("worktree/add", work, told).await?;
+    Ok(WorktreeAddResult { success: true, worktree: info(&repository, worktree, Some(&made)) })
 }
 
 /// Gives a new session its own working copy; its folder and its name.
@@ -66,7 +85,7 @@ pub(in crate::handlers) async fn for_session(
     // The end of an id is the part by which ids of one day differ.
     let id = uuid::Uuid::now_v7().simple().to_string();
     let name = &id[id.len() - 8..];
-    let work = repository.git.add_session_worktree(name);
+    let work = async |git: Git| git.add_session_worktree(name).await;
     let told = |made: &SessionWorktree, completed: &mut GitOperationCompletedPayload| {
         completed.branch = Some(made.branch.clone());
     };
@@ -77,12 +96,14 @@ pub(in crate::handlers) async fn for_session(
 /// Takes a session's working copy away again.
 pub(in crate::handlers) async fn forget(context: &Context<'_>, workspace: &str, name: &str) -> Result<(), Fault> {
     let repository = Repository::open(context, Some(workspace)).await?;
-    repository.change("worktree/discard", repository.git.discard_worktree(name), |(), _| {}).await
+    repository.change("worktree/discard", async |git| git.discard_worktree(name).await, |_, _| {}).await.map(drop)
 }
 
 pub(crate) async fn remove(context: &Context<'_>, params: WorktreeParams) -> Result<Done, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let work = repository.git.remove_worktree(&params.name, params.force.unwrap_or_default());
+    repository.idle(&params.name, "stop it first").await?;
+    let force = params.force.unwrap_or_default();
+    let work = async |git: Git| git.remove_worktree(&params.name, force).await;
     repository.change("worktree/remove", work, |(), _| {}).await?;
     Ok(Done { success: true, message: format!("{} is removed", params.name) })
 }
@@ -94,24 +115,25 @@ pub(crate) async fn diff(context: &Context<'_>, params: WorktreeParams) -> Resul
 
 pub(crate) async fn merge(context: &Context<'_>, params: WorktreeMergeParams) -> Result<GitMergeResult, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let work = repository.git.merge_worktree(&params.name, params.message.as_deref());
-    let told = |merged: &Merged, completed: &mut GitOperationCompletedPayload| {
-        completed.branch = Some(format!("roost/{}", params.name));
+    let session = repository.session(params.session_id.as_deref()).await?;
+    repository.idle(&params.name, "wait for it, or stop it first").await?;
+    let work = async |git: Git| git.merge_worktree(&params.name, params.message.as_deref(), session.as_deref()).await;
+    let told = |(branch, merged): &(String, Merged), completed: &mut GitOperationCompletedPayload| {
+        completed.branch = Some(branch.clone());
         super::sync::tell_merged(merged, completed);
     };
-    Ok(super::sync::merged(repository.change("worktree/merge", work, told).await?))
+    Ok(super::sync::merged(repository.change("worktree/merge", work, told).await?.1))
 }
 
 pub(crate) async fn discard(context: &Context<'_>, params: WorktreeParams) -> Result<Done, Fault> {
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let busy = of_entry(context.host, &repository.entry).await?.into_iter().find(|record| {
-        record.open_task.is_some()
-            && Path::new(&record.cwd).file_name().is_some_and(|name| name == params.name.as_str())
-    });
-    if let Some(record) = busy.filter(|_| params.force != Some(true)) {
-        let why = format_args!("session {} works there; stop it first, or use force", record.session_id);
-        return Err(Fault::params(why).with("session_id", &record.session_id));
+    if params.force != Some(true) {
+        repository.idle(&params.name, "stop it first, or use force").await?;
     }
-    repository.change("worktree/discard", repository.git.discard_worktree(&params.name), |(), _| {}).await?;
-    Ok(Done { success: true, message: format!("{} and its branch are removed", params.name) })
+    let work = async |git: Git| git.discard_worktree(&params.name).await;
+    let message = match repository.change("worktree/discard", work, |_, _| {}).await? {
+        Some(branch) => format!("{} is removed; its branch {branch} was there before and stays", params.name),
+        None => format!("{} and its branch are removed", params.name),
+    };
+    Ok(Done { success: true, message })
 }

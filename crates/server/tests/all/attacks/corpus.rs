@@ -111,6 +111,7 @@ pub(super) fn params(method: Method, param: &str, attack: &str) -> Value {
         Method::WorkspaceFileGet | Method::WorkspaceFilesList => json!({ "workspace_id": "$workspace" }),
         Method::RepositoryGrep => json!({ "pattern": "c4nary" }),
         Method::SessionSend => json!({ "workspace_id": "$workspace", "prompt": "hello" }),
+        Method::SessionFork => json!({ "session_id": "none" }),
         Method::AgentRun => json!({ "prompt": "hello" }),
         Method::GitUpstreamSet => json!({ "branch": "main", "upstream": "origin/main" }),
         Method::GitRemoteAdd => json!({ "name": "copy", "url": "../remote", "fetch": true }),

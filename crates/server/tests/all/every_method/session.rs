@@ -252,6 +252,22 @@ fn forgetting() -> Vec<Row> {
             .tells("session_stopped", json!({ "session_id": "$session", "workspace_id": "$workspace" })),
         refuses("session/stop", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),
         gives(
+            "session/fork",
+            json!({ "session_id": "$session", "title": "the other way" }),
+            json!({
+                "session_id": "*", "workspace_id": "$workspace", "status": "starting", "outcome": "forked",
+                "source": "managed", "agent_type": "fake", "project_path": "$repo",
+            }),
+        )
+        .keeps("fork", "/session_id"),
+        refuses("session/fork", json!({ "session_id": "no" }), "SESSION_NOT_FOUND"),
+        gives(
+            "session/messages",
+            json!({ "session_id": "$fork", "limit": 1 }),
+            json!({ "messages": [{ "type": "user" }] }),
+        ),
+        gives("session/delete", json!({ "session_id": "$fork" }), json!({ "deleted": 1, "session_id": "$fork" })),
+        gives(
             "workspace/session/delete",
             of_workspace(),
             json!({ "status": "deleted", "deleted": 1, "session_id": "$session", "workspace_id": "$workspace" }),

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use roost_workspace::git::{DiffLimits, Git, GitKind, LogQuery, NewCommit, Push, Remote, Side, Timeouts};
 use roost_workspace::{Error, Root};
+use tokio_util::sync::CancellationToken;
 
 use super::{Repo, kind, path, paths};
 
@@ -173,6 +174,42 @@ async fn a_fetch_that_nobody_waits_for_any_more_is_ended() {
     }
     fetch.abort();
     ends(&std::fs::read_to_string(mark).unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_hook_that_hangs_is_ended_when_somebody_says_so_and_nothing_follows() {
+    let repo = Repo::new();
+    let mark = repo.path().join("../started");
+    let hook = repo.path().join(".git/hooks/pre-commit");
+    repo.write(".git/hooks/pre-commit", format!("#!/bin/sh\necho $$ > {}\nexec sleep 600\n", mark.display()));
+    std::fs::set_permissions(hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    repo.write("new", "x");
+    repo.run(&["add", "new"]);
+    let cancelled = CancellationToken::new();
+    let git = repo.git().with_cancel(cancelled.clone());
+    let committing = git.clone();
+    let commit =
+        tokio::spawn(async move { committing.commit(&NewCommit { message: "x".into(), session: None }).await });
+    let begun = Instant::now();
+    while std::fs::read_to_string(&mark).unwrap_or_default().is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it never started");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    cancelled.cancel();
+    assert_eq!(kind(commit.await.unwrap()), GitKind::Cancelled);
+    assert!(!repo.exists(".git/index.lock"), "git has ended when it is said to have");
+    ends(&std::fs::read_to_string(mark).unwrap()).await;
+    assert_eq!(kind(git.stage(&paths(&["new"])).await), GitKind::Cancelled);
+}
+
+#[tokio::test]
+async fn a_path_is_no_remote() {
+    let repo = Repo::new();
+    repo.run(&["init", "--quiet", "--bare", "../outside"]);
+    std::os::unix::fs::symlink("../outside", repo.path().join("link")).unwrap();
+    let remote = Some(Remote::parse("link").unwrap());
+    assert_eq!(kind(repo.git().push(&Push { remote, ..Push::default() }).await), GitKind::NoRemote);
+    assert_eq!(kind(repo.git().fetch(&Remote::parse("link").unwrap(), false).await), GitKind::NoRemote);
 }
 
 #[tokio::test]

@@ -176,3 +176,16 @@ async fn a_discard_keeps_what_is_new_in_a_folder_a_repository_within_and_what_is
     assert_eq!(kind(git.discard(&paths(&["."])).await), GitKind::NoSuchPath, "nothing is left that git knows");
     assert_eq!((repo.read("fresh/a").as_str(), repo.read("inner/b").as_str()), ("precious", "precious"));
 }
+
+#[tokio::test]
+async fn a_file_whose_name_is_not_utf_8_is_brought_back_with_its_folder() {
+    use std::os::unix::ffi::OsStrExt;
+    let strange = std::ffi::OsStr::from_bytes(b"bad-\xff");
+    let repo = Repo::new();
+    repo.write(strange, "old\n");
+    repo.commit("a strange name");
+    repo.write(strange, "changed\n");
+    repo.write("file", "changed");
+    assert_eq!(repo.git().discard(&paths(&["."])).await.unwrap(), ["bad-\u{fffd}", "file"]);
+    assert_eq!(std::fs::read_to_string(repo.path().join(strange)).unwrap(), "old\n");
+}

@@ -124,8 +124,8 @@ async fn remotes_are_added_listed_and_removed() {
     let hub = Remote::parse("hub").unwrap();
     let added = git.add_remote(&hub, "https://me:secret@github.com/a/b.git").await.unwrap();
     assert_eq!((added.fetch_url.as_str(), added.provider), ("https://me:***@github.com/a/b.git", Provider::Github));
-    assert_eq!(kind(git.add_remote(&hub, "../x").await), GitKind::Exists);
-    assert_eq!(kind(git.add_remote(&Remote::parse("x").unwrap(), "ext::sh -c id").await), GitKind::BadName);
+    assert_eq!(kind(git.add_remote(&hub, "../x").await), GitKind::RemoteExists);
+    assert_eq!(kind(git.add_remote(&Remote::parse("x").unwrap(), "ext::sh -c id").await), GitKind::BadAddress);
     let all = git.remotes().await.unwrap();
     assert_eq!(all.iter().map(|remote| remote.name.as_str()).collect::<Vec<_>>(), ["hub", "origin"]);
     assert_eq!(all[1].branches, ["main"]);

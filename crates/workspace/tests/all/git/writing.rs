@@ -79,8 +79,11 @@ async fn branches_are_made_left_and_deleted() {
     repo.commit("only here");
     git.checkout(&branch("main"), false).await.unwrap();
     assert_eq!(kind(git.delete_branch(&branch("theirs"), false).await), GitKind::Dirty);
+    assert_eq!(kind(git.is_kept(&branch("theirs")).await), GitKind::Dirty);
+    let remote = git.remote_of("branch/delete", &branch("theirs")).await.unwrap();
+    assert_eq!(remote.as_str(), "origin");
     git.delete_branch(&branch("theirs"), true).await.unwrap();
-    assert_eq!(git.delete_remote_branch(&branch("theirs")).await.unwrap(), "origin");
+    git.delete_remote_branch(&remote, &branch("theirs")).await.unwrap();
     assert_eq!(git.branches().await.unwrap().all.len(), 3);
     git.set_upstream(&branch("a/b"), &branch("origin/main")).await.unwrap();
     assert_eq!(kind(git.checkout(&branch("nowhere"), false).await), GitKind::NoSuchRef);
@@ -134,5 +137,5 @@ async fn a_folder_becomes_a_repository_once() {
     let git = repo.git();
     let made = git.init(&Branch::parse("trunk").unwrap(), Some("first")).await.unwrap();
     assert_eq!((made.branch.as_str(), made.commit.unwrap().files), ("trunk", 1));
-    assert_eq!(kind(git.init(&Branch::parse("main").unwrap(), None).await), GitKind::Exists);
+    assert_eq!(kind(git.init(&Branch::parse("main").unwrap(), None).await), GitKind::Initialised);
 }

@@ -1,0 +1,30 @@
+//! How a session becomes another than it was made.
+
+use roost_proto::payload::SessionUpdatedPayload;
+
+use super::Actor;
+use crate::command::Amendment;
+use crate::error::Error;
+
+impl Actor {
+    /// Changes what the session is from its next task on; a task that runs goes on as it began.
+    pub(super) async fn amend(&mut self, amendment: Amendment) -> Result<(), Error> {
+        if self.scribe.is_stalled() {
+            return Err(Error::DiskFull);
+        }
+        let Amendment { title, model, mode } = amendment;
+        let model = model.filter(|model| self.profile.input.model.as_ref() != Some(model));
+        let mode = mode.filter(|mode| *mode != self.mode);
+        let update = SessionUpdatedPayload { title, model, mode, ..Default::default() };
+        if update == SessionUpdatedPayload::default() {
+            return Ok(());
+        }
+        let SessionUpdatedPayload { title, model, mode, .. } = update.clone();
+        self.write(vec![update.into()]).await?.await?;
+        self.mode = mode.unwrap_or(self.mode);
+        self.is_outdated |= model.is_some();
+        self.profile.input.title = title.or(self.profile.input.title.take());
+        self.profile.input.model = model.or(self.profile.input.model.take());
+        Ok(())
+    }
+}
