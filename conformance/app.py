@@ -14,7 +14,8 @@ from websockets.exceptions import ConnectionClosed
 FRAME = 1 << 20
 # What the app waits for a pong, and for an answer.
 PATIENCE = 31
-TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
+# What is a time as a whole; a line of an agent's may begin with one.
+TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*$")
 EXACT_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 
 
@@ -49,9 +50,11 @@ def shown(value):
 class Host:
     """The daemon as somebody at the machine reaches it."""
 
-    def __init__(self, roost, repo):
+    def __init__(self, roost, repo, agents):
         self.roost = roost
         self.repo = repo
+        # Those that the daemon hosts besides its own, with the scripted model.
+        self.agents = agents
 
     def run(self, *args):
         """Runs `roost`; what it printed."""

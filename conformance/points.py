@@ -26,11 +26,15 @@ async def pairing(host):
 
 
 async def heartbeat(host):
-    """31 s of silence still bring a heartbeat."""
+    """31 s of silence still bring a heartbeat: of a workspace in which nothing happens nothing else is told."""
     app = await host.app()
+    folder = Path(host.repo).parent / "quiet"
+    quiet = await app.call("workspace/add", name="Quiet", path=str(folder), create_if_missing=True)
+    await app.call("workspace/subscribe", workspace_id=quiet["id"])
     app.seen = len(app.events)
     beat = await app.event("heartbeat")
     needs(beat, server_time=str, sequence=int, claude_status=str, uptime_seconds=int)
+    await app.call("workspace/remove", workspace_id=quiet["id"])
     await app.close()
 
 
@@ -70,15 +74,16 @@ async def default_workspace(app):
     return (await app.call("workspace/list"))["workspaces"][0]["id"]
 
 
-async def send(app, prompt, workspace=None):
+async def send(app, prompt, workspace=None, agent=AGENT):
     """A new session with this prompt, watched; its id."""
     workspace = workspace or await default_workspace(app)
     sent = await app.call(
         "session/send", workspace_id=workspace, prompt=prompt, mode="new", permission_mode="interactive",
-        agent_type=AGENT,
+        agent_type=agent,
     )
     session = needs(sent, status=str, session_id=str, agent_type=str)["session_id"]
-    await app.call("workspace/session/watch", workspace_id=workspace, session_id=session, agent_type=AGENT)
+    check(sent["agent_type"] == agent, f"{sent['agent_type']} answers for {agent}")
+    await app.call("workspace/session/watch", workspace_id=workspace, session_id=session, agent_type=agent)
     return session
 
 
@@ -93,22 +98,29 @@ async def turn_end(app, session):
 
 async def history(host):
     """history, messages (desc), watch, focus; every reply under 1 MiB."""
+    # One answer is bigger than a frame; the client's own limit would break the connection.
+    await history_of(host, AGENT, "bigline 3000000")
+    for agent in host.agents:
+        await history_of(host, agent, "SCRIPT:text")
+    return f"with {', '.join([AGENT, *host.agents])}"
+
+
+async def history_of(host, agent, prompt):
     app = await host.app()
     workspace = await default_workspace(app)
-    # One answer is bigger than a frame; the client's own limit would break the connection.
-    session = await send(app, "bigline 3000000", workspace)
+    session = await send(app, prompt, workspace, agent)
     await turn_end(app, session)
-    page = await app.call("workspace/session/history", workspace_id=workspace, limit=50, agent_type=AGENT)
+    page = await app.call("workspace/session/history", workspace_id=workspace, limit=50, agent_type=agent)
     items = needs(page, sessions=list, total=int)["sessions"]
     item = next((item for item in items if item["session_id"] == session), None)
-    check(item, "the session is not in the history")
+    check(item, f"the session of {agent} is not in the history")
     needs(item, workspace_id=str, summary=str, message_count=int, last_updated=str, status=str)
-    about = {"workspace_id": workspace, "session_id": session, "agent_type": AGENT}
+    about = {"workspace_id": workspace, "session_id": session, "agent_type": agent}
     page = await app.call("workspace/session/messages", limit=50, offset=0, order="desc", **about)
     needs(page, session_id=str, messages=list, total=int, limit=int, offset=int, has_more=bool)
     for message in page["messages"]:
         needs(message, type=str, message=dict, uuid=str, timestamp=str)
-    check([message["type"] for message in page["messages"]] == ["assistant", "user"], "not in descending order")
+    check([message["type"] for message in page["messages"]] == ["assistant", "user"], f"{agent}: {shown(page)}")
     watched = await app.call("workspace/session/watch", **about)
     check(watched["status"] == "watching" and watched["watching"] is True, shown(watched))
     focus = await app.call("client/session/focus", workspace_id=workspace, session_id=session)
@@ -117,7 +129,6 @@ async def history(host):
     check(unwatched["watching"] is False, shown(unwatched))
     needs(await app.call("session/state", session_id=session), session_id=str, workspace_id=str, status=str)
     await app.close()
-    return "with the demo agent, not with claude and codex"
 
 
 async def messages(host):

@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: builds what is compared, release on every side, and hands over to `roost-bench`.
 
 mod durable;
+mod packages;
 mod sandbox_agent;
-mod wrk;
 
 use std::path::Path;
 use std::process::Command;
@@ -17,7 +17,11 @@ pub(crate) fn run(root: &Path, args: &[&str]) -> Result {
     let compares = wants(args, "stream") || wants(args, "door");
     let sandbox_agent = if compares { Some(sandbox_agent::install(&cache)?) } else { None };
     if wants(args, "door") {
-        wrk::install()?;
+        packages::install("door", "wrk", "wrk")?;
+    }
+    if wants(args, "workspace") {
+        packages::install("workspace", "rg", "ripgrep")?;
+        packages::install("workspace", "fzf", "fzf")?;
     }
     if wants(args, "agents") {
         step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache).map(drop))?;

@@ -6,31 +6,35 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::cache::Cache;
-use crate::test::Extent;
-use crate::{Result, step};
+use crate::{Result, fixtures, step};
 
 const FOLDER: &str = "conformance";
 
-/// Builds the release binary and walks through its daemon; the usual extent leaves out what waits for half a minute.
-pub(crate) fn run(root: &Path, extent: Extent) -> Result {
+/// The agents that the daemon hosts besides its own.
+const AGENTS: [&str; 2] = ["claude", "codex"];
+
+/// Builds the release binary and walks through its daemon.
+pub(crate) fn run(root: &Path) -> Result {
     let cache = Cache::from_env(root)?;
-    walk(root, &cache, "release", &["--release"], extent)
+    fixtures::install(&cache)?;
+    walk(root, &cache, "release", &["--release"])
 }
 
-/// Builds a binary like this and walks through its daemon.
-pub(crate) fn walk(root: &Path, cache: &Cache, profile: &str, flags: &[&str], extent: Extent) -> Result {
+/// Builds a binary like this and walks through its daemon. The agents must be installed.
+pub(crate) fn walk(root: &Path, cache: &Cache, profile: &str, flags: &[&str]) -> Result {
     let mut build = Command::new("cargo");
-    build.args(["build", "--locked", "-p", "roost"]).args(flags).current_dir(root);
-    step::run("build roost", build.env("CARGO_TARGET_DIR", cache.target()))?;
+    build.args(["build", "--locked", "-p", "roost", "-p", "testkit", "--bin", "roost", "--example", "model"]);
+    build.args(flags).current_dir(root).env("CARGO_TARGET_DIR", cache.target());
+    step::run("build roost and the scripted model", &mut build)?;
     let python = python(root, cache)?;
-    let daemon = Daemon::start(&cache.target().join(profile).join("roost"))?;
+    let built = cache.target().join(profile);
+    let home = Home::new()?;
+    let _model = Model::start(&built.join("examples/model"), &home)?;
+    let daemon = Daemon::start(&built.join("roost"), &home)?;
     let mut walk = Command::new(python);
-    walk.arg(root.join(FOLDER).join("walk.py")).arg("--roost").arg(&daemon.roost).arg("--repo").arg(daemon.repo());
+    walk.arg(root.join(FOLDER).join("walk.py")).arg("--roost").arg(&daemon.roost).arg("--repo").arg(home.repo());
     // The folder of the scripts is the checkout, which is nobody's to write into.
-    daemon.at_home(&mut walk).env("PYTHONDONTWRITEBYTECODE", "1");
-    if extent == Extent::Full {
-        walk.arg("--full");
-    }
+    home.of(walk.arg("--agents").args(AGENTS)).env("PYTHONDONTWRITEBYTECODE", "1");
     step::run("conformance", &mut walk)
 }
 
@@ -57,65 +61,98 @@ fn python(root: &Path, cache: &Cache) -> Result<PathBuf> {
     if works() { Ok(python) } else { Err(format!("{} does not work; remove it and try again", venv.display())) }
 }
 
-/// A daemon with a home of its own; it and its home are gone when this is dropped.
-struct Daemon {
-    roost: PathBuf,
-    home: PathBuf,
-    child: Child,
-}
+/// A home that is gone when this is dropped.
+struct Home(PathBuf);
 
-impl Daemon {
-    /// Starts one on any free port; returns when it listens.
-    fn start(roost: &Path) -> Result<Self> {
-        let home = std::env::temp_dir().join(format!("roost-conformance-{}", std::process::id()));
-        let failed = |why: &dyn std::fmt::Display| format!("cannot start a daemon in {}: {why}", home.display());
-        fs::create_dir_all(home.join("repo")).map_err(|error| failed(&error))?;
-        let mut serve = Command::new(roost);
-        serve.args(["serve", "--port", "0", "--repo"]).arg(home.join("repo")).stdin(Stdio::null());
-        let child = at(&home, serve.stdout(Stdio::piped())).spawn().map_err(|error| failed(&error))?;
-        let mut daemon = Self { roost: roost.into(), home, child };
-        let mut said = String::new();
-        if let Some(stdout) = daemon.child.stdout.take() {
-            BufReader::new(stdout).read_line(&mut said).map_err(|error| error.to_string())?;
-        }
-        if said.contains("listens on") {
-            Ok(daemon)
-        } else {
-            Err(format!("the daemon did not say that it listens: {said:?}"))
-        }
+impl Home {
+    fn new() -> Result<Self> {
+        let home = Self(std::env::temp_dir().join(format!("roost-conformance-{}", std::process::id())));
+        let failed = |error| format!("cannot make {}: {error}", home.repo().display());
+        fs::create_dir_all(home.repo()).map_err(failed)?;
+        Ok(home)
     }
 
     fn repo(&self) -> PathBuf {
-        self.home.join("repo")
+        self.0.join("repo")
     }
 
-    /// Lets a command find this daemon and no other.
-    fn at_home<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        at(&self.home, command)
-    }
-}
-
-/// Keeps a command to this home.
-fn at<'a>(home: &Path, command: &'a mut Command) -> &'a mut Command {
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("ROOST_") {
-            command.env_remove(name);
+    /// Keeps a command to this home.
+    fn of<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("ROOST_") {
+                command.env_remove(name);
+            }
         }
+        for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"] {
+            command.env(name, self.0.join(name));
+        }
+        command.env("HOME", &self.0)
     }
-    for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"] {
-        command.env(name, home.join(name));
-    }
-    command.env("HOME", home)
 }
 
-impl Drop for Daemon {
+impl Drop for Home {
     fn drop(&mut self) {
-        let is_down = step::succeeds(at(&self.home, Command::new(&self.roost).arg("down")));
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The scripted model, and a home in which agents use it; ends when dropped.
+struct Model(Child);
+
+impl Model {
+    fn start(model: &Path, home: &Home) -> Result<Self> {
+        let mut command = Command::new(model);
+        command.arg("--roost").arg(&home.0).stdin(Stdio::null()).stdout(Stdio::piped());
+        let child = command.spawn().map_err(|error| format!("cannot start {}: {error}", model.display()))?;
+        let mut model = Self(child);
+        says(&mut model.0, "the model is there")?;
+        Ok(model)
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A daemon; ends when dropped.
+struct Daemon<'a> {
+    roost: PathBuf,
+    home: &'a Home,
+    child: Child,
+}
+
+impl<'a> Daemon<'a> {
+    /// Starts one on any free port; returns when it listens.
+    fn start(roost: &Path, home: &'a Home) -> Result<Self> {
+        let mut serve = Command::new(roost);
+        serve.arg("--config").arg(home.0.join("roost.toml")).args(["serve", "--port", "0", "--repo"]).arg(home.repo());
+        let serve = home.of(&mut serve).stdin(Stdio::null()).stdout(Stdio::piped());
+        let child = serve.spawn().map_err(|error| format!("cannot start {}: {error}", roost.display()))?;
+        let mut daemon = Self { roost: roost.into(), home, child };
+        says(&mut daemon.child, "listens on")?;
+        Ok(daemon)
+    }
+}
+
+impl Drop for Daemon<'_> {
+    fn drop(&mut self) {
+        let is_down = step::succeeds(self.home.of(Command::new(&self.roost).arg("down")));
         if !is_down {
             // Its holders end its agents.
             let _ = self.child.kill();
         }
         let _ = self.child.wait();
-        let _ = fs::remove_dir_all(&self.home);
     }
+}
+
+/// Waits until a process has said that it is ready.
+fn says(child: &mut Child, word: &str) -> Result {
+    let mut said = String::new();
+    if let Some(stdout) = child.stdout.take() {
+        BufReader::new(stdout).read_line(&mut said).map_err(|error| error.to_string())?;
+    }
+    if said.contains(word) { Ok(()) } else { Err(format!("it did not say that it {word:?}: {said:?}")) }
 }

@@ -18,10 +18,11 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask test [--full]              format, lints, tidy, clients, conformance, all tests; --full adds what takes long
 cargo xtask typescript                 the TypeScript client alone: compiled and tested
-cargo xtask conformance [--quick]      a client that is not ours walks through a daemon; --quick leaves out what waits
+cargo xtask conformance                a client that is not ours walks through a daemon with real agents
 cargo xtask tidy                       the rules of the house that no compiler checks
 cargo xtask fixtures [--print-path]    installs the pinned agents that tests run (the path is for PATH)
-cargo xtask model [--port N]           the scripted model of the tests, to try agents on by hand
+cargo xtask model [--port N | --roost HOME]
+                                       the scripted model of the tests, to try agents on by hand; or hosted by a Roost
 cargo xtask bench [NAME...] [--json FILE]
                                        side-by-side measurements: stream, first, log, memory, policy, door (default: all)
 
@@ -42,8 +43,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(&root, test::Extent::Usual),
         ["test", "--full"] => test::run(&root, test::Extent::Full),
         ["typescript"] => cache::Cache::from_env(&root).and_then(|cache| typescript::test(&root, &cache)),
-        ["conformance"] => conformance::run(&root, test::Extent::Full),
-        ["conformance", "--quick"] => conformance::run(&root, test::Extent::Usual),
+        ["conformance"] => conformance::run(&root),
         ["tidy"] => tidy::run(&root),
         ["fixtures", wanted @ ..] => fixtures::run(&root, wanted),
         ["model", args @ ..] => model::run(&root, args),

@@ -90,6 +90,8 @@ export interface Methods {
   "agent/input": { params: AgentInputParams; result: StatusWord };
   /** Attaches to a session, or makes one. Nothing runs until it is prompted. */
   "session/start": { params: SessionStartParams; result: SessionStartResult };
+  /** Makes a session that knows all that was said in another one, which stays as it is. */
+  "session/fork": { params: SessionForkParams; result: SessionStartResult };
   /** Sends a prompt; a busy session queues it. */
   "session/send": { params: SessionSendParams; result: SessionSendResult };
   /** Stops a session or its task. */
@@ -148,6 +150,8 @@ export interface Methods {
   "workspace/status": { params: WorkspaceParams; result: WorkspaceStatusResult };
   /** Finds repositories on the machine that could become workspaces. */
   "workspace/discover": { params: WorkspaceDiscoverParams; result: WorkspaceDiscoverResult };
+  /** Ends a search for repositories; it answers with what it found until then. */
+  "workspace/discover/cancel": { params: WorkspaceDiscoverCancelParams; result: Success };
   /** Forgets which repositories were found. */
   "workspace/cache/invalidate": { params: WorkspaceCacheParams; result: Done };
   /** Follows a workspace's events; the first one makes others silent. */
@@ -340,6 +344,8 @@ export interface Events {
   truncated: Truncated;
   /** A workspace was removed. */
   workspace_removed: WorkspaceRemoved;
+  /** How far a search for repositories is; for the client that began it. */
+  workspace_discover_progress: WorkspaceDiscoverProgress;
   /** A client had something done with a workspace's repository. */
   git_operation_completed: GitOperationCompleted;
   /** Another branch is checked out. */
@@ -356,7 +362,7 @@ export interface Events {
   git_status_changed: GitStatusChanged;
   /** What changed in a file that changed. */
   git_diff: GitDiff;
-  /** A workspace cannot be watched. */
+  /** A workspace cannot be watched, or not as a whole. */
   watch_failed: WatchFailed;
   /** Files that fit a search that goes on. */
   search_results: SearchResults;
@@ -1298,6 +1304,10 @@ export interface FileInfo {
   is_symlink: boolean;
   /** Its name says that it holds secrets. */
   is_sensitive: boolean;
+  /** Git tracks it. */
+  git_tracked: boolean;
+  /** Git ignores it; never so in the index, which leaves out what git ignores. */
+  git_ignored: boolean;
 }
 
 /** One thing that lies in a folder. */
@@ -1407,6 +1417,18 @@ export interface FocusResult {
   viewer_count: number;
   /** Always true. */
   success: boolean;
+}
+
+/** Where a session that goes on from another one left it. */
+export interface Forked {
+  /** The other session. */
+  session_id: SessionId;
+  /** Its last event that belongs to both. */
+  seq: number;
+  /** How many tasks it had had. */
+  tasks: number;
+  /** How many messages it had. */
+  messages: number;
 }
 
 /** A branch. */
@@ -2193,6 +2215,8 @@ export interface GrepFile {
   lines: GrepLine[];
   /** Lines with a match among them. */
   match_count: number;
+  /** The file has more of them. */
+  truncated: boolean;
 }
 
 /** A line of a file. */
@@ -3232,7 +3256,7 @@ export interface RepositoryFile {
   is_sensitive: boolean;
   /** Git tracks it. */
   git_tracked: boolean;
-  /** Always false: what git ignores is not in the index. */
+  /** Git ignores it; never so in the index, which leaves out what git ignores. */
   git_ignored: boolean;
   /** Its lines, once they were counted. */
   line_count?: number;
@@ -3757,6 +3781,8 @@ export interface SessionCreatedPayload {
   runtime_config_hash?: string;
   /** It began outside of Roost. */
   adopted?: Adopted;
+  /** It goes on from where another session was. */
+  forked?: Forked;
 }
 
 /** A session ended; or the daemon goes down, whose own id stands there then and nothing beside it. */
@@ -3773,6 +3799,24 @@ export interface SessionEnd {
   agent_type?: string;
   /** The place after it. */
   cursor?: string;
+}
+
+/** A session to go on from. */
+export interface SessionForkParams {
+  /** Which one; also one that only its runtime keeps, which becomes one of ours. */
+  session_id: string;
+  /** The workspace that it must belong to. */
+  workspace_id?: string;
+  /** The folder that it may be found in besides the workspaces. */
+  cwd?: string;
+  /** The runtime that must be its own. */
+  agent_type?: string;
+  /** The new session's name; else the same. */
+  title?: string;
+  /** How much the new session may do unasked; else as much. */
+  permission_mode?: AnyMode;
+  /** It may do everything unasked. */
+  yolo_mode?: boolean;
 }
 
 /** A session: a plain UUID (v7), or the native id of an adopted session. Permanent. */
@@ -3987,6 +4031,8 @@ export interface SessionRecord {
   runtime_config_hash?: string;
   /** It began outside of Roost. */
   adopted?: Adopted;
+  /** It goes on from where another session was. */
+  forked?: Forked;
 }
 
 /** An answer to what waits in a session. */
@@ -4118,7 +4164,7 @@ export interface SessionStartResult {
   workspace_id: string;
   /** `attached`, or `starting` for a new one. */
   status: string;
-  /** `attached`, `existing` or `started`. */
+  /** `attached`, `existing`, `started` or `forked`. */
   outcome: string;
   /** `managed` or `history`. */
   source: string;
@@ -4974,7 +5020,7 @@ export interface WaitingOption {
   description?: string;
 }
 
-/** A workspace cannot be watched: what happens there is not told. */
+/** A workspace cannot be watched, or not as a whole: what happens there is told late or not at all. */
 export interface WatchFailed {
   /** Whose. */
   workspace_id: string;
@@ -5024,8 +5070,10 @@ export interface Workspace {
   auto_start: boolean;
   /** When it was added. */
   created_at: Timestamp;
-  /** Its sessions, the latest first. */
+  /** Its sessions, the latest first, as far as they fit. */
   sessions: HistoryItem[];
+  /** All of its sessions. */
+  session_count: number;
   /** Sessions with a process or a task. */
   active_session_count: number;
   /** There is one. */
@@ -5070,12 +5118,34 @@ export interface WorkspaceCacheParams {
   workspace_id?: string;
 }
 
+/** A search for repositories that is wanted no more. */
+export interface WorkspaceDiscoverCancelParams {
+  /** Which, as `workspace_discover_progress` told it. */
+  discover_id: string;
+}
+
 /** Where repositories are looked for. */
 export interface WorkspaceDiscoverParams {
   /** Below these folders; the usual ones if absent. */
   paths?: string[];
   /** Look now, whatever is known. */
   fresh?: boolean;
+}
+
+/** How far a search for repositories is. The first comes at once, the last with what it came to. */
+export interface WorkspaceDiscoverProgress {
+  /** The search; with this it is cancelled. */
+  discover_id: string;
+  /** Below these folders. */
+  paths: string[];
+  /** Folders that were looked into so far. */
+  scanned_paths: number;
+  /** Repositories that were found so far. */
+  found_count: number;
+  /** How long it takes so far. */
+  elapsed_ms: number;
+  /** When. */
+  timestamp: Timestamp;
 }
 
 /** The repositories that were found. */
@@ -5096,6 +5166,8 @@ export interface WorkspaceDiscoverResult {
   scanned_paths: number;
   /** Folders that were not. */
   skipped_paths: number;
+  /** It was cancelled before its end: this is what was found until then. */
+  cancelled: boolean;
 }
 
 /** How a workspace's repository is, at a glance. */

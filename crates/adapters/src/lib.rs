@@ -5,6 +5,8 @@ mod asking;
 pub mod claude;
 pub mod codex;
 pub mod demo;
+#[cfg(test)]
+mod examples;
 pub mod gemini;
 mod heads;
 mod locks;

@@ -54,7 +54,10 @@ impl Table {
             Target::AtLeast(least) => value >= least,
             Target::AtMost(most) => value <= most,
         };
-        self.figures.push(Figure { bench, what: what.into(), value, unit, target, met });
+        let what = what.into();
+        // A run that is long, or is cut short, has told what it knows.
+        eprintln!("  {what}: {} {unit}", number(value));
+        self.figures.push(Figure { bench, what, value, unit, target, met });
     }
 
     /// No target was missed.

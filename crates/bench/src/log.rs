@@ -133,6 +133,7 @@ fn created() -> SessionCreatedPayload {
         runtime_config: None,
         runtime_config_hash: None,
         adopted: None,
+        forked: None,
     }
 }
 

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use roost_proto::rpc::{InitializeResult, SubscribeParams, Typed, method};
+use tokio::sync::watch;
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Told};
 use crate::error::Error;
 use crate::line;
 use crate::subscription::Subscription;
@@ -32,6 +33,11 @@ impl Client {
     /// Calls a method and waits for its result; any number of calls may wait at once.
     pub async fn call<M: Typed>(&self, params: M::Params) -> Result<M::Result, Error> {
         self.connection.call::<M>(params).await
+    }
+
+    /// What the daemon told last without being asked, such as how far a call is; what came before it is passed over.
+    pub fn told(&self) -> watch::Receiver<Option<Told>> {
+        self.connection.told()
     }
 
     /// Follows the log's events as they are, over a connection of its own.

@@ -9,7 +9,7 @@ use roost_proto::rpc::Typed;
 use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::OwnedWriteHalf;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::error::Error;
@@ -19,6 +19,15 @@ use crate::line::{self, Incoming, Message};
 const OUTBOX: usize = 16;
 
 type Answer = Result<Box<RawValue>, Error>;
+
+/// Something that the daemon told without being asked.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Its name, such as `git_operation_progress`.
+    pub event: String,
+    /// What it tells.
+    pub params: Box<RawValue>,
+}
 
 /// The calls that wait for their answers; `None` once there will be none.
 struct Waiting(Mutex<Option<HashMap<u64, oneshot::Sender<Answer>>>>);
@@ -35,6 +44,7 @@ pub(crate) struct Connection {
     next_id: AtomicU64,
     waiting: Arc<Waiting>,
     outbox: mpsc::Sender<String>,
+    told: watch::Receiver<Option<Told>>,
     task: JoinHandle<()>,
 }
 
@@ -43,8 +53,9 @@ impl Connection {
         let (incoming, outgoing) = line::connect(path).await?;
         let waiting = Arc::new(Waiting(Mutex::new(Some(HashMap::new()))));
         let (outbox, lines) = mpsc::channel(OUTBOX);
-        let task = tokio::spawn(carry(incoming, outgoing, waiting.clone(), lines));
-        Ok(Self { next_id: AtomicU64::new(1), waiting, outbox, task })
+        let (tell, told) = watch::channel(None);
+        let task = tokio::spawn(carry(incoming, outgoing, waiting.clone(), tell, lines));
+        Ok(Self { next_id: AtomicU64::new(1), waiting, outbox, told, task })
     }
 
     pub(crate) async fn call<M: Typed>(&self, params: M::Params) -> Result<M::Result, Error> {
@@ -56,6 +67,10 @@ impl Connection {
         self.outbox.send(line).await.map_err(|_| Error::Gone)?;
         let answer = answered.await.unwrap_or(Err(Error::Gone))?;
         line::result(M::METHOD, &answer)
+    }
+
+    pub(crate) fn told(&self) -> watch::Receiver<Option<Told>> {
+        self.told.clone()
     }
 
     /// Returns when the connection has ended.
@@ -87,6 +102,7 @@ async fn carry(
     mut incoming: Incoming,
     mut outgoing: OwnedWriteHalf,
     waiting: Arc<Waiting>,
+    tell: watch::Sender<Option<Told>>,
     mut lines: mpsc::Receiver<String>,
 ) {
     let send = async {
@@ -99,7 +115,7 @@ async fn carry(
     };
     let receive = async {
         loop {
-            if let Err(error) = take(&mut incoming, &waiting).await {
+            if let Err(error) = take(&mut incoming, &waiting, &tell).await {
                 return error;
             }
         }
@@ -120,9 +136,15 @@ async fn carry(
 }
 
 /// Takes one line and gives it to whoever waits for it.
-async fn take(incoming: &mut Incoming, waiting: &Waiting) -> Result<(), Error> {
+async fn take(incoming: &mut Incoming, waiting: &Waiting, tell: &watch::Sender<Option<Told>>) -> Result<(), Error> {
     let line = incoming.next().await?;
-    let Some((id, answer)) = Message::read(&line)?.answer() else { return Ok(()) };
+    let message = Message::read(&line)?;
+    if let (Some(method), Some(params)) = (&message.method, message.params) {
+        let event = method.strip_prefix("event/").unwrap_or(method).to_owned();
+        tell.send_replace(Some(Told { event, params: params.to_owned() }));
+        return Ok(());
+    }
+    let Some((id, answer)) = message.answer() else { return Ok(()) };
     let caller = waiting.lock().as_mut().and_then(|waiting| waiting.remove(&id));
     if let Some(caller) = caller {
         let _ = caller.send(answer.map(ToOwned::to_owned));

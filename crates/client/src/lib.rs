@@ -16,8 +16,8 @@
 //! * **Calls and events have a connection each.** A [`Subscription`] reads its own socket only when it is asked for the
 //!   next batch, so a slow reader fills the kernel's buffer and then makes the daemon wait, and nothing here grows. If
 //!   both shared one connection, a call's answer could lie behind events that nobody takes before the answer is there.
-//! * **A connection of calls is one task**, which ends with the last [`Client`]. What it is sent without having asked
-//!   is passed over.
+//! * **A connection of calls is one task**, which ends with the last [`Client`]. Of what it is sent without having asked
+//!   it keeps the last, which is enough to show how far a call is.
 //! * **A call that is no longer waited for** is not taken back: what the daemon has accepted it carries out.
 
 mod client;
@@ -27,5 +27,6 @@ mod line;
 mod subscription;
 
 pub use client::Client;
+pub use connection::Told;
 pub use error::Error;
 pub use subscription::Subscription;

@@ -111,6 +111,8 @@ pub(crate) struct Actor {
     /// What queued prompts bring along besides their words.
     manners: HashMap<PromptId, Manner>,
     runtime: Option<Runtime>,
+    /// The model that the task which is being started asks for; the session's when the runtime has taken it.
+    choosing: Option<String>,
     task: Option<Task>,
     linger: Option<Linger>,
     idle_since: Instant,
@@ -134,6 +136,7 @@ impl Actor {
             queue: record.queue,
             manners: HashMap::new(),
             runtime,
+            choosing: None,
             task,
             linger: None,
             idle_since: Instant::now(),
@@ -281,10 +284,11 @@ impl Actor {
             None => Some(self.shared.slots.claim()?),
         };
         self.mode = manner.mode.unwrap_or(self.mode);
+        let mut profile = self.profile.clone();
         if model.is_some() {
-            self.profile.input.model.clone_from(&model);
-            before.push(SessionUpdatedPayload { model, ..Default::default() }.into());
+            profile.input.model.clone_from(&model);
         }
+        self.choosing = model;
         let task_id = TaskId::new();
         if let Ok(status) = self.status.after(SessionStep::Prompt) {
             self.status = status;
@@ -297,7 +301,7 @@ impl Actor {
             task_id: task_id.clone(),
             message: prompt.message.clone(),
             mode: self.mode,
-            model: self.profile.input.model.clone(),
+            model: profile.input.model.clone(),
             interaction_mode,
             tool_manifest: self.shared.config.host_tools.as_deref().map(host_tools::manifest),
         };
@@ -314,9 +318,7 @@ impl Actor {
 
         let opening = match (self.runtime.take(), slot) {
             (Some(runtime), _) => runtime::start(self.shared.clone(), runtime, job),
-            (None, Some(slot)) => {
-                runtime::open(self.shared.clone(), slot, self.profile.clone(), self.native.clone(), job)
-            }
+            (None, Some(slot)) => runtime::open(self.shared.clone(), slot, profile, self.native.clone(), job),
             // Without a runtime a slot was claimed above.
             (None, None) => Opening::failed(TaskError::new(FailureCode::Internal, "no place for a runtime")),
         };
@@ -336,8 +338,13 @@ impl Actor {
         }
         match opened.task {
             Ok(StartedTask { input, task: running }) => {
-                let input = model_input(&self.shared.artifacts, input).await;
-                self.write(vec![input.into()]).await?;
+                let mut events = Vec::new();
+                if let Some(model) = self.choosing.take() {
+                    self.profile.input.model = Some(model.clone());
+                    events.push(SessionUpdatedPayload { model: Some(model), ..Default::default() }.into());
+                }
+                events.push(model_input(&self.shared.artifacts, input).await.into());
+                self.write(events).await?;
                 if let Some(task) = &mut self.task {
                     task.phase = Phase::Running(running);
                 }

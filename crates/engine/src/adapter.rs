@@ -77,6 +77,15 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
         native: RuntimeSessionId,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError>;
 
+    /// Starts the runtime with a new session that remembers all of one that it knows, and leaves that one as it is.
+    async fn fork_session(
+        &self,
+        _open: OpenSession,
+        _native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        Err(AdapterError::Unsupported("fork a session"))
+    }
+
     /// The conversations that the runtime keeps for the environment's working directory, the last changed first.
     /// Looking changes nothing of them.
     async fn past_sessions(&self, _env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {

@@ -47,6 +47,7 @@ impl Engine {
             runtime_config: None,
             runtime_config_hash: None,
             adopted: Some(Adopted { runtime_session_id: kept.session.id.clone(), messages: before.len() as u64 }),
+            forked: None,
         };
         self.begin(&session_id, adapter, created, Private::default()).await?;
         Ok(session_id)

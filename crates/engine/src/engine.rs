@@ -271,6 +271,7 @@ impl Engine {
             runtime_config: private.runtime_config.as_ref().map(roost_policy::redact_settings),
             runtime_config_hash: private.runtime_config.as_ref().map(|config| canonical::hash(&config.clone().into())),
             adopted: None,
+            forked: None,
         };
         self.begin(&session_id, adapter, created, private).await?;
         Ok(session_id)

@@ -72,6 +72,9 @@ pub enum Error {
     /// The runtime takes no images.
     #[error("runtime \"{0}\" takes no images; leave them out, or name their files in the prompt")]
     NoImages(String),
+    /// What is being said cannot be forked.
+    #[error("session {0} is working; fork it when its task has ended, or stop that first")]
+    Working(SessionId),
     /// Nothing runs that could be stopped.
     #[error("session {0} has no running task")]
     NothingToStop(SessionId),

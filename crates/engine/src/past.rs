@@ -94,6 +94,7 @@ impl Kept {
             runtime_config: None,
             runtime_config_hash: None,
             adopted: None,
+            forked: None,
         }
     }
 }

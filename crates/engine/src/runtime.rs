@@ -8,14 +8,15 @@ use roost_proto::content::TranscriptMessage;
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{RuntimeSessionId, SessionId, TaskId};
 use roost_proto::mode::Mode;
-use roost_proto::runtime::{CreateSessionInput, InteractionMode};
-use roost_proto::session::SessionRecord;
+use roost_proto::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
+use roost_proto::session::{Forked, SessionRecord};
 use roost_proto::tool::ToolManifest;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession, StartedTask, TaskInput};
 use crate::context::{self, Compiled};
 use crate::engine::Shared;
+use crate::forking;
 use crate::history;
 use crate::images;
 use crate::private::{Private, Variables};
@@ -58,6 +59,8 @@ pub(crate) struct Profile {
     /// What the session sets in the runtime's environment.
     pub(crate) env: Variables,
     pub(crate) input: CreateSessionInput,
+    /// Where the session comes from, if it is a fork.
+    pub(crate) forked: Option<Forked>,
 }
 
 impl Profile {
@@ -78,6 +81,7 @@ impl Profile {
             isolation: record.isolation,
             env: private.env,
             input,
+            forked: record.forked.clone(),
         }
     }
 }
@@ -169,11 +173,14 @@ pub(crate) fn open(
             _ = &mut unwanted => Err(given_up()),
             launched = launch(&shared, slot, &profile, native, job.mode) => launched,
         };
-        let (runtime, remembers) = match launched {
+        let (runtime, forgetful) = match launched {
             Err(failure) => return Opened { runtime: None, task: Err(failure) },
             Ok(launched) => launched,
         };
-        let history = if remembers { Ok(Vec::new()) } else { history::before(&shared, &profile.id, &job).await };
+        let history = match forgetful {
+            None => Ok(Vec::new()),
+            Some(env) => history::before(&shared, &profile, &env, &job).await,
+        };
         match history {
             Ok(history) => start_task(&shared, runtime, job, history, unwanted).await,
             Err(error) => {
@@ -184,13 +191,14 @@ pub(crate) fn open(
     })
 }
 
+/// An open runtime, and its environment if it does not remember what was said.
 async fn launch(
     shared: &Shared,
     slot: Slot,
     profile: &Profile,
     native: Option<RuntimeSessionId>,
     mode: Mode,
-) -> Result<(Runtime, bool), TaskError> {
+) -> Result<(Runtime, Option<RuntimeEnv>), TaskError> {
     let Some(slot) = slot.taken().await else {
         return Err(TaskError::new(FailureCode::Cancelled, "Roost is shutting down"));
     };
@@ -210,7 +218,10 @@ async fn launch(
     };
     let adapter = &profile.adapter;
     let resumed = match native {
-        None => None,
+        None => match &profile.forked {
+            Some(forked) => forking::natively(shared, &**adapter, &open, forked).await?,
+            None => None,
+        },
         Some(native) => match adapter.resume_session(open.clone(), native).await {
             Err(AdapterError::UnknownSession(native)) => {
                 tracing::info!(%native, "The runtime has forgotten the session; it is rebuilt from the log.");
@@ -219,12 +230,14 @@ async fn launch(
             answered => Some(answered?),
         },
     };
-    let remembers = resumed.is_some();
-    let session = match resumed {
-        Some(session) => session,
-        None => adapter.create_session(open).await?,
+    let (session, forgetful) = match resumed {
+        Some(session) => (session, None),
+        None => {
+            let env = open.env.clone();
+            (adapter.create_session(open).await?, Some(env))
+        }
     };
-    Ok((Runtime { session, ephemeral, _slot: Some(slot) }, remembers))
+    Ok((Runtime { session, ephemeral, _slot: Some(slot) }, forgetful))
 }
 
 /// What the task is started with, if it fits.

@@ -129,6 +129,19 @@ pub struct Adopted {
     pub messages: u64,
 }
 
+/// Where a session that goes on from another one left it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Forked {
+    /// The other session.
+    pub session_id: SessionId,
+    /// Its last event that belongs to both.
+    pub seq: u64,
+    /// How many tasks it had had.
+    pub tasks: u64,
+    /// How many messages it had.
+    pub messages: u64,
+}
+
 /// What is known of a session: the sum of its events, and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRecord {
@@ -192,6 +205,13 @@ pub struct SessionRecord {
     /// It began outside of Roost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopted: Option<Adopted>,
+    /// It goes on from where another session was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked: Option<Forked>,
+}
+
+fn earlier(adopted: Option<&Adopted>, forked: Option<&Forked>) -> u64 {
+    adopted.map_or(0, |adopted| adopted.messages) + forked.map_or(0, |forked| forked.messages)
 }
 
 /// Characters of a prompt that make a title.
@@ -216,7 +236,7 @@ impl SessionRecord {
                 open_task: None,
                 last_outcome: None,
                 tasks: 0,
-                messages: made.adopted.as_ref().map_or(0, |adopted| adopted.messages),
+                messages: earlier(made.adopted.as_ref(), made.forked.as_ref()),
                 hidden: false,
                 queue: Vec::new(),
                 workspace_id: made.workspace_id.clone(),
@@ -225,6 +245,7 @@ impl SessionRecord {
                 runtime_config: made.runtime_config.clone(),
                 runtime_config_hash: made.runtime_config_hash.clone(),
                 adopted: made.adopted.clone(),
+                forked: made.forked.clone(),
             },
             (record, _) => record?,
         };

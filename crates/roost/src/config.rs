@@ -72,10 +72,13 @@ impl Config {
                 runtime.check_url(id)?;
             }
             match (id.as_str(), &runtime.command) {
-                ("demo", Some(_)) => {
-                    return Err("the demo is part of Roost and takes no `command`; give the agent another id".into());
+                ("demo", _) => runtime.check_demo()?,
+                ("claude" | "codex" | "gemini" | "opencode", _) => {}
+                _ if !runtime.config.is_empty() => {
+                    let why = "its protocol has no place for settings; say the same by `args` or `env`";
+                    return Err(format!("[runtimes.{id}] takes no `config`: {why}"));
                 }
-                ("demo" | "claude" | "codex" | "gemini" | "opencode", None) | (_, Some(_)) => {}
+                (_, Some(_)) => {}
                 (known, None) if roost_adapters::acp::preset(known).is_some() => {}
                 (_, None) => return Err(format!("[runtimes.{id}] needs a `command`, such as command = \"{id}\"")),
             }
@@ -85,6 +88,24 @@ impl Config {
 }
 
 impl Runtime {
+    /// What would change nothing of the demo.
+    fn check_demo(&self) -> Result<(), String> {
+        let unfit = [
+            ("command", self.command.is_some()),
+            ("args", !self.args.is_empty()),
+            ("env", !self.env.is_empty()),
+            ("display_name", self.display_name.is_some()),
+            ("model", self.model.is_some()),
+            ("config", !self.config.is_empty()),
+        ];
+        match unfit.iter().find(|(_, is_set)| *is_set) {
+            Some((key, _)) => {
+                Err(format!("the demo is part of Roost and takes no `{key}`; give an agent of your own another id"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// What does not go with a server that runs already.
     fn check_url(&self, id: &str) -> Result<(), String> {
         let unfit =

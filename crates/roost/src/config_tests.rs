@@ -1,4 +1,4 @@
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 use roost_process::Isolation;
 use roost_proto::registry::RuntimeStatus;
@@ -34,8 +34,10 @@ fn everything() -> Config {
         display_name: Some("Goose".into()),
         isolation: Some(Isolation::Namespaced),
         model: Some("big-1".into()),
-        config: serde_json::Map::from_iter([("theme".to_owned(), "dark".into())]),
+        ..Runtime::default()
     };
+    let config = serde_json::Map::from_iter([("theme".to_owned(), "dark".into())]);
+    let gemini = Runtime { config, ..Runtime::default() };
     let demo = Runtime { status: RuntimeStatus::Disabled, ..Runtime::default() };
     let opencode = Runtime { url: Some("http://127.0.0.1:4096".parse().unwrap()), ..Runtime::default() };
     Config {
@@ -60,6 +62,10 @@ fn everything() -> Config {
             changes_per_minute: 1,
             starts_per_minute: 2,
             uploads_per_minute: 7,
+            upload_mb: NonZeroU32::new(8).unwrap(),
+            uploads_kept: NonZeroU32::new(9).unwrap(),
+            uploads_total_mb: NonZeroU32::new(10).unwrap(),
+            upload_minutes: NonZeroU32::new(11).unwrap(),
             reads_per_minute: 3,
             sockets_per_token: 4,
             max_body_bytes: 5,
@@ -73,7 +79,9 @@ fn everything() -> Config {
             approval_timeout_minutes: 7,
         },
         log: Log { synchronous: Synchronous::Full, retention_days: 7, retention_gb: 1 },
-        runtimes: [("demo".into(), demo), ("goose".into(), goose), ("opencode".into(), opencode)].into(),
+        runtimes: [("demo", demo), ("gemini", gemini), ("goose", goose), ("opencode", opencode)]
+            .map(|(id, runtime)| (id.to_owned(), runtime))
+            .into(),
     }
 }
 
@@ -151,6 +159,13 @@ fn an_error_names_what_is_wrong_and_what_was_meant() {
         ("[log]\nzzzzzzzzzzzzzzzzzzzz = 1", &["zzzz", "expected one of"]),
         ("[runtimes.x]\n", &["[runtimes.x]", "command"]),
         ("[runtimes.demo]\ncommand = \"x\"", &["demo", "another id"]),
+        ("[runtimes.demo]\nargs = ['x']", &["demo", "`args`", "another id"]),
+        ("[runtimes.demo]\nmodel = 'x'", &["demo", "`model`"]),
+        ("[runtimes.demo]\ndisplay_name = 'x'", &["demo", "`display_name`"]),
+        ("[runtimes.demo.env]\nA = '1'", &["demo", "`env`"]),
+        ("[runtimes.demo.config]\na = 1", &["demo", "`config`"]),
+        ("[runtimes.goose.config]\na = 1", &["[runtimes.goose]", "`config`", "`args`", "`env`"]),
+        ("[runtimes.x]\ncommand = 'x'\nconfig = { a = 1 }", &["[runtimes.x]", "`config`", "`args`", "`env`"]),
         ("[runtimes.\"a b\"]\ncommand = \"x\"", &["a b", "cannot name"]),
         ("max =", &["line 1"]),
     ];

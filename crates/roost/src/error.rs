@@ -34,8 +34,16 @@ pub(crate) enum Error {
     UnknownSession(String),
     #[error("\"{id}\" is the beginning of several sessions; use more of one of these:\n  {}", found.join("\n  "))]
     AmbiguousSession { id: String, found: Vec<String> },
-    #[error("{} is no workspace and in none; name one with --workspace: {}", named.display(), known.join(", "))]
+    #[error(
+        "{} is no workspace and in none{}; `roost workspaces add FOLDER` adds one",
+        named.display(),
+        if known.is_empty() { String::new() } else { format!(" of these: {}", known.join(", ")) }
+    )]
     NoWorkspace { named: PathBuf, known: Vec<String> },
+    #[error("{0:?} is not a folder; `roost files cat {0}` shows a file")]
+    NotAFolder(String),
+    #[error("{path:?} is {media_type} and no text; write it into a file: roost files cat {path} > FILE")]
+    NotText { path: String, media_type: String },
     #[error("{} could not be written: {source}; name another file with --output", path.display())]
     Export { path: PathBuf, source: io::Error },
     #[error("{} cannot be used: {source}; make it writable, or name another directory with --state", path.display())]
@@ -115,6 +123,8 @@ impl Error {
             | Self::UnknownSession(_)
             | Self::AmbiguousSession { .. }
             | Self::NoWorkspace { .. }
+            | Self::NotAFolder(_)
+            | Self::NotText { .. }
             | Self::Insecure(_)
             | Self::LongState(_)
             | Self::UnknownRuntime { .. }
@@ -158,7 +168,14 @@ impl Error {
 fn refused(fault: &Fault) -> Exit {
     let is_disabled = fault.data.get("status").is_some_and(|status| status == "disabled");
     match fault.kind() {
-        Some(FaultCode::InvalidParams | FaultCode::SessionNotFound | FaultCode::WorkspaceNotFound) => Exit::Usage,
+        Some(
+            FaultCode::InvalidParams
+            | FaultCode::SessionNotFound
+            | FaultCode::WorkspaceNotFound
+            | FaultCode::FileNotFound
+            | FaultCode::DirectoryNotFound
+            | FaultCode::PathTraversal,
+        ) => Exit::Usage,
         _ if is_disabled => Exit::Usage,
         _ => Exit::Failed,
     }

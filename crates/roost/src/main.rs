@@ -24,11 +24,13 @@ mod place;
 mod printer;
 mod reading;
 mod render;
+mod size;
 mod style;
 mod table;
 mod tell;
 mod upkeep;
 mod watch;
+mod workspace;
 
 use std::process::ExitCode;
 

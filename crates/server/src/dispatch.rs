@@ -9,8 +9,8 @@ use crate::caller::Caller;
 use crate::connection::Connection;
 use crate::handlers::known;
 use crate::handlers::{
-    agent, discovering, events, file, git, history, host as daemon, lifecycle, permission, repository, session,
-    watching, workspace,
+    agent, discovering, events, file, forking, git, history, host as daemon, lifecycle, permission, repository,
+    session, watching, workspace,
 };
 use crate::host::Host;
 use crate::turns::Front;
@@ -99,6 +99,7 @@ async fn handle(context: &Context<'_>, method: Method, params: Option<&RawValue>
         AgentInput => agent::input,
         SessionStart => session::start,
         SessionSend => session::send,
+        SessionFork => forking::fork,
         SessionStop => session::stop,
         SessionInput => session::input,
         SessionRespond => session::respond,
@@ -127,6 +128,7 @@ async fn handle(context: &Context<'_>, method: Method, params: Option<&RawValue>
         WorkspaceUpdate => workspace::update,
         WorkspaceStatus => workspace::status,
         WorkspaceDiscover => discovering::discover,
+        WorkspaceDiscoverCancel => discovering::cancel,
         WorkspaceCacheInvalidate => discovering::forget,
         WorkspaceSubscribe => workspace::subscribe,
         WorkspaceUnsubscribe => workspace::unsubscribe,

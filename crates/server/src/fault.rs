@@ -1,5 +1,7 @@
 //! What the engine and the log say, as a client is told: the one place where inner errors become wire errors.
 
+use std::io::ErrorKind;
+
 use roost_engine::Error as EngineError;
 use roost_log::Error as LogError;
 use roost_proto::rpc::{Fault, FaultCode};
@@ -22,6 +24,7 @@ pub(crate) fn engine(error: EngineError) -> Fault {
         EngineError::QueueFull { session, max } | EngineError::QueueTooBig { session, max } => {
             return Fault::new(FaultCode::Busy, &error).with("session_id", session).with("max", max);
         }
+        EngineError::Working(session) => return Fault::new(FaultCode::Busy, &error).with("session_id", session),
         EngineError::NothingToStop(_) => FaultCode::AgentNotRunning,
         EngineError::SessionFailed(_) => FaultCode::SessionInvalid,
         // A client that answers too late is told with the code under which it looks for that.
@@ -64,6 +67,7 @@ pub(crate) fn workspace(error: WorkspaceError) -> Fault {
             let fault = Fault::new(FaultCode::FileTooLarge, &error);
             return fault.with("path", path).with("size", size).with("max_size", limit);
         }
+        WorkspaceError::Io { path, source } if source.kind() == ErrorKind::StorageFull => (FaultCode::DiskFull, path),
         WorkspaceError::NotAFile { path, .. } | WorkspaceError::Io { path, .. } => (FaultCode::FileReadError, path),
         WorkspaceError::BadPattern { .. } => return Fault::params(&error).with("field", "pattern"),
         WorkspaceError::NoRoot { folder, .. } => (FaultCode::DirectoryNotFound, folder),

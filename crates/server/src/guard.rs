@@ -16,6 +16,7 @@ use crate::auth::Client;
 use crate::caller::{Caller, Device, Door};
 use crate::host::Host;
 use crate::settings::Settings;
+use crate::uploads;
 
 /// The header in which a client names the protocol's version.
 const VERSION: &str = "x-cdev-protocol-version";
@@ -85,7 +86,7 @@ fn admit(host: &Host, request: &Request<Body>) -> Result<Admitted, Box<Response>
     }
     let writes = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());
     // A page can send a form to anybody, but not with a token in a header, which pictures need.
-    let is_form = request.uri().path() == "/api/images" && has_type(headers, "multipart/form-data");
+    let is_form = uploads::takes_forms(request.uri().path()) && has_type(headers, "multipart/form-data");
     if writes && !is_form && !has_type(headers, "application/json") && !has_no_body(headers) {
         return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send JSON with Content-Type: application/json"));
     }

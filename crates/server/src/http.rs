@@ -20,7 +20,7 @@ use crate::connection::{bounded, together};
 use crate::dispatch::{Context, dispatch};
 use crate::guard::{Admitted, PROTOCOL, guard};
 use crate::host::Host;
-use crate::{images, metrics, rest, ws};
+use crate::{metrics, raw, rest, uploads, ws};
 
 /// Bytes of a socket's buffers; a thousand watchers must be cheap.
 const BUFFER: usize = 8 << 10;
@@ -37,7 +37,8 @@ pub(crate) fn router(host: Arc<Host>) -> Router {
         .route("/api/rpc", post(call))
         .route("/api/rpc/discover", get(discover))
         .merge(rest::routes())
-        .merge(images::routes())
+        .merge(raw::routes())
+        .merge(uploads::routes(host.settings.limits.uploads.one))
         .fallback(async || (StatusCode::NOT_FOUND, Json(json!({ "error": "there is nothing here" }))))
         .with_state(host.clone())
         .merge(crate::auth::routes(host.auth.clone()))

@@ -52,7 +52,7 @@ impl RateLimits {
 
     /// Counts a picture that a client sends.
     pub(crate) fn count_upload(&self, caller: &Caller) -> Result<(), Fault> {
-        self.check(self.uploads.as_ref(), caller, "pictures")
+        self.check(self.uploads.as_ref(), caller, "uploads")
     }
 
     fn check(&self, limiter: Option<&Limiter>, caller: &Caller, what: &str) -> Result<(), Fault> {

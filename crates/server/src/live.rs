@@ -100,6 +100,14 @@ impl Live {
         Ok((repository, index))
     }
 
+    /// A workspace's index with the right names, if not yet the right sizes; it is brought and kept up to date.
+    pub(crate) async fn named(&self, host: &Arc<Host>, entry: &Entry) -> Result<Arc<Index>, Fault> {
+        let repository = self.repository(entry).await?;
+        let index = repository.named().await.map_err(fault::workspace)?;
+        self.linger(host, entry.id.to_string(), &repository);
+        Ok(index)
+    }
+
     fn linger(&self, host: &Arc<Host>, id: String, repository: &Arc<Repository>) {
         let is_kept = lock(&self.lingering).insert(id.clone(), Instant::now() + LINGER).is_some();
         if is_kept || host.closing.is_cancelled() {
@@ -133,11 +141,16 @@ impl Live {
         let follow = repository.follow();
         // A big folder takes its time; then the client rather has its answer.
         let _ = tokio::time::timeout(PATIENCE, follow.ready()).await;
+        // The first to follow is told by the teller, which begins with it.
+        let mut trouble = None;
         let (followed, mut messages) = {
             let mut all = lock(&self.followed);
             all.retain(|_, followed| followed.strong_count() > 0);
             match all.get(&id).and_then(Weak::upgrade).filter(|followed| followed.tells_of(&repository)) {
-                Some(followed) => (followed.clone(), followed.messages.subscribe()),
+                Some(followed) => {
+                    trouble = follow.trouble();
+                    (followed.clone(), followed.messages.subscribe())
+                }
                 None => {
                     let (messages, received) = broadcast::channel(BEHIND);
                     let teller = Teller::new(id.clone(), repository.clone(), messages.clone());
@@ -152,6 +165,11 @@ impl Live {
         let task = host.quiet.handle().spawn(async move {
             // Held as long as this client wants it.
             let _followed = followed;
+            if let Some(error) = trouble
+                && !connection.send(failed(&id, &error.to_string())).await
+            {
+                return;
+            }
             if let Some(status) = told::status(&id, &repository).await
                 && !connection.send(status.message()).await
             {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, delete, get, post};
+use axum::routing::{MethodFilter, MethodRouter, on, post};
 use axum::{Extension, Router};
 use bytes::Bytes;
-use roost_proto::rpc::{Call, Cost, Fault, FaultCode, Id, Method, Outcome};
+use roost_proto::rpc::{Call, Cost, Fault, FaultCode, Id, Method, Outcome, Route, Verb};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -19,44 +19,25 @@ use crate::http::{limited, run};
 /// A route's own fields, made from its parameters and the method's result.
 type Shape = fn(&Map<String, Value>, Value) -> Value;
 
-/// Every route below `/api` that stands for a method.
+/// Every route that stands for a method.
 pub(crate) fn routes() -> Router<Arc<Host>> {
-    let mut router = Router::new().route("/api/status", read(Method::StatusGet, same));
-    router =
-        router.route("/api/file", read(Method::FileGet, same)).route("/api/files/list", read(Method::FileList, same));
-    // Older clients know every agent by the name of the first.
-    for agent in ["/api/claude", "/api/agent"] {
-        let sessions = read(Method::SessionList, sessions).merge(remove(Method::SessionDelete));
-        router = router
-            .route(&format!("{agent}/sessions"), sessions)
-            .route(&format!("{agent}/sessions/messages"), read(Method::SessionMessages, messages))
-            .route(&format!("{agent}/sessions/elements"), read(Method::SessionElements, same))
-            .route(&format!("{agent}/run"), write(Method::AgentRun, ran))
-            .route(&format!("{agent}/stop"), write(Method::AgentStop, same))
-            .route(&format!("{agent}/respond"), write(Method::AgentRespond, same))
-            .route(&format!("{agent}/status"), read(Method::AgentStatus, same))
-            .route(&format!("{agent}/input"), write(Method::AgentInput, same));
-    }
-    for method in [
-        Method::RepositoryIndexStatus,
-        Method::RepositorySearch,
-        Method::RepositoryFilesList,
-        Method::RepositoryFilesTree,
-        Method::RepositoryStats,
-        Method::RepositoryGrep,
-    ] {
-        router = router.route(&format!("/api/{}", method.name()), read(method, same));
-    }
-    router = router.route("/api/repository/index/rebuild", write(Method::RepositoryIndexRebuild, same));
-    for &method in Method::ALL.iter().filter(|method| method.is_git()) {
-        let route = match (method, method.cost()) {
-            (Method::GitDiff, _) => read(method, diffs),
-            (_, Cost::Read) => read(method, same),
-            _ => write(method, same),
+    let all = Method::ALL.iter().flat_map(|method| method.routes());
+    all.fold(Router::new(), |router, Route { verb, path, method }| {
+        let shape = match method {
+            Method::SessionList => sessions,
+            Method::SessionMessages => messages,
+            Method::SessionDelete => deleted,
+            Method::AgentRun => ran,
+            Method::GitDiff => diffs,
+            _ => same,
         };
-        router = router.route(&format!("/api/{}", method.name()), route);
-    }
-    router
+        let handler = match verb {
+            Verb::Get => asked(MethodFilter::GET, method, shape),
+            Verb::Delete => asked(MethodFilter::DELETE, method, shape),
+            Verb::Post => sent(method, shape),
+        };
+        router.route(&path, handler)
+    })
 }
 
 /// Diffs of all files are a table by path here.
@@ -94,22 +75,14 @@ fn ran(params: &Map<String, Value>, mut result: Value) -> Value {
     result
 }
 
-fn read(method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
-    get(
+/// With its parameters in the query.
+fn asked(verb: MethodFilter, method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
+    on(
+        verb,
         move |State(host): State<Arc<Host>>,
               Extension(admitted): Extension<Admitted>,
               query: Query<Vec<(String, String)>>| {
             serve(host, admitted, method, from_query(query.0), shape)
-        },
-    )
-}
-
-fn remove(method: Method) -> MethodRouter<Arc<Host>> {
-    delete(
-        move |State(host): State<Arc<Host>>,
-              Extension(admitted): Extension<Admitted>,
-              query: Query<Vec<(String, String)>>| {
-            serve(host, admitted, method, from_query(query.0), deleted)
         },
     )
 }
@@ -120,7 +93,8 @@ fn deleted(params: &Map<String, Value>, mut result: Value) -> Value {
     result
 }
 
-fn write(method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
+/// With its parameters in the body.
+fn sent(method: Method, shape: Shape) -> MethodRouter<Arc<Host>> {
     post(move |State(host): State<Arc<Host>>, Extension(admitted): Extension<Admitted>, body: Bytes| async move {
         let params = match body.is_empty() {
             true => Ok(Map::new()),
@@ -201,7 +175,7 @@ fn is_gits_own(fault: &Fault) -> bool {
     matches!(fault.kind(), Some(FaultCode::GitOperationFailed | FaultCode::GitConflict))
 }
 
-fn refuse(fault: &Fault) -> Response {
+pub(crate) fn refuse(fault: &Fault) -> Response {
     let body = json!({ "error": fault.message, "code": fault.data.get("code"), "details": fault.data }).to_string();
     let kind = fault.kind().unwrap_or(FaultCode::InternalError);
     if kind == FaultCode::RateLimited {

@@ -19,8 +19,8 @@ pub(crate) enum Running {
         /// Its work.
         task: AbortOnDropHandle<()>,
     },
-    /// By content.
-    Contents { _cancel: DropGuard },
+    /// By content, or for repositories.
+    Work { _cancel: DropGuard },
 }
 
 /// The searches of one client that go on, by id.
@@ -38,10 +38,10 @@ impl Searches {
         Ok(())
     }
 
-    /// Room for a search by content, and what cancels it.
+    /// Room for a search by content or for repositories, and what cancels it.
     pub(crate) fn begin(&mut self, id: String) -> Result<CancellationToken, Fault> {
         let cancel = CancellationToken::new();
-        self.put(id, Running::Contents { _cancel: cancel.clone().drop_guard() })?;
+        self.put(id, Running::Work { _cancel: cancel.clone().drop_guard() })?;
         Ok(cancel)
     }
 

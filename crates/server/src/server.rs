@@ -25,7 +25,7 @@ use crate::quiet::Quiet;
 use crate::settings::Settings;
 use crate::tls::{self, Identity};
 use crate::workspaces::{NewWorkspace, Workspaces};
-use crate::{handlers, http, local, metrics};
+use crate::{handlers, http, local, metrics, uploads};
 
 /// Bytes of a connection's HTTP buffer.
 const HTTP_BUFFER: usize = 16 << 10;
@@ -95,6 +95,7 @@ impl Server {
         }
         host.tasks.spawn(leave_when_idle(host.clone()));
         host.tasks.spawn(begin_sessions(host.clone()));
+        host.tasks.spawn(uploads::sweep(host.clone()));
         Ok(Self { host, address })
     }
 

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use roost_workspace::files::Limits as UploadLimits;
+
 /// How the door is set up.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -67,8 +69,10 @@ pub struct Limits {
     pub changes_per_minute: u32,
     /// Calls that may start an agent, per minute.
     pub starts_per_minute: u32,
-    /// Pictures, per minute.
+    /// Pictures and files, per minute.
     pub uploads_per_minute: u32,
+    /// How much pictures, and files, may take of a workspace.
+    pub uploads: UploadLimits,
     /// Calls that only read, per minute.
     pub reads_per_minute: u32,
     /// Open WebSockets of one token.
@@ -85,6 +89,7 @@ impl Default for Limits {
             changes_per_minute: 100,
             starts_per_minute: 10,
             uploads_per_minute: 10,
+            uploads: UploadLimits::default(),
             reads_per_minute: 6000,
             sockets_per_token: 32,
             max_body_bytes: 1 << 20,

@@ -1,9 +1,13 @@
 //! The scripted model for people: `cargo xtask model` runs it until it is interrupted.
 
+use std::fs;
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use testkit::agents::{Agent, Sandbox, variables};
+use serde_json::{Value, json};
+use testkit::agents::{Agent, Sandbox, furnish, variables};
 use testkit::model::ModelServer;
 use testkit::model::script::SCRIPTS;
 
@@ -12,20 +16,49 @@ const GAP: Duration = Duration::from_millis(20);
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let port = match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] => Some(0),
-        ["--port", port] => port.parse().ok(),
-        _ => None,
+    let (port, home) = match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => (Some(0), None),
+        ["--port", port] => (port.parse().ok(), None),
+        ["--roost", home] => (Some(0), Some(*home)),
+        _ => (None, None),
     };
     let Some(port) = port else {
-        eprintln!("usage: cargo xtask model [--port N]");
+        eprintln!("usage: cargo xtask model [--port N | --roost HOME]");
         return ExitCode::from(2);
     };
     let server = ModelServer::start_with(port, GAP);
+    if let Some(home) = home {
+        let config = match for_roost(Path::new(home), &server.url()) {
+            Ok(config) => config,
+            Err(error) => {
+                eprintln!("cannot write the settings into {home}: {error}");
+                return ExitCode::FAILURE;
+            }
+        };
+        println!("the model is there until you interrupt it; HOME={home} roost --config {config} lets agents use it");
+        wait_for_interrupt();
+        return ExitCode::SUCCESS;
+    }
     let sandbox = Sandbox::new(&server.url());
     println!("{}", help(&server.url(), &sandbox));
     wait_for_interrupt();
     ExitCode::SUCCESS
+}
+
+/// Furnishes a home for a daemon whose Claude Code and Codex ask the model at this address; where its settings are.
+fn for_roost(home: &Path, url: &str) -> io::Result<String> {
+    furnish(home, url);
+    let runtime = |agent: Agent| {
+        let env = variables(agent, home, url).into_iter();
+        // The daemon's own are good enough, and its home is this one.
+        let env = env.filter(|(name, _)| !["HOME", "PATH"].contains(name));
+        let env: serde_json::Map<String, Value> = env.map(|(name, value)| (name.into(), value.into())).collect();
+        (agent.command().to_owned(), json!({ "command": agent.program(), "env": env }))
+    };
+    let runtimes: serde_json::Map<_, _> = [Agent::Claude, Agent::Codex].map(runtime).into_iter().collect();
+    let config = home.join("roost.toml");
+    fs::write(&config, toml::to_string(&json!({ "runtimes": runtimes })).map_err(io::Error::other)?)?;
+    Ok(config.display().to_string())
 }
 
 fn help(url: &str, sandbox: &Sandbox) -> String {

@@ -6,6 +6,7 @@
 //! * [`host_tools`] are tools of the host's that do what a test tells them.
 //! * [`contract`] is what every adapter must pass; [`scripted_agent`] is an ACP agent to try it on.
 //! * [`model`] is a scripted model; [`agents`] are the real agents that run against it.
+//! * [`network`] is one in which nothing but the machine itself can be reached.
 //! * [`facts`] are the drafts that tests say most.
 //!
 //! Nothing here sleeps to wait for something: every wait is for a condition, with one generous [`DEADLINE`].
@@ -19,6 +20,7 @@ pub mod fake;
 mod harness;
 pub mod host_tools;
 pub mod model;
+pub mod network;
 pub mod scripted_agent;
 
 pub use harness::{Harness, Home};

@@ -5,6 +5,7 @@
 //! [`main`]. The first word of a prompt says what it does.
 
 mod acts;
+mod models;
 mod tool_server;
 mod wire;
 
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use models::Models;
 pub use tool_server::main as tool_server;
 use wire::Wire;
 
@@ -21,11 +23,18 @@ pub const SESSIONS: &str = ".scripted-agent";
 /// What the tool server says.
 pub const WEATHER: &str = "sunny with a chance of hens";
 
-/// A session: its id, where it works, and the tool servers it was given.
+/// Names the way in which the agent lets its model be chosen; see [`MODELS_BY`].
+pub const MODELS: &str = "SCRIPTED_MODELS";
+
+/// The ways: by an option of the protocol, by the request that came before it, and, where none is named, not at all.
+pub const MODELS_BY: [&str; 2] = ["option", "request"];
+
+/// A session: its id, where it works, the tool servers it was given, and its model.
 struct Session {
     id: String,
     cwd: PathBuf,
     servers: Vec<Value>,
+    models: Models,
 }
 
 /// Serves stdin and stdout until stdin ends; never returns.
@@ -40,13 +49,15 @@ pub fn main() -> ! {
             "session/new" => {
                 let made = Session::new(format!("scripted-{}", std::process::id()), params);
                 made.remember("");
-                wire.answer(&id, json!({ "sessionId": made.id }));
+                let mut answer = made.models.offer();
+                answer["sessionId"] = made.id.as_str().into();
+                wire.answer(&id, answer);
                 session = Some(made);
             }
             "session/resume" => {
                 let known = Session::new(params["sessionId"].as_str().unwrap_or_default().to_owned(), params);
                 if known.file().is_file() {
-                    wire.answer(&id, json!({}));
+                    wire.answer(&id, known.models.offer());
                     session = Some(known);
                 } else {
                     wire.refuse(&id, -32002, "Resource not found");
@@ -57,10 +68,15 @@ pub fn main() -> ! {
                     let end = acts::play(&mut wire, session, &params["prompt"]);
                     let usage = json!({ "inputTokens": 7, "outputTokens": 5, "totalTokens": 12 });
                     wire.answer(&id, json!({ "stopReason": end, "usage": usage }));
+                    wire.turn_is_over();
                 }
                 None => wire.refuse(&id, -32002, "Resource not found"),
             },
-            _ => wire.refuse(&id, -32601, "Method not found"),
+            method => match session.as_mut().and_then(|session| session.models.choose(method, params)) {
+                Some(Ok(answer)) => wire.answer(&id, answer),
+                Some(Err(why)) => wire.refuse(&id, -32602, &why),
+                None => wire.refuse(&id, -32601, "Method not found"),
+            },
         }
     }
     std::process::exit(0)
@@ -82,7 +98,8 @@ fn introduction() -> Value {
 impl Session {
     fn new(id: String, params: &Value) -> Self {
         let cwd = params["cwd"].as_str().unwrap_or_default().into();
-        Self { id, cwd, servers: params["mcpServers"].as_array().cloned().unwrap_or_default() }
+        let servers = params["mcpServers"].as_array().cloned().unwrap_or_default();
+        Self { id, cwd, servers, models: Models::default() }
     }
 
     fn file(&self) -> PathBuf {

@@ -2,8 +2,11 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, DirEntry};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
+
+use crate::{RelPath, Root};
 
 /// How far a search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,15 +50,27 @@ pub struct Discovery {
 /// Folders that hold no repositories of their own, but very many folders.
 const PASSED_OVER: [&str; 7] = ["node_modules", "vendor", "target", "dist", "build", "venv", "__pycache__"];
 
-/// Looks below these folders, the nearest first. `goes_on` is told how many folders were looked into and how many
-/// repositories were found, and ends the search by saying no. Links are not followed. Waits for the disk.
-pub fn discover(roots: &[PathBuf], reach: Reach, mut goes_on: impl FnMut(u64, usize) -> bool) -> Discovery {
+/// Bytes of a repository's settings that are read at most.
+const SETTINGS: u64 = 64 << 10;
+
+impl Discovery {
+    /// The repositories in the order of their folders, each once.
+    pub fn in_order(mut self) -> Self {
+        self.repositories.sort_by(|one, other| one.path.cmp(&other.path));
+        self.repositories.dedup_by(|one, other| one.path == other.path);
+        self
+    }
+}
+
+/// Looks below these folders, the nearest first. `goes_on` is told what was found so far, before each folder, and ends
+/// the search by saying no. Links are not followed. Waits for the disk.
+pub fn discover(roots: &[PathBuf], reach: Reach, mut goes_on: impl FnMut(&Discovery) -> bool) -> Discovery {
     let began = Instant::now();
     let mut found = Discovery::default();
     let mut waiting: VecDeque<(PathBuf, usize)> = roots.iter().map(|root| (root.clone(), 0)).collect();
     while let Some((folder, depth)) = waiting.pop_front() {
         let enough = found.repositories.len() >= reach.repositories || began.elapsed() > reach.time;
-        if enough || !goes_on(found.scanned, found.repositories.len()) {
+        if enough || !goes_on(&found) {
             found.skipped += 1 + waiting.len() as u64;
             break;
         }
@@ -73,9 +88,7 @@ pub fn discover(roots: &[PathBuf], reach: Reach, mut goes_on: impl FnMut(u64, us
             Err(_) => found.skipped += 1,
         }
     }
-    found.repositories.sort_by(|one, other| one.path.cmp(&other.path));
-    found.repositories.dedup_by(|one, other| one.path == other.path);
-    found
+    found.in_order()
 }
 
 fn is_looked_into(entry: &DirEntry) -> bool {
@@ -89,12 +102,20 @@ fn repository(folder: &Path) -> Option<FoundRepository> {
     let git = folder.join(".git");
     let metadata = fs::symlink_metadata(&git).ok().filter(|git| !git.is_symlink())?;
     let modified = ["index", "HEAD"].iter().find_map(|file| fs::metadata(git.join(file)).ok()).unwrap_or(metadata);
-    let config = fs::read_to_string(git.join("config")).unwrap_or_default();
+    let config = settings(&git).unwrap_or_default();
     Some(FoundRepository {
         path: folder.to_owned(),
         remote_url: origin(&config),
         modified: modified.modified().unwrap_or(SystemTime::UNIX_EPOCH),
     })
+}
+
+/// The settings of a repository that may be anybody's: what is no file is not waited for.
+fn settings(git: &Path) -> Option<String> {
+    let (file, _) = Root::open(git).ok()?.open_file(&RelPath::parse("config").ok()?).ok()?;
+    let mut text = String::new();
+    file.take(SETTINGS).read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 /// The address of `origin` in a repository's settings, without what a person may have put in front of its host.

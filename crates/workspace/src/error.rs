@@ -37,8 +37,8 @@ pub enum Error {
         /// How much may be read.
         limit: u64,
     },
-    /// It is no folder.
-    #[error("{path:?} is not a folder")]
+    /// It is no folder, or there is nothing at all.
+    #[error("there is no folder {path:?} in the workspace")]
     NotADirectory {
         /// As it was named.
         path: String,
@@ -92,6 +92,15 @@ impl Error {
         }
     }
 
+    /// The same where a folder was wanted: what is not there is none.
+    #[must_use]
+    pub fn of_folder(self) -> Self {
+        match self {
+            Self::NotFound { path } => Self::NotADirectory { path },
+            other => other,
+        }
+    }
+
     /// What the system's answer about a path means.
     pub(crate) fn of(path: &str, source: io::Error) -> Self {
         let path = path.to_owned();
@@ -101,7 +110,8 @@ impl Error {
             || (source.kind() == io::ErrorKind::PermissionDenied && source.raw_os_error().is_none());
         match source.kind() {
             _ if leads_out => Self::PathTraversal { path },
-            io::ErrorKind::NotFound => Self::NotFound { path },
+            // Nothing can have a name that is too long.
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => Self::NotFound { path },
             io::ErrorKind::NotADirectory => Self::NotADirectory { path },
             io::ErrorKind::PermissionDenied => Self::Denied { path },
             _ => Self::Io { path, source },

@@ -97,6 +97,27 @@ pub struct FileMatches {
     pub lines: Vec<Line>,
     /// Lines with a match among them.
     pub matched: usize,
+    /// The file has more of them.
+    pub is_cut: bool,
+}
+
+impl FileMatches {
+    /// Leaves only so many lines with a match, and those around them.
+    fn cut(&mut self, most: usize) {
+        if self.matched <= most {
+            return;
+        }
+        let mut left = most;
+        let keep = self.lines.iter().take_while(|line| {
+            let is_match = !line.matches.is_empty();
+            let keeps = left > 0 || !is_match;
+            left = left.saturating_sub(usize::from(is_match));
+            keeps
+        });
+        let keep = keep.count();
+        self.lines.truncate(keep);
+        (self.matched, self.is_cut) = (most, true);
+    }
 }
 
 /// What a search came to.
@@ -108,7 +129,7 @@ pub struct GrepSummary {
     pub files: usize,
     /// Lines with a match.
     pub matches: usize,
-    /// There is more than the limit.
+    /// There is more than the limit, of all files or of one.
     pub is_limited: bool,
 }
 
@@ -163,15 +184,18 @@ pub fn grep(
             held += all.iter().map(|file: &FileMatches| file.matched).sum::<usize>();
             if held > query.limit.0 {
                 enough.store(true, Ordering::Relaxed);
+                summary.is_limited = true;
             }
             waiting.insert(piece, all);
             while let Some(all) = waiting.remove(&emitted) {
                 emitted += 1;
-                for file in all {
-                    if summary.matches >= query.limit.0 {
-                        summary.is_limited = true;
+                for mut file in all {
+                    let left = query.limit.0 - summary.matches;
+                    if left == 0 {
                         continue;
                     }
+                    file.cut(left);
+                    summary.is_limited |= file.is_cut;
                     summary.files += 1;
                     summary.matches += file.matched;
                     if !found(file) {
@@ -215,10 +239,18 @@ fn in_file(
     query: &GrepQuery,
 ) -> Option<FileMatches> {
     let (file, _) = root.open_file(&RelPath::parse(path).ok()?).ok()?;
-    let mut lines = Lines { matcher, most: query.limit.1, lines: Vec::new(), matched: 0, bytes: 0, is_binary: false };
+    let mut lines = Lines {
+        matcher,
+        most: query.limit.1,
+        lines: Vec::new(),
+        matched: 0,
+        bytes: 0,
+        is_cut: false,
+        is_binary: false,
+    };
     searcher.search_file(matcher, &file.into_std(), &mut lines).ok()?;
-    let Lines { lines, matched, is_binary, .. } = lines;
-    (matched > 0 && !is_binary).then(|| FileMatches { path: path.to_owned(), lines, matched })
+    let Lines { lines, matched, is_cut, is_binary, .. } = lines;
+    (matched > 0 && !is_binary).then(|| FileMatches { path: path.to_owned(), lines, matched, is_cut })
 }
 
 /// Collects the lines of a file.
@@ -228,6 +260,7 @@ struct Lines<'a> {
     lines: Vec<Line>,
     matched: usize,
     bytes: usize,
+    is_cut: bool,
     is_binary: bool,
 }
 
@@ -268,6 +301,7 @@ impl Sink for Lines<'_> {
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
         if self.matched >= self.most || self.bytes > FILE {
+            self.is_cut = true;
             return Ok(false);
         }
         self.matched += 1;

@@ -14,6 +14,7 @@ pub mod git;
 mod gitdir;
 pub mod grep;
 pub mod index;
+mod kept;
 mod language;
 pub mod listing;
 mod parallel;

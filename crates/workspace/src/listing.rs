@@ -1,5 +1,7 @@
 //! What is in a folder, out of the index.
 
+use std::cmp::Ordering;
+
 use crate::index::{FileEntry, Index};
 use crate::search::Filter;
 
@@ -122,19 +124,31 @@ pub fn list<'a>(index: &'a Index, query: &ListQuery) -> Listing<'a> {
         }
     }
     files.retain(|file| query.filter.takes(file));
-    // What is equal stays in the order of the paths.
-    match query.sort_by {
-        SortBy::Name => files.sort_by(|a, b| a.name().cmp(b.name())),
-        SortBy::Size => files.sort_by_key(FileEntry::size),
-        SortBy::Modified => files.sort_by_key(FileEntry::modified_ms),
-        SortBy::Path => {}
-    }
-    if query.descending {
-        files.reverse();
-    }
     let total = files.len();
-    let files = files.into_iter().skip(query.offset).take(query.limit).collect();
+    let end = query.offset.saturating_add(query.limit).min(total);
+    let order = |a: &FileEntry<'_>, b: &FileEntry<'_>| query.order(a, b);
+    if 0 < end && end < total {
+        // What comes behind the page need not be in order.
+        files.select_nth_unstable_by(end - 1, order);
+    }
+    files.truncate(end);
+    files.sort_unstable_by(order);
+    files.drain(..query.offset.min(end));
     Listing { files, folders, total }
+}
+
+impl ListQuery {
+    /// The order of two files; what is equal is in the order of the paths.
+    fn order(&self, a: &FileEntry<'_>, b: &FileEntry<'_>) -> Ordering {
+        let order = match self.sort_by {
+            SortBy::Name => a.name().cmp(b.name()),
+            SortBy::Size => a.size().cmp(&b.size()),
+            SortBy::Modified => a.modified_ms().cmp(&b.modified_ms()),
+            SortBy::Path => Ordering::Equal,
+        };
+        let order = order.then_with(|| a.path().cmp(b.path()));
+        if self.descending { order.reverse() } else { order }
+    }
 }
 
 #[cfg(test)]
@@ -160,6 +174,9 @@ mod tests {
             |query: &ListQuery| list(&index, query).files.iter().map(|file| file.name().to_owned()).collect::<Vec<_>>();
         assert_eq!(paths(&ListQuery { sort_by: SortBy::Size, descending: true, ..all.clone() })[0], "bbb.rs");
         assert_eq!(paths(&ListQuery { offset: 1, limit: 2, ..all.clone() }), ["bbb.rs", "cc.md"]);
+        assert_eq!(paths(&ListQuery { offset: 1, limit: 2, descending: true, ..all.clone() }), ["cc.md", "bbb.rs"]);
+        assert_eq!(paths(&ListQuery { limit: 0, ..all.clone() }), [""; 0]);
+        assert_eq!(paths(&ListQuery { offset: 9, ..all.clone() }), [""; 0]);
         let rust = ListQuery { filter: Filter::default().with_extensions(["rs"]), folder: "x".into(), ..all };
         assert_eq!((paths(&rust).len(), list(&index, &rust).total), (2, 2));
     }

@@ -10,7 +10,8 @@ use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use crate::index::{Facts, Index, Tracked, scan};
-use crate::watch::{Follow, Watch};
+use crate::kept::Kept;
+use crate::watch::{Follow, Sight, Watch};
 use crate::{Error, GitDir, Root};
 
 /// How long an index is good that no watcher keeps fresh.
@@ -40,7 +41,8 @@ pub struct IndexStatus {
 #[derive(Debug, Default)]
 struct State {
     status: IndexStatus,
-    /// When the files were last looked at, by the clock that only goes forward.
+    /// When the names of all files were last found, and when each file was looked at, by the clock that only goes forward.
+    named: Option<Instant>,
     scanned: Option<Instant>,
 }
 
@@ -56,7 +58,11 @@ pub struct Repository {
     /// Held by whoever looks at all files: once is enough.
     scanning: Mutex<()>,
     is_fresh: AtomicBool,
+    /// It is other than what is kept between two runs.
+    is_unsaved: AtomicBool,
     watch: Watch,
+    sight: Arc<Sight>,
+    kept: Kept,
 }
 
 impl Repository {
@@ -69,7 +75,10 @@ impl Repository {
             state: Mutex::default(),
             scanning: Mutex::default(),
             is_fresh: AtomicBool::new(false),
+            is_unsaved: AtomicBool::new(false),
             watch: Watch::default(),
+            sight: Arc::default(),
+            kept: Kept::default(),
         }
     }
 
@@ -97,14 +106,36 @@ impl Repository {
 
     /// The index, up to date; after a restart at once as it was then, while it is brought up to date.
     pub async fn current(self: &Arc<Self>) -> Result<Arc<Index>, Error> {
+        self.brought_up_to_date(Self::refresh).await
+    }
+
+    /// The index with the right names; sizes and times may still be those that git remembers.
+    pub async fn named(self: &Arc<Self>) -> Result<Arc<Index>, Error> {
+        if self.has_names() {
+            return Ok(self.index());
+        }
+        let this = self.clone();
+        let find = move |repository: &Self| {
+            if repository.refresh_names()? {
+                // It is owned by the pool of threads, which waits for it at the end.
+                spawn_blocking(move || this.refresh());
+            }
+            Ok(())
+        };
+        self.brought_up_to_date(find).await
+    }
+
+    async fn brought_up_to_date(
+        self: &Arc<Self>,
+        refresh: impl FnOnce(&Self) -> Result<(), Error> + Send + 'static,
+    ) -> Result<Arc<Index>, Error> {
         if self.is_good() {
             return Ok(self.index());
         }
         let this = self.clone();
         let joined = spawn_blocking(move || {
             if !this.load() {
-                this.refresh()?;
-                return Ok(());
+                return refresh(&this);
             }
             // It is owned by the pool of threads, which waits for it at the end.
             spawn_blocking(move || {
@@ -148,6 +179,7 @@ impl Repository {
         }
         Arc::make_mut(&mut self.index.write().unwrap_or_else(PoisonError::into_inner)).apply(changes);
         self.state().status.updated_at = Some(SystemTime::now());
+        self.is_unsaved.store(true, Ordering::Relaxed);
     }
 
     /// Asks git again which files it tracks. Waits for the disk.
@@ -170,15 +202,48 @@ impl Repository {
         }
     }
 
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.is_fresh.load(Ordering::Relaxed)
+    }
+
+    /// What its watchers have seen.
+    pub(crate) fn sight(&self) -> &Arc<Sight> {
+        &self.sight
+    }
+
+    pub(crate) fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
     fn is_good(&self) -> bool {
         let is_new = || self.state().scanned.is_some_and(|scanned| scanned.elapsed() < GOOD);
         self.is_fresh.load(Ordering::Relaxed) || is_new()
     }
 
+    fn has_names(&self) -> bool {
+        self.state().named.is_some_and(|named| named.elapsed() < GOOD)
+    }
+
     /// Brings the index up to date if it is not.
     fn refresh(&self) -> Result<(), Error> {
         let _one = self.scanning.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_good() { Ok(()) } else { self.scan().map(|_| ()) }
+        if !self.is_good() {
+            if !self.has_names() {
+                self.find()?;
+            }
+            self.look();
+        }
+        Ok(())
+    }
+
+    /// Finds the names if they are not known; tells whether they were not.
+    fn refresh_names(&self) -> Result<bool, Error> {
+        let _one = self.scanning.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = self.is_good() || self.has_names();
+        if !is_known {
+            self.find()?;
+        }
+        Ok(!is_known)
     }
 
     /// Takes the index of the last run; tells whether there was one.
@@ -196,6 +261,13 @@ impl Repository {
     }
 
     fn scan(&self) -> Result<usize, Error> {
+        let mut changes = self.find()?;
+        changes.extend(self.look());
+        Ok(changes.len())
+    }
+
+    /// Finds the names of all files, with the sizes and times that git remembers; what is other than before.
+    fn find(&self) -> Result<BTreeMap<String, Option<Facts>>, Error> {
         // What was read of files is known from the last run, and need not be read again.
         self.load();
         self.state().status.is_building = true;
@@ -210,7 +282,7 @@ impl Repository {
             }
         };
         let now = SystemTime::now();
-        state.scanned = Some(Instant::now());
+        state.named = Some(Instant::now());
         let status = &mut state.status;
         status.is_git = GitDir::of(self.root.path()).is_some();
         status.unnamed = scanned.unnamed;
@@ -221,26 +293,32 @@ impl Repository {
         drop(state);
 
         let before = self.index();
-        let mut changes = if is_first {
+        let changes = if is_first {
             *self.index.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(scanned.index);
             self.state().status.updated_at = Some(now);
+            self.is_unsaved.store(true, Ordering::Relaxed);
             BTreeMap::new()
         } else {
             before.changes_to(&scanned.index)
         };
         drop(before);
         self.apply(&changes);
-        // What git remembered of a file may be old; names are right by now, and can be searched meanwhile.
-        let outdated = self.index().outdated(&self.root);
-        self.apply(&outdated);
-        changes.extend(outdated);
-        self.save();
-        Ok(changes.len())
+        Ok(changes)
     }
 
-    /// Keeps it for the next run; without, that run only begins slower.
-    fn save(&self) {
+    /// Looks at each file, since what git remembered of it may be old; what was.
+    fn look(&self) -> BTreeMap<String, Option<Facts>> {
+        let outdated = self.index().outdated(&self.root);
+        self.apply(&outdated);
+        self.state().scanned = Some(Instant::now());
+        self.save();
+        outdated
+    }
+
+    /// Keeps it for the next run; without, that run only begins slower. Waits for the disk.
+    pub(crate) fn save(&self) {
         if let Some(path) = &self.snapshot
+            && self.is_unsaved.swap(false, Ordering::Relaxed)
             && let Err(error) = self.index().save(path)
         {
             tracing::warn!(path = %path.display(), %error, "The index could not be kept for the next start.");

@@ -1,5 +1,6 @@
 //! The folder of a workspace, and what is opened beneath it.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,11 +18,18 @@ pub struct Root {
 }
 
 impl Root {
-    /// The folder at an absolute path; waits for the disk.
+    /// The folder at an absolute path without links; one that has become a link since leads somewhere else, which nobody
+    /// agreed to. Waits for the disk.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let dir = Dir::open_ambient_dir(path, ambient_authority())
-            .map_err(|source| Error::NoRoot { folder: path.display().to_string(), source })?;
-        Ok(Self { dir: Arc::new(dir), path: path.to_owned() })
+        let opened = || {
+            let dir = Dir::open_ambient_dir(path, ambient_authority())?;
+            match path.canonicalize()? {
+                real if real == path => Ok(dir),
+                real => Err(io::Error::other(format!("it leads to {} now; add that folder instead", real.display()))),
+            }
+        };
+        let failed = |source| Error::NoRoot { folder: path.display().to_string(), source };
+        Ok(Self { dir: Arc::new(opened().map_err(failed)?), path: path.to_owned() })
     }
 
     /// Where it is, for programs that are started in it.
@@ -62,6 +70,11 @@ impl Root {
     /// Opens a folder. Waits for the disk.
     pub fn open_dir(&self, path: &RelPath) -> Result<Dir, Error> {
         self.dir.open_dir(path.to_path()).map_err(|source| Error::of(path.as_str(), source))
+    }
+
+    /// Opens a folder whose name need not be text. Waits for the disk.
+    pub(crate) fn enter(&self, folder: &Path) -> io::Result<Dir> {
+        self.dir.open_dir(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
     }
 
     /// What is at a path, a link itself and not what it leads to. Waits for the disk.

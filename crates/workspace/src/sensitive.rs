@@ -1,4 +1,4 @@
-//! Which files likely hold a secret, by their names alone.
+//! Which files likely hold a secret, by their paths alone.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,18 @@ use crate::index::extension;
 const SUBJECTS: &[&str] =
     &["api_key", "apikey", "credential", "password", "secret", "service-account", "service_account"];
 
-/// Whether a file of this name likely holds a secret.
-pub fn is_sensitive(name: &str) -> bool {
+/// Folders whose `config` or `config.json` holds logins, or addresses with them.
+const LOGINS: [&str; 3] = [".git", ".docker", ".kube"];
+
+/// Whether the file at this path likely holds a secret.
+pub fn is_sensitive(path: &str) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let name = small(name);
     let name = name.as_ref();
+    if matches!(name, "config" | "config.json") {
+        let folder = folder.rsplit('/').next().unwrap_or_default();
+        return LOGINS.contains(&folder);
+    }
     match extension(name) {
         // A template holds the names of secrets and none of them.
         "dist" | "example" | "sample" | "template" => return false,
@@ -42,10 +50,33 @@ mod tests {
 
     #[test]
     fn names_of_secrets_are_known_and_others_are_not() {
-        for name in [".env", ".env.local", "id_rsa", "server.PEM", "credentials", "aws-credentials.json", ".npmrc"] {
+        for name in [
+            ".env",
+            ".env.local",
+            "id_rsa",
+            "server.PEM",
+            "credentials",
+            "aws-credentials.json",
+            ".npmrc",
+            "a/.env",
+            ".git/config",
+            "home/.kube/config",
+            ".docker/config.json",
+        ] {
             assert!(is_sensitive(name), "{name}");
         }
-        for name in [".env.example", "environment.rs", "id_rsa.pub", "secrets.rs", "keys.md", "monkey", "README.md"] {
+        for name in [
+            ".env.example",
+            "environment.rs",
+            "id_rsa.pub",
+            "secrets.rs",
+            "keys.md",
+            "monkey",
+            "README.md",
+            "config.json",
+            "src/config",
+            ".env/main.rs",
+        ] {
             assert!(!is_sensitive(name), "{name}");
         }
     }

@@ -15,6 +15,7 @@ use roost_proto::payload::{NoticeSource, RuntimeRequestStartedPayload};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
+use super::cost::Spent;
 use super::map;
 use super::presets::Observed;
 use super::questions;
@@ -35,8 +36,8 @@ pub(super) type Reply<T = ()> = oneshot::Sender<Result<T, AdapterError>>;
 pub(super) enum Command {
     /// A request outside of a task.
     Call { method: &'static str, params: Value, reply: Reply<CallResult> },
-    /// The session's id is known.
-    Bind { native: String },
+    /// The session's id is known, and whether it was made just now.
+    Bind { native: String, is_new: bool },
     /// A task: the prompt, and where its drafts go.
     Prompt { params: Value, drafts: mpsc::Sender<Vec<Draft>>, reply: Reply },
     /// A decision about a tool call.
@@ -70,6 +71,7 @@ pub(super) struct Pump {
     native: Option<String>,
     turn: Option<Turn>,
     outbox: Vec<Draft>,
+    spent: Spent,
 }
 
 /// The parts of a started agent that the pump takes over.
@@ -100,6 +102,7 @@ pub(super) fn start(parts: Parts, observed: Observed) -> mpsc::Sender<Command> {
         native: None,
         turn: None,
         outbox: Vec::new(),
+        spent: Spent::default(),
     };
     tokio::spawn(pump.run());
     commands
@@ -162,7 +165,7 @@ impl Pump {
     async fn next(&mut self) -> Event {
         let full = !self.outbox.is_empty();
         let drafts = self.turn.as_ref().filter(|_| full).map(|turn| turn.drafts.clone());
-        let Self { lines, stderr, commands, writer, calls, native, turn, outbox, .. } = self;
+        let Self { lines, stderr, commands, writer, calls, native, turn, outbox, spent, .. } = self;
         tokio::select! {
             // Commands first: a stop must be heard in the middle of a flood.
             biased;
@@ -177,7 +180,7 @@ impl Pump {
             Some(line) = stderr.recv(), if !full => Event::Stderr(line),
             batch = lines.next_batch(), if !full => match batch {
                 Ok(Some(batch)) => {
-                    let mut reader = Reader { writer, calls, native, turn, outbox };
+                    let mut reader = Reader { writer, calls, native, turn, outbox, spent };
                     batch.for_each(|line| reader.line(line));
                     Event::Read
                 }
@@ -198,7 +201,12 @@ impl Pump {
                     Err(error) => answer(reply, Err(error)),
                 }
             }
-            Command::Bind { native } => self.native = Some(native),
+            Command::Bind { native, is_new } => {
+                self.native = Some(native);
+                if is_new {
+                    self.spent = Spent::NOTHING;
+                }
+            }
             Command::Prompt { params, drafts, reply } => answer(reply, self.prompt(params, drafts)),
             Command::Decide { call, decision, reply } => answer(reply, self.decide(&call, &decision)),
             Command::Answer { question, answer: given, reply } => answer(reply, self.give(&question, given)),

@@ -40,6 +40,15 @@ impl AgentCommand {
     }
 }
 
+/// The whole environment of the agent: the session's, and what is configured on top.
+pub(super) fn environment(command: &AgentCommand, env: &RuntimeEnv) -> Environment {
+    let mut all = Environment::default();
+    for (name, value) in env.env.iter().chain(command.env.iter().map(|(name, value)| (name, value))) {
+        all.set(name, value);
+    }
+    all
+}
+
 /// Starts the agent under a holder.
 pub(crate) async fn launch(
     holder: &Arc<Holder>,
@@ -47,10 +56,6 @@ pub(crate) async fn launch(
     command: &AgentCommand,
     open: &OpenSession,
 ) -> Result<Parts, AdapterError> {
-    let mut env = Environment::default();
-    for (name, value) in open.env.env.iter().chain(command.env.iter().map(|(name, value)| (name, value))) {
-        env.set(name, value);
-    }
     let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
     let launch = Launch {
         run,
@@ -58,7 +63,7 @@ pub(crate) async fn launch(
         program: command.program.clone(),
         args: command.args.clone(),
         cwd: open.env.cwd.clone().into(),
-        env,
+        env: environment(command, &open.env),
         stderr_lines: Some(stderr_lines),
     };
     let running = holder.spawn(launch).await.map_err(|error| AdapterError::Spawn(error.to_string()))?;

@@ -13,6 +13,7 @@ use roost_proto::payload::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::cost::Spent;
 use super::presets::Observed;
 use super::tools::{Asked, Tools};
 use super::wire::Chunk;
@@ -73,7 +74,7 @@ impl Mapper {
     }
 
     /// Any other update of the session.
-    pub(super) fn update(&mut self, params: &RawValue, drafts: &mut Vec<Draft>) {
+    pub(super) fn update(&mut self, params: &RawValue, spent: &mut Spent, drafts: &mut Vec<Draft>) {
         use acp::SessionUpdate as Update;
         let Ok(acp::SessionNotification { update, .. }) = serde_json::from_str(params.get()) else {
             drafts.push(unknown("an update that Roost does not know", params));
@@ -95,7 +96,10 @@ impl Mapper {
                 self.tools.update(update, drafts);
             }
             Update::Plan(plan) => drafts.push(Fact::Plan(self::plan(plan)).into()),
-            Update::UsageUpdate(usage) => drafts.push(Fact::Usage(fill(usage)).into()),
+            Update::UsageUpdate(usage) => {
+                let fact = Fact::Usage(fill(usage, spent));
+                drafts.push(Draft { fact, raw: serde_json::from_str(params.get()).ok() });
+            }
             Update::SessionInfoUpdate(info) => {
                 if let Some(title) = info.title.take() {
                     drafts
@@ -130,15 +134,15 @@ impl Mapper {
     }
 }
 
-/// The usage in the answer to a prompt, in any of the places where agents put it.
-pub(super) fn prompt_usage(result: &Value) -> Option<UsageReportedPayload> {
+/// The usage in the answer to a prompt, in any of the places where agents put it, beside that place as it came.
+pub(super) fn prompt_usage(result: &Value) -> Option<Draft> {
     let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64);
     let places = [result.get("usage"), result.pointer("/_meta/usage")];
     let usage = places.into_iter().flatten().find(|usage| usage.is_object());
     if let Some(usage) = usage {
         let read = number(usage, "cachedReadTokens");
         let cached = read.unwrap_or(0) + number(usage, "cachedWriteTokens").unwrap_or(0);
-        return Some(UsageReportedPayload {
+        let told = UsageReportedPayload {
             // ACP counts cached tokens apart; our one shape includes them.
             input_tokens: number(usage, "inputTokens").map(|tokens| tokens + cached),
             cached_input_tokens: read,
@@ -146,17 +150,32 @@ pub(super) fn prompt_usage(result: &Value) -> Option<UsageReportedPayload> {
             reasoning_tokens: number(usage, "thoughtTokens"),
             cost_usd: None,
             context: None,
-        });
+        };
+        return Some(Draft { fact: Fact::Usage(told), raw: Some(usage.clone()) });
     }
-    let quota = result.pointer("/_meta/quota/token_count")?;
-    Some(UsageReportedPayload {
-        input_tokens: number(quota, "input_tokens"),
-        cached_input_tokens: number(quota, "cached_input_tokens"),
-        output_tokens: number(quota, "output_tokens"),
+    let quota = result.pointer("/_meta/quota")?;
+    let count = quota.get("token_count")?;
+    let told = UsageReportedPayload {
+        input_tokens: number(count, "input_tokens"),
+        cached_input_tokens: number(count, "cached_input_tokens"),
+        output_tokens: number(count, "output_tokens"),
         reasoning_tokens: None,
         cost_usd: None,
         context: None,
-    })
+    };
+    Some(Draft { fact: Fact::Usage(told), raw: Some(quota.clone()) })
+}
+
+/// The sum that a session has cost so far, if this update tells it.
+pub(super) fn cost_so_far(params: &RawValue) -> Option<f64> {
+    match serde_json::from_str(params.get()) {
+        Ok(acp::SessionNotification { update: acp::SessionUpdate::UsageUpdate(usage), .. }) => dollars(&usage),
+        _ => None,
+    }
+}
+
+fn dollars(usage: &acp::UsageUpdate) -> Option<f64> {
+    usage.cost.as_ref().filter(|cost| cost.currency == "USD").map(|cost| cost.amount)
 }
 
 /// Whether an agent that counts tokens ended its turn as usual and counted none: no answer of its model came to an end.
@@ -228,14 +247,13 @@ fn plan(plan: acp::Plan) -> PlanUpdatedPayload {
     PlanUpdatedPayload { entries: entries.collect() }
 }
 
-fn fill(usage: acp::UsageUpdate) -> UsageReportedPayload {
-    let dollars = usage.cost.filter(|cost| cost.currency == "USD");
+fn fill(usage: acp::UsageUpdate, spent: &mut Spent) -> UsageReportedPayload {
     UsageReportedPayload {
         input_tokens: None,
         cached_input_tokens: None,
         output_tokens: None,
         reasoning_tokens: None,
-        cost_usd: dollars.map(|cost| cost.amount),
+        cost_usd: dollars(&usage).and_then(|total| spent.now(total)),
         context: Some(ContextFill { used: usage.used, size: usage.size }),
     }
 }

@@ -9,13 +9,17 @@
 //!   is done.
 //! * What an agent does and does not tell is said by its preset, as it was observed; see [`Observed`].
 //! * An agent that leaves a tool running when its turn is cancelled is ended; the session goes on in a new process.
+//! * A model is chosen as the agent offers it, by an option or by the older request; where it offers none, naming one is
+//!   an error. Settings have no place in the protocol, so they are one too.
 //! * A denial picks an offered reject option; `cancelled` is only for a turn that is being cancelled.
 
 mod capabilities;
 mod connection;
+mod cost;
 mod failure;
 mod launch;
 mod map;
+mod models;
 mod presets;
 mod prompt;
 mod questions;
@@ -35,9 +39,13 @@ use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdap
 use roost_process::{Holder, RunId};
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use tokio::sync::OnceCell;
+
+use crate::asking;
 
 pub(crate) use connection::{Parts, REASON_META};
 pub use launch::AgentCommand;
+use launch::environment;
 pub(crate) use launch::launch;
 pub use presets::{Observed, PRESETS, Preset, preset};
 use session::About;
@@ -51,7 +59,9 @@ pub struct AcpAdapter {
     holder: Arc<Holder>,
     about: About,
     observed: Observed,
-    install: Option<&'static str>,
+    preset: Option<&'static Preset>,
+    /// What it printed when it was asked; one that did not answer is asked again.
+    version: OnceCell<String>,
     mcp: bool,
     images: bool,
 }
@@ -60,12 +70,13 @@ impl AcpAdapter {
     /// An agent of this name, started by this command.
     pub fn new(name: RuntimeName, display_name: impl Into<String>, command: AgentCommand, holder: Arc<Holder>) -> Self {
         let (display_name, about, observed) = (display_name.into(), About::default(), Observed::ALL);
-        Self { name, display_name, command, holder, about, observed, install: None, mcp: true, images: true }
+        let version = OnceCell::new();
+        Self { name, display_name, command, holder, about, observed, preset: None, version, mcp: true, images: true }
     }
 
     /// An agent that does what this preset says, whatever command starts it.
-    pub fn of(self, preset: &Preset) -> Self {
-        Self { observed: preset.observed, install: Some(preset.install), ..self }
+    pub fn of(self, preset: &'static Preset) -> Self {
+        Self { observed: preset.observed, preset: Some(preset), ..self }
     }
 
     /// The agent does not use tool servers, although the protocol wants it to.
@@ -79,6 +90,12 @@ impl AcpAdapter {
     }
 
     async fn start(&self, open: &mut OpenSession) -> Result<Agent, AdapterError> {
+        if open.input.runtime_config.as_ref().is_some_and(|config| !config.is_empty()) {
+            return Err(AdapterError::Unsupported(
+                "take settings, because its protocol has no place for them; use `args` and `env` of its \
+                 [runtimes.<id>] in roost.toml, or --env",
+            ));
+        }
         if !self.mcp {
             open.mcp_servers.clear();
         }
@@ -90,6 +107,24 @@ impl AcpAdapter {
         let agent = Agent::initialize(parts, self.observed).await?;
         *self.about.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.about.clone());
         Ok(agent)
+    }
+
+    /// The version that the agent told when it introduced itself, else the one that it prints.
+    async fn told_version(&self, env: &RuntimeEnv) -> Option<String> {
+        let told = {
+            let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+            about.as_ref().and_then(|about| Some(about.agent_info.as_ref()?.version.clone()))
+        };
+        let preset = self.preset.filter(|preset| told.is_none() && preset.prints_version);
+        let Some(preset) = preset else { return told };
+        let mut command = self.command.clone();
+        // What makes it speak ACP can be a command of its own, which knows no `--version`.
+        if command.args.iter().take(preset.args.len()).eq(preset.args) {
+            command.args.drain(..preset.args.len());
+        }
+        let environment = environment(&self.command, env);
+        let asked = async || asking::version(&self.holder, &command, environment).await.ok_or(());
+        self.version.get_or_try_init(asked).await.ok().cloned()
     }
 
     fn cannot_resume(&self) -> bool {
@@ -127,15 +162,11 @@ impl RuntimeAdapter for AcpAdapter {
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
-        let found = roost_process::find_program(&self.command.program, env.env.get("PATH").map(String::as_str));
-        match found.await {
-            Ok(_) => {
-                let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
-                let info = about.as_ref().and_then(|about| about.agent_info.as_ref());
-                Availability::Installed { version: info.map(|info| info.version.clone()) }
-            }
+        let path = environment(&self.command, env).get("PATH").map(|path| path.to_string_lossy().into_owned());
+        match roost_process::find_program(&self.command.program, path.as_deref()).await {
+            Ok(_) => Availability::Installed { version: self.told_version(env).await },
             Err(error) => {
-                let install = self.install.map(|install| format!("; to install it: {install}"));
+                let install = self.preset.map(|preset| format!("; to install it: {}", preset.install));
                 Availability::Missing { reason: format!("{error}{}", install.unwrap_or_default()) }
             }
         }
@@ -147,13 +178,17 @@ impl RuntimeAdapter for AcpAdapter {
     }
 
     async fn ensure_login(&self, _: &RuntimeEnv) -> Option<String> {
+        if let Some(preset) = self.preset {
+            return Some(format!("if it wants a login: {}", preset.login));
+        }
         let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
         let methods = about.as_ref()?.auth_methods.iter().map(|method| method.name().to_owned()).collect::<Vec<_>>();
         (!methods.is_empty()).then(|| format!("log in with the agent's own command; it offers: {}", methods.join(", ")))
     }
 
     async fn create_session(&self, mut open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
-        Ok(Box::new(self.start(&mut open).await?.new_session(&open).await?))
+        let session = self.start(&mut open).await?.new_session(&open).await?;
+        Ok(Box::new(session.choosing(open.input.model).await?))
     }
 
     async fn resume_session(
@@ -164,6 +199,7 @@ impl RuntimeAdapter for AcpAdapter {
         if self.cannot_resume() {
             return Err(AdapterError::UnknownSession(native));
         }
-        Ok(Box::new(self.start(&mut open).await?.resume(&open, &native).await?))
+        let session = self.start(&mut open).await?.resume(&open, &native).await?;
+        Ok(Box::new(session.choosing(open.input.model).await?))
     }
 }

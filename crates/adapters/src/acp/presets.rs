@@ -13,6 +13,10 @@ pub struct Preset {
     pub args: &'static [&'static str],
     /// How a person installs it.
     pub install: &'static str,
+    /// How a person logs in to it.
+    pub login: &'static str,
+    /// It prints its version when it is asked with `--version`; else it is known when the agent has introduced itself.
+    pub prints_version: bool,
     /// What was seen of it.
     pub observed: Observed,
 }
@@ -65,6 +69,8 @@ pub const PRESETS: [Preset; 6] = [
         program: "claude-agent-acp",
         args: &[],
         install: "npm install -g @agentclientprotocol/claude-agent-acp",
+        login: "run `claude auth login` of Claude Code, whose login it uses, or set ANTHROPIC_API_KEY in its `env`",
+        prints_version: false,
         // 0.49.0: the question tool is not offered to the model, and one call asks after the other.
         observed: Observed { asks_questions: false, asks_in_parallel: false, ..Observed::ALL },
     },
@@ -75,7 +81,11 @@ pub const PRESETS: [Preset; 6] = [
         // Without it commands run in a sandbox and nobody is asked.
         args: &["-c", "approval_policy=untrusted"],
         install: "npm install -g @zed-industries/codex-acp",
-        // 0.16.0: the only way to say no is "abort".
+        login: "run `codex login` of Codex, whose login it uses, or set OPENAI_API_KEY in its `env`",
+        prints_version: false,
+        // 0.16.0: the only way to say no is "abort". Not its successor of the same name, `@agentclientprotocol/codex-acp`
+        // 2.6.0: none of its modes asks before a command runs in its sandbox, it does not tell of such a command, and the
+        // policy by which this one asks about everything is an error there. Nobody could decide what it may do.
         observed: Observed {
             asks_questions: false,
             counts_tokens: false,
@@ -94,6 +104,8 @@ pub const PRESETS: [Preset; 6] = [
         program: "qwen",
         args: &["--acp"],
         install: "npm install -g @qwen-code/qwen-code",
+        login: "run `qwen` and type /auth, or set OPENAI_API_KEY and OPENAI_BASE_URL in its `env`",
+        prints_version: true,
         observed: Observed::NOT_YET,
     },
     Preset {
@@ -102,6 +114,8 @@ pub const PRESETS: [Preset; 6] = [
         program: "copilot",
         args: &["--acp", "--stdio"],
         install: "npm install -g @github/copilot",
+        login: "run `copilot login`, or set COPILOT_GITHUB_TOKEN in its `env`",
+        prints_version: true,
         observed: Observed::NOT_YET,
     },
     Preset {
@@ -110,6 +124,8 @@ pub const PRESETS: [Preset; 6] = [
         program: "goose",
         args: &["acp"],
         install: "install the Goose CLI 1.8 or later from its releases",
+        login: "run `goose configure`, or set GOOSE_PROVIDER and the key of that provider in its `env`",
+        prints_version: true,
         observed: Observed::NOT_YET,
     },
     Preset {
@@ -118,6 +134,8 @@ pub const PRESETS: [Preset; 6] = [
         program: "cline",
         args: &["--acp"],
         install: "npm install -g cline",
+        login: "run `cline auth`",
+        prints_version: true,
         observed: Observed::NOT_YET,
     },
 ];

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::connection::{CallResult, Reply, answer, cancel, send};
+use super::cost::Spent;
 use super::failure;
 use super::map;
 use super::questions;
@@ -29,6 +30,7 @@ pub(super) struct Reader<'a> {
     pub(super) native: &'a Option<String>,
     pub(super) turn: &'a mut Option<Turn>,
     pub(super) outbox: &'a mut Vec<Draft>,
+    pub(super) spent: &'a mut Spent,
 }
 
 impl Reader<'_> {
@@ -85,9 +87,17 @@ impl Reader<'_> {
             session_id: String,
         }
         // Outside of a turn agents replay history and announce commands: nothing that happened just now.
-        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.ended) else { return };
+        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.ended) else {
+            // What was spent then is not of the next turn.
+            if let Some(total) = map::cost_so_far(params) {
+                self.spent.now(total);
+            }
+            return;
+        };
         match serde_json::from_str::<Head>(params.get()) {
-            Ok(head) if self.native.as_deref() == Some(&*head.session_id) => turn.mapper.update(params, self.outbox),
+            Ok(head) if self.native.as_deref() == Some(&*head.session_id) => {
+                turn.mapper.update(params, self.spent, self.outbox);
+            }
             Ok(head) => {
                 let message = format!("an update for session {}, which is not open here", head.session_id);
                 self.outbox.push(map::unknown(&message, params));
@@ -151,8 +161,7 @@ impl Reader<'_> {
                     duration_ms: u64::try_from(turn.started.elapsed().as_millis()).unwrap_or(u64::MAX),
                 };
                 self.outbox.push(Fact::RequestCompleted(completed).into());
-                let usage = value.as_ref().ok().and_then(map::prompt_usage);
-                self.outbox.extend(usage.map(|usage| Fact::Usage(usage).into()));
+                self.outbox.extend(value.as_ref().ok().and_then(map::prompt_usage));
                 self.outbox.push(Fact::Ended(end(value, turn)).into());
             }
             None => {

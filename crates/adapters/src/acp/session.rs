@@ -21,6 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::connection::{CallResult, Command, Decision, Parts, Reply, start};
 use super::failure::rejected;
+use super::models::Models;
 use super::presets::Observed;
 use super::prompt;
 
@@ -70,7 +71,7 @@ impl Agent {
             let message = "the agent made a session without an id".into();
             return Err(AdapterError::Runtime { message, raw: Some(answered) });
         };
-        self.bind(open, native.to_owned()).await
+        self.bind(open, native.to_owned(), &answered, true).await
     }
 
     /// Opens a session that the agent knows, if it can.
@@ -91,7 +92,7 @@ impl Agent {
             return Err(AdapterError::UnknownSession(native.clone()));
         };
         match answered {
-            Ok(_) => self.bind(open, native.as_str().to_owned()).await,
+            Ok(answered) => self.bind(open, native.as_str().to_owned(), &answered, false).await,
             // Agents disagree about the code for a session that they do not know.
             Err(error) if matches!(error.code, -32602 | -32002 | -32603) => {
                 Err(AdapterError::UnknownSession(native.clone()))
@@ -100,12 +101,18 @@ impl Agent {
         }
     }
 
-    async fn bind(self, open: &OpenSession, native: String) -> Result<AcpSession, AdapterError> {
+    async fn bind(
+        self,
+        open: &OpenSession,
+        native: String,
+        answered: &Value,
+        is_new: bool,
+    ) -> Result<AcpSession, AdapterError> {
         let Self { commands, control, observed, about } = self;
-        commands.send(Command::Bind { native: native.clone() }).await.map_err(|_| gone())?;
+        commands.send(Command::Bind { native: native.clone(), is_new }).await.map_err(|_| gone())?;
         let takes_images = about.agent_capabilities.prompt_capabilities.image;
-        let cwd = open.env.cwd.clone().into();
-        Ok(AcpSession { native, cwd, takes_images, observed, commands, control })
+        let (cwd, models) = (open.env.cwd.clone().into(), Models::offered_in(answered));
+        Ok(AcpSession { native, cwd, takes_images, observed, models, chosen: None, commands, control })
     }
 }
 
@@ -115,11 +122,31 @@ pub(crate) struct AcpSession {
     cwd: PathBuf,
     takes_images: bool,
     observed: Observed,
+    models: Models,
+    /// The model of its tasks, where they may choose one.
+    chosen: Option<Option<String>>,
     commands: mpsc::Sender<Command>,
     control: Control,
 }
 
 impl AcpSession {
+    /// Begins with this model, else with the agent's own, and lets each task choose another.
+    pub(crate) async fn choosing(mut self, model: Option<String>) -> Result<Self, AdapterError> {
+        self.chosen = Some(None);
+        self.choose(model).await?;
+        Ok(self)
+    }
+
+    async fn choose(&mut self, model: Option<String>) -> Result<(), AdapterError> {
+        let (Some(chosen), Some(wanted)) = (&mut self.chosen, model) else { return Ok(()) };
+        if chosen.as_ref() != Some(&wanted) {
+            let (method, params) = self.models.request(&self.native, &wanted)?;
+            self.models.taken(&wanted, call(&self.commands, method, &params).await?)?;
+            *chosen = Some(wanted);
+        }
+        Ok(())
+    }
+
     /// Chooses one of the agent's own modes. Whatever the agent had to say before is said when this returns.
     pub(crate) async fn set_mode(&self, mode: &str) -> Result<(), AdapterError> {
         let request = acp::SetSessionModeRequest::new(self.native.clone(), mode.to_owned());
@@ -134,7 +161,12 @@ impl RuntimeSession for AcpSession {
         Some(self.native.as_str().into())
     }
 
+    fn switches_model(&self) -> bool {
+        self.chosen.is_some()
+    }
+
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
+        self.choose(input.model.clone()).await?;
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
         if !input.images.is_empty() && !self.takes_images {
             return Err(AdapterError::Unsupported("take images"));

@@ -17,6 +17,7 @@ use roost_proto::payload::ModelOutputDeltaKind;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use super::cost::Spent;
 use super::presets::{Observed, preset};
 use super::reader::Reader;
 use super::turn::Turn;
@@ -41,6 +42,7 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
     let agent = path.parent().unwrap().file_name().unwrap().to_string_lossy();
     let observed = preset(&agent).map_or(Observed::ALL, |preset| preset.observed);
     let (mut native, mut turn, mut outbox, mut turns) = (None, None, Vec::new(), Vec::new());
+    let mut spent = Spent::default();
     for Recorded { sent, line } in recorded(path) {
         let text = line.as_str().map_or_else(|| line.to_string(), Into::into);
         if sent {
@@ -51,6 +53,9 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
                 let (drafts, _) = mpsc::channel(1);
                 let prompt = message["id"].as_u64().unwrap();
                 turn = Some(Turn::new(prompt, RequestId::new(), Instant::now(), drafts, observed));
+            } else if message["method"] == "session/new" {
+                spent = Spent::NOTHING;
+                calls.insert(message["id"].as_u64().unwrap(), tokio::sync::oneshot::channel().0);
             } else if let (Some(id), true) = (message["id"].as_u64(), message["method"].is_string()) {
                 calls.insert(id, tokio::sync::oneshot::channel().0);
             }
@@ -61,8 +66,8 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
             }
         } else {
             let native = &native;
-            let mut reader =
-                Reader { writer: &writer, calls: &mut calls, native, turn: &mut turn, outbox: &mut outbox };
+            let (turn, outbox, spent) = (&mut turn, &mut outbox, &mut spent);
+            let mut reader = Reader { writer: &writer, calls: &mut calls, native, turn, outbox, spent };
             reader.line(Line::Bytes(text.as_bytes()));
         }
     }
@@ -191,8 +196,9 @@ fn every_line_of_a_recorded_agent_is_of_the_protocol_and_what_is_not_understood_
             assert!(!matches!(wire::parse(&text), wire::Incoming::Noise), "{}: {text}", path.display());
         }
         for draft in turns(&path).into_iter().flatten() {
-            let Fact::Notice(notice) = &draft.fact else { continue };
-            assert!(draft.raw.is_some(), "{}: {}", path.display(), notice.message);
+            if matches!(draft.fact, Fact::Notice(_) | Fact::Usage(_)) {
+                assert!(draft.raw.is_some(), "{}: {:?}", path.display(), draft.fact);
+            }
         }
     }
 }

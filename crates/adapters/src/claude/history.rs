@@ -49,6 +49,8 @@ struct Line {
     #[serde(default)]
     message: Option<Message>,
     #[serde(default)]
+    attachment: Option<Attachment>,
+    #[serde(default)]
     custom_title: Option<String>,
     #[serde(default)]
     ai_title: Option<String>,
@@ -59,6 +61,26 @@ struct Message {
     #[serde(default)]
     id: Option<String>,
     content: Content,
+}
+
+/// What the CLI puts beside the conversation.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Attachment {
+    /// Said by the user while the agent worked.
+    QueuedCommand { prompt: Content },
+    #[serde(other)]
+    Other,
+}
+
+impl Line {
+    /// What was said in it, by whomever.
+    fn said(self) -> Option<Message> {
+        match self.attachment {
+            Some(Attachment::QueuedCommand { prompt }) => Some(Message { id: None, content: prompt }),
+            _ => self.message,
+        }
+    }
 }
 
 /// The name of the folder for a working directory.
@@ -200,8 +222,9 @@ fn conversation(lines: Vec<Line>) -> Vec<PastMessage> {
     let mut messages: Vec<PastMessage> = Vec::new();
     let mut speaking = None;
     for line in way.into_iter().rev().filter_map(|place| lines[place].take()) {
-        let (Some(message), false) = (line.message, line.is_meta) else { continue };
         let role = if line.kind == "assistant" { TranscriptRole::Assistant } else { TranscriptRole::User };
+        let (at, is_meta) = (line.timestamp, line.is_meta);
+        let Some(message) = line.said().filter(|_| !is_meta) else { continue };
         for (role, block) in blocks(role, message.content) {
             match messages.last_mut() {
                 // The CLI writes one line for each block of a message.
@@ -210,7 +233,7 @@ fn conversation(lines: Vec<Line>) -> Vec<PastMessage> {
                 }
                 _ => {
                     let message = TranscriptMessage { role, content: vec![block] };
-                    messages.push(PastMessage { at: line.timestamp, message });
+                    messages.push(PastMessage { at, message });
                 }
             }
             speaking.clone_from(&message.id);
@@ -244,6 +267,7 @@ mod tests {
     use std::fmt::Write;
 
     use super::*;
+    use crate::examples;
 
     /// A conversation as the CLI of version 2.1.197 left it on disk, in a home of its own.
     fn home() -> (tempfile::TempDir, PathBuf) {
@@ -286,6 +310,16 @@ mod tests {
         }
         insta::assert_snapshot!(told);
         assert_eq!(super::messages(home.path(), &cwd, "unknown").unwrap(), None);
+    }
+
+    #[test]
+    fn every_kind_of_line_is_read() {
+        let mut read = String::new();
+        for (kind, example) in examples::examples("claude") {
+            let line: Line = serde_json::from_value(example).unwrap_or_else(|error| panic!("{kind}: {error}"));
+            writeln!(read, "{kind}:{}", examples::told(conversation(vec![line]))).unwrap();
+        }
+        insta::assert_snapshot!(read);
     }
 
     #[test]

@@ -27,13 +27,20 @@ pub(super) enum Conversation {
     New(String),
     /// One that the CLI knows.
     Known(String),
+    /// A new one that remembers all of one that the CLI knows.
+    Fork {
+        /// The new one's id.
+        id: String,
+        /// The known one's.
+        of: String,
+    },
 }
 
 impl Conversation {
     /// Its id.
     pub(super) fn id(&self) -> &str {
         match self {
-            Self::New(id) | Self::Known(id) => id,
+            Self::New(id) | Self::Known(id) | Self::Fork { id, .. } => id,
         }
     }
 }
@@ -77,11 +84,12 @@ pub(super) fn arguments(command: &AgentCommand, open: &OpenSession, conversation
     if let Some(model) = &open.input.model {
         args.extend(["--model", model].map(OsString::from));
     }
-    let (flag, id) = match conversation {
-        Conversation::New(id) => ("--session-id", id),
-        Conversation::Known(id) => ("--resume", id),
+    let which: &[&str] = match conversation {
+        Conversation::New(id) => &["--session-id", id],
+        Conversation::Known(id) => &["--resume", id],
+        Conversation::Fork { id, of } => &["--resume", of, "--fork-session", "--session-id", id],
     };
-    args.extend([flag, id].map(OsString::from));
+    args.extend(which.iter().map(OsString::from));
     args
 }
 

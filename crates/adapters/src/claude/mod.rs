@@ -101,6 +101,18 @@ impl ClaudeAdapter {
         settings
     }
 
+    /// The CLI's id for a new conversation: ours, unless it is taken.
+    async fn new_id(&self, open: &OpenSession) -> String {
+        let ours = &open.session_id;
+        let forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).remove(ours);
+        let usable = !forgotten && Uuid::try_parse(ours.as_str()).is_ok();
+        // An id is taken as soon as there is a transcript, even if its first task never got to tell us.
+        match usable && !history::exists(self.config_dir_of(open), ours.as_str()).await {
+            true => ours.to_string(),
+            false => Uuid::new_v4().to_string(),
+        }
+    }
+
     async fn open(&self, open: OpenSession, conversation: Conversation) -> Result<ClaudeSession, AdapterError> {
         if let Availability::Missing { reason } = self.availability(&open.env).await {
             return Err(AdapterError::Spawn(reason));
@@ -170,14 +182,7 @@ impl RuntimeAdapter for ClaudeAdapter {
     }
 
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
-        let ours = open.session_id.clone();
-        let forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).remove(&ours);
-        let usable = !forgotten && Uuid::try_parse(ours.as_str()).is_ok();
-        // An id is taken as soon as there is a transcript, even if its first task never got to tell us.
-        let id = match usable && !history::exists(self.config_dir_of(&open), ours.as_str()).await {
-            true => ours.to_string(),
-            false => Uuid::new_v4().to_string(),
-        };
+        let id = self.new_id(&open).await;
         Ok(Box::new(self.open(open, Conversation::New(id)).await?))
     }
 
@@ -198,6 +203,25 @@ impl RuntimeAdapter for ClaudeAdapter {
         match self.open(open, Conversation::Known(native.to_string())).await {
             Ok(session) => Ok(Box::new(session)),
             Err(AdapterError::Exited { message, .. }) if message.contains(UNKNOWN_SESSION) => Err(unknown()),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn fork_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        // The CLI takes anything else for a search.
+        if Uuid::try_parse(native.as_str()).is_err() {
+            return Err(AdapterError::UnknownSession(native));
+        }
+        let id = self.new_id(&open).await;
+        match self.open(open, Conversation::Fork { id, of: native.to_string() }).await {
+            Ok(session) => Ok(Box::new(session)),
+            Err(AdapterError::Exited { message, .. }) if message.contains(UNKNOWN_SESSION) => {
+                Err(AdapterError::UnknownSession(native))
+            }
             Err(error) => Err(error),
         }
     }

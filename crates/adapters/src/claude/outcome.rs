@@ -25,7 +25,16 @@ pub(super) fn usage(result: &TurnResult, last_request: Usage, spent: &mut f64) -
         cost_usd: Some((cost * 1e9).round() / 1e9),
         context: context(result, last_request),
     };
-    let raw = json!({ "total_cost_usd": result.total_cost_usd, "modelUsage": result.model_usage });
+    let raw = json!({
+        "usage": {
+            "input_tokens": used.input_tokens,
+            "cache_creation_input_tokens": used.cache_creation_input_tokens,
+            "cache_read_input_tokens": used.cache_read_input_tokens,
+            "output_tokens": used.output_tokens,
+        },
+        "total_cost_usd": result.total_cost_usd,
+        "modelUsage": result.model_usage,
+    });
     Some(Draft { fact: Fact::Usage(usage), raw: Some(raw) })
 }
 
@@ -119,8 +128,11 @@ mod tests {
         let costs: Vec<_> = [0.25, 0.75, 0.75].map(|total| usage(&turn(total), Usage::default(), &mut spent)).into();
         let told: Vec<_> = costs
             .into_iter()
-            .map(|draft| match draft.unwrap().fact {
-                Fact::Usage(usage) => (usage.input_tokens, usage.cached_input_tokens, usage.cost_usd),
+            .map(|draft| match draft.unwrap() {
+                Draft { fact: Fact::Usage(usage), raw: Some(raw) } => {
+                    assert_eq!(raw["usage"]["cache_creation_input_tokens"], 10, "{raw}");
+                    (usage.input_tokens, usage.cached_input_tokens, usage.cost_usd)
+                }
                 other => panic!("{other:?}"),
             })
             .collect();

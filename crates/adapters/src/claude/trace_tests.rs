@@ -134,7 +134,7 @@ fn traces() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces/claude");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
-    assert!(files.len() >= 25, "the traces are missing");
+    assert!(files.len() >= 42, "the traces are missing");
     files
 }
 

@@ -11,7 +11,9 @@ use roost_engine::{PastMessage, PastSession};
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use roost_proto::time::Timestamp;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::heads::{Heads, Stamp};
 
@@ -27,18 +29,17 @@ const INJECTED: [&str; 3] = ["<environment_context>", "<user_instructions>", "# 
 struct Line {
     #[serde(default)]
     timestamp: Option<Timestamp>,
-    #[serde(flatten)]
-    content: LineContent,
+    #[serde(rename = "type")]
+    kind: String,
+    /// Read only where a conversation is made of it.
+    payload: Box<RawValue>,
 }
 
-/// Only what a conversation is made of.
-#[derive(Deserialize)]
-#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
-enum LineContent {
-    SessionMeta(Meta),
-    ResponseItem(Said),
-    #[serde(other)]
-    Other,
+impl Line {
+    /// What it holds, if it is of this kind.
+    fn read<T: DeserializeOwned>(&self, kind: &str) -> Option<T> {
+        (self.kind == kind).then(|| serde_json::from_str(self.payload.get()).ok()).flatten()
+    }
 }
 
 #[derive(Deserialize)]
@@ -115,7 +116,7 @@ pub(super) fn sessions(heads: &Heads<Option<Head>>, home: &Path, cwd: &Path) -> 
     for file in files(home)? {
         // One that is gone by now, or that nobody may read, does not hide the others.
         let Ok((Some(Head { id, cwd: begun, title }), updated_at)) = heads.of(&file, head) else { continue };
-        if begun == cwd {
+        if is_same(&begun, cwd) {
             sessions.push(PastSession { id: id.into(), title, updated_at });
         }
     }
@@ -127,7 +128,7 @@ pub(super) fn sessions(heads: &Heads<Option<Head>>, home: &Path, cwd: &Path) -> 
 fn head(file: &Path) -> io::Result<Option<Head>> {
     let head = BufReader::new(File::open(file)?.take(HEAD));
     let mut lines = head.split(b'\n').map_while(Result::ok).map(|line| read(&line));
-    let Some(Some(Line { content: LineContent::SessionMeta(meta), .. })) = lines.next() else { return Ok(None) };
+    let Some(meta) = lines.next().flatten().and_then(|line| line.read::<Meta>("session_meta")) else { return Ok(None) };
     if meta.source.is_object() {
         return Ok(None);
     }
@@ -136,9 +137,9 @@ fn head(file: &Path) -> io::Result<Option<Head>> {
     Ok(Some(Head { id: meta.id, cwd: meta.cwd, title }))
 }
 
-/// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
-pub(super) fn messages(home: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
-    let Some(file) = file(home, id)? else { return Ok(None) };
+/// What was said in a conversation of this working directory; `None` if there is none under this id. Looks at the disk.
+pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
+    let Some(file) = file(home, id)?.filter(|file| !is_foreign(file, cwd)) else { return Ok(None) };
     let mut messages = Vec::new();
     for line in BufReader::new(File::open(file)?).split(b'\n') {
         // Codex may be writing: a last line that is not whole is not there yet.
@@ -157,6 +158,16 @@ pub(super) fn file(home: &Path, id: &str) -> io::Result<Option<PathBuf>> {
     let end = format!("-{id}.jsonl");
     let named = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&end));
     Ok(files(home)?.into_iter().find(named))
+}
+
+/// Whether a conversation was held in another working directory, which is for its file to say. Looks at the disk.
+pub(super) fn is_foreign(file: &Path, cwd: &Path) -> bool {
+    head(file).ok().flatten().is_some_and(|head| !is_same(&head.cwd, cwd))
+}
+
+/// Whether two paths are one directory, whichever way leads there.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 fn read(line: &[u8]) -> Option<Line> {
@@ -187,8 +198,7 @@ fn files(home: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// What a line adds to the conversation.
 fn message(line: Line) -> Option<PastMessage> {
-    let LineContent::ResponseItem(said) = line.content else { return None };
-    let (role, block) = match said {
+    let (role, block) = match line.read("response_item")? {
         Said::Message { role, content, origin } => {
             let text = content.into_iter().filter_map(|piece| piece.text).collect::<Vec<_>>().join("\n");
             let role = match role.as_str() {
@@ -220,7 +230,10 @@ fn message(line: Line) -> Option<PastMessage> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::*;
+    use crate::examples;
     use roost_proto::transcript;
     use serde_json::json;
     use tempfile::TempDir;
@@ -269,6 +282,16 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_of_line_is_read() {
+        let mut read = String::new();
+        for (kind, example) in examples::examples("codex") {
+            let line: Line = serde_json::from_str(&example.to_string()).unwrap_or_else(|error| panic!("{kind}: {error}"));
+            writeln!(read, "{kind}:{}", examples::told(message(line))).unwrap();
+        }
+        insta::assert_snapshot!(read);
+    }
+
+    #[test]
     fn an_agent_that_another_one_started_is_not_listed() {
         let home = home("a1", "/project", json!({ "subagent": "review" }));
         assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/project")).unwrap(), []);
@@ -277,11 +300,13 @@ mod tests {
     #[test]
     fn a_conversation_is_what_was_said_and_done_and_nothing_that_codex_added() {
         let home = home("a1", "/project", json!("cli"));
-        let messages = messages(home.path(), "a1").unwrap().unwrap();
+        let cwd = Path::new("/project");
+        let messages = messages(home.path(), cwd, "a1").unwrap().unwrap();
         let expected = "USER: write a file\n\nASSISTANT: [called exec_command with {\"cmd\":\"ls\"}]\n\n\
                         TOOL: out.txt\n\n\nASSISTANT: done";
         let said: Vec<_> = messages.into_iter().map(|past| past.message).collect();
         assert_eq!(transcript::flatten(&said), expected);
-        assert_eq!(super::messages(home.path(), "unknown").unwrap(), None);
+        assert_eq!(super::messages(home.path(), cwd, "unknown").unwrap(), None);
+        assert_eq!(super::messages(home.path(), Path::new("/elsewhere"), "a1").unwrap(), None);
     }
 }

@@ -92,6 +92,19 @@ impl CodexAdapter {
         Ok(CodexSession::new(server, open, home, &settings))
     }
 
+    /// Codex would go on anywhere with any of its threads; one of another directory is not this session's.
+    async fn refuse_foreign(&self, open: &OpenSession, native: &RuntimeSessionId) -> Result<(), AdapterError> {
+        let (CodexHome(home), cwd) = (CodexHome::of(&self.command, &open.env), PathBuf::from(&open.env.cwd));
+        let id = native.clone();
+        let looked = tokio::task::spawn_blocking(move || {
+            history::file(&home, id.as_str()).ok().flatten().is_some_and(|file| history::is_foreign(&file, &cwd))
+        });
+        match looked.await {
+            Ok(true) => Err(AdapterError::UnknownSession(native.clone())),
+            _ => Ok(()),
+        }
+    }
+
     /// A session by `codex exec`, if this Codex is too old for more.
     async fn fallback(&self, open: &OpenSession) -> Result<Option<ExecSession>, AdapterError> {
         self.version.look(&self.holder, &self.command, &open.env).await;
@@ -152,9 +165,21 @@ impl RuntimeAdapter for CodexAdapter {
         open: OpenSession,
         native: RuntimeSessionId,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        self.refuse_foreign(&open, &native).await?;
         match self.fallback(&open).await? {
             Some(session) => Ok(Box::new(session.resume(&native).await?)),
             None => Ok(Box::new(self.start(open).await?.resume(&native).await?)),
+        }
+    }
+
+    async fn fork_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        match self.fallback(&open).await? {
+            Some(_) => Err(AdapterError::Unsupported("fork a session")),
+            None => Ok(Box::new(self.start(open).await?.fork(&native).await?)),
         }
     }
 
@@ -181,8 +206,10 @@ impl RuntimeAdapter for CodexAdapter {
 
     async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
         let (CodexHome(home), id) = (CodexHome::of(&self.command, env), id.clone());
-        tokio::task::spawn_blocking(move || history::messages(&home, id.as_str())).await?
+        let cwd = PathBuf::from(&env.cwd);
+        tokio::task::spawn_blocking(move || history::messages(&home, &cwd, id.as_str())).await?
     }
+
     async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {
         let (CodexHome(home), id) = (CodexHome::of(&self.command, env), id.clone());
         tokio::task::spawn_blocking(move || history::stamp(&home, id.as_str())).await.ok()?

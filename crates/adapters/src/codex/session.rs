@@ -133,13 +133,22 @@ impl CodexSession {
     }
 
     /// Goes on with a thread that Codex has on disk.
-    pub(super) async fn resume(mut self, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
+    pub(super) async fn resume(self, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
+        self.known("thread/resume", native).await
+    }
+
+    /// Begins a thread that remembers all of one that Codex has on disk.
+    pub(super) async fn fork(self, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
+        self.known("thread/fork", native).await
+    }
+
+    async fn known(mut self, method: &'static str, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
         let Some(open) = &self.open else { return Err(gone()) };
         let sandbox = self.sandbox_of(open.mode);
         let mut terms = thread::terms(open, sandbox);
         terms.insert("threadId".into(), native.as_str().into());
         terms.insert("excludeTurns".into(), true.into());
-        match self.server.call("thread/resume", terms.into()).await? {
+        match self.server.call(method, terms.into()).await? {
             Ok(answered) => {
                 self.bind(&answered, sandbox).await?;
                 Ok(self)

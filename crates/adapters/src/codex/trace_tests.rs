@@ -167,7 +167,7 @@ fn traces() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces/codex");
     let mut files: Vec<_> = std::fs::read_dir(root).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
-    assert!(files.len() >= 20, "the traces are missing");
+    assert!(files.len() >= 33, "the traces are missing");
     files
 }
 

@@ -250,6 +250,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::examples;
 
     /// A conversation as the CLI of version 0.61.0 left it on disk, in a home of its own.
     fn home() -> (tempfile::TempDir, PathBuf) {
@@ -287,6 +288,18 @@ mod tests {
         assert_eq!(stamp(home.path(), &cwd, "unknown"), None);
         let foreign = super::messages(home.path(), Path::new("/"), "418d97b4-b320-422a-b868-47610dbd197c");
         assert_eq!(foreign.unwrap(), None);
+    }
+
+    #[test]
+    fn every_kind_of_line_is_read() {
+        let mut read = String::new();
+        for (kind, example) in examples::examples("gemini") {
+            let mut record = Record::default();
+            record.take(example);
+            let (id, title) = (record.id.clone(), record.title());
+            writeln!(read, "{kind}: id {id:?}, title {title:?},{}", examples::told(record.messages())).unwrap();
+        }
+        insta::assert_snapshot!(read);
     }
 
     fn texts(lines: &[&str]) -> Vec<String> {

@@ -184,8 +184,10 @@ fn said(info: &Info, parts: impl Iterator<Item = Part>) -> Vec<PastMessage> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::fmt::Write;
 
     use super::*;
+    use crate::examples;
     use roost_proto::{canonical, transcript};
     use tempfile::TempDir;
 
@@ -243,6 +245,63 @@ mod tests {
         assert_eq!(transcript::flatten(&said), expected);
         assert_eq!(super::messages(&path, Path::new("/project"), "ses_9").unwrap(), None);
         assert_eq!(super::messages(&path, Path::new("/elsewhere"), "ses_1").unwrap(), None);
+    }
+
+    #[test]
+    fn a_database_with_the_tables_of_the_real_one_is_read() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("opencode.db");
+        let database = Connection::open(&path).unwrap();
+        database.pragma_update(None, "foreign_keys", false).unwrap();
+        let tables = std::fs::read_to_string(examples::folder().join("opencode.sql")).unwrap();
+        database.execute_batch(&tables).unwrap();
+        for (kind, example) in examples::examples("opencode") {
+            let table = kind.split('/').next().unwrap();
+            let (columns, values): (Vec<_>, Vec<_>) = example.as_object().unwrap().iter().unzip();
+            let places = vec!["?"; columns.len()].join(",");
+            let columns = columns.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(",");
+            let plain = |value: &Value| -> Box<dyn rusqlite::ToSql> {
+                match value {
+                    Value::Null => Box::new(None::<String>),
+                    Value::Number(number) => Box::new(number.as_f64()),
+                    Value::String(text) => Box::new(text.clone()),
+                    other => Box::new(other.to_string()),
+                }
+            };
+            let insert = format!("INSERT INTO {table} ({columns}) VALUES ({places})");
+            database.execute(&insert, rusqlite::params_from_iter(values.into_iter().map(plain))).unwrap();
+        }
+        let listed = sessions(&path, Path::new("/home/dev/work/o2")).unwrap();
+        let [session] = &listed[..] else { panic!("{listed:?}") };
+        assert_eq!(session.title.as_deref(), Some("t"));
+        let held = messages(&path, Path::new("/home/dev/work/o2"), session.id.as_str()).unwrap().unwrap();
+        assert!(stamp(&path, session.id.as_str()).is_some());
+        insta::assert_snapshot!(examples::told(held));
+    }
+
+    #[test]
+    fn every_kind_of_message_and_part_is_read() {
+        let mut read = String::new();
+        for (kind, mut example) in examples::examples("opencode") {
+            let told = match kind.split('/').next().unwrap() {
+                "part" => {
+                    let part: Part =
+                        serde_json::from_value(example["data"].take()).unwrap_or_else(|error| panic!("{kind}: {error}"));
+                    let by = Info { role: "assistant".into(), time: Created::default() };
+                    examples::told(said(&by, std::iter::once(part)))
+                }
+                "message" => {
+                    let info: Info =
+                        serde_json::from_value(example["data"].take()).unwrap_or_else(|error| panic!("{kind}: {error}"));
+                    format!(" by {}", info.role)
+                }
+                "session" => " see above".into(),
+                "todo" | "event" => " not looked at".into(),
+                _ => panic!("nobody knows what {kind} is"),
+            };
+            writeln!(read, "{kind}:{told}").unwrap();
+        }
+        insta::assert_snapshot!(read);
     }
 
     #[test]

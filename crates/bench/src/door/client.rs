@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use roost_proto::time::Timestamp;
 use serde_json::{Value, json};
@@ -71,6 +71,30 @@ impl Client {
     pub(crate) fn follow(&mut self, session: &str, types: &[&str]) -> Outcome {
         let follow = json!({ "format": "normalized", "sessions": [session], "types": types });
         self.call("events/subscribe", follow).map(drop)
+    }
+
+    /// Calls a method: how long it took until its whole answer was there, and the answer.
+    pub(crate) fn timed(&mut self, method: &str, params: Value) -> Outcome<(Duration, Value)> {
+        let start = Instant::now();
+        let id = self.send(method, params)?;
+        let beginning = format!(r#"{{"jsonrpc":"2.0","id":{id},"#);
+        let frames = self.frames_until(|frame| frame.starts_with(beginning.as_bytes()))?;
+        let took = start.elapsed();
+        let answer = frames.last().ok_or("no answer")?;
+        Ok((took, result(serde_json::from_slice(answer)?)?))
+    }
+
+    /// What comes up to a message that is the last, as it came: reading it is not what is measured.
+    pub(crate) fn frames_until(&mut self, is_last: impl Fn(&[u8]) -> bool) -> Outcome<Vec<Vec<u8>>> {
+        let mut frames = Vec::new();
+        loop {
+            let frame = self.text()?;
+            let ended = is_last(&frame);
+            frames.push(frame);
+            if ended {
+                return Ok(frames);
+            }
+        }
     }
 
     /// Calls a method and waits for its answer.
@@ -167,17 +191,22 @@ impl Client {
     }
 
     fn message(&mut self) -> Outcome<Value> {
+        Ok(serde_json::from_slice(&self.text()?)?)
+    }
+
+    /// The next message.
+    fn text(&mut self) -> Outcome<Vec<u8>> {
         loop {
             if let Some(frame) = frame::first(&self.received) {
-                let message = match frame.kind {
-                    Kind::Text => Some(serde_json::from_slice(frame.payload)?),
+                let text = match frame.kind {
+                    Kind::Text => Some(frame.payload.to_vec()),
                     Kind::Close => return Err("the daemon closed a client's socket".into()),
                     Kind::Other => None,
                 };
                 let size = frame.size;
                 self.received.drain(..size);
-                match message {
-                    Some(message) => return Ok(message),
+                match text {
+                    Some(text) => return Ok(text),
                     None => continue,
                 }
             }

@@ -44,17 +44,20 @@ async fn a_refusal_is_a_fault_with_its_code() {
 }
 
 #[tokio::test]
-async fn heartbeats_and_events_that_nobody_asked_for_are_passed_over() {
+async fn heartbeats_are_passed_over_and_of_events_that_nobody_asked_for_the_last_is_kept() {
     let (client, mut peer) = Daemon::new().client().await;
     let daemon = async {
         let request = peer.request().await.unwrap();
         peer.say(r#"{"event":"heartbeat","payload":{"sequence":1}}"#).await;
         peer.say(r#"{"jsonrpc":"2.0","method":"event/claude_status","params":{}}"#).await;
+        peer.say(r#"{"jsonrpc":"2.0","method":"event/error","params":{"a":1}}"#).await;
         peer.say("").await;
         peer.answer(&request, json!({ "success": true })).await;
     };
     let (answer, ()) = tokio::join!(client.call::<method::DaemonStop>(NoParams {}), daemon);
     assert!(answer.unwrap().success);
+    let told = client.told().borrow().clone().unwrap();
+    assert_eq!((&*told.event, told.params.get()), ("error", r#"{"a":1}"#));
 }
 
 #[tokio::test]

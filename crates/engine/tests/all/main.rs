@@ -9,6 +9,7 @@ mod conversation;
 mod deciding;
 mod ending;
 mod failing;
+mod forking;
 mod full_disk;
 mod full_house;
 mod hosting;

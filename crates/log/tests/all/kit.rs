@@ -91,6 +91,7 @@ pub(crate) fn created(session: &str) -> NewEvent {
             runtime_config: None,
             runtime_config_hash: None,
             adopted: None,
+            forked: None,
         },
     )
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::ids::{RuntimeSessionId, WorkspaceId};
 use crate::mode::{Mode, PermissionMode};
 use crate::runtime::{IsolationLevel, RuntimeName};
-use crate::session::{Adopted, QueuedPrompt, SessionStatus};
+use crate::session::{Adopted, Forked, QueuedPrompt, SessionStatus};
 
 payload! {
     /// `session.created`: what the session was made with.
@@ -48,6 +48,9 @@ payload! {
         /// It began outside of Roost.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         adopted: Option<Adopted>,
+        /// It goes on from where another session was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        forked: Option<Forked>,
     }
 }
 

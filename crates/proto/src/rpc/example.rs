@@ -44,7 +44,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
             json!({
                 "session_id": DAEMON, "agent_session_id": SESSION, "claude_state": "waiting", "agent_state": "waiting",
                 "agent_type": "demo", "version": "0.1.0", "agent_version": "0.1.0", "connected_clients": 2,
-                "repo_path": FOLDER, "repo_name": "engine", "uptime_seconds": 3600, "watcher_enabled": false,
+                "repo_path": FOLDER, "repo_name": "engine", "uptime_seconds": 3600, "watcher_enabled": true,
                 "git_enabled": true, "is_git_repo": true, "running_tasks": 1, "pending": 1,
             }),
         ),
@@ -75,6 +75,14 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "has_pending_permission": true, "pending_permission_type": "write_file",
                 "pending_permission_target": "notes.md", "project_path": FOLDER, "started_at": STARTED,
                 "last_active": CHANGED,
+            }),
+        ),
+        Method::SessionFork => (
+            json!({ "session_id": SESSION, "title": "the other way" }),
+            json!({
+                "session_id": OTHER_SESSION, "id": OTHER_SESSION, "workspace_id": WORKSPACE, "status": "starting",
+                "outcome": "forked", "source": "managed", "agent_type": "demo", "message": "Session forked",
+                "has_pending_permission": false, "project_path": FOLDER, "started_at": CHANGED, "last_active": CHANGED,
             }),
         ),
         Method::SessionSend => (
@@ -175,9 +183,10 @@ fn params_and_result(method: Method) -> (Value, Value) {
                     "last_modified": CHANGED, "is_configured": true,
                 }],
                 "count": 1, "cached": false, "cache_age_seconds": 0, "refresh_in_progress": false, "elapsed_ms": 42,
-                "scanned_paths": 310, "skipped_paths": 2,
+                "scanned_paths": 310, "skipped_paths": 2, "cancelled": false,
             }),
         ),
+        Method::WorkspaceDiscoverCancel => (json!({ "discover_id": SEARCH }), done()),
         Method::WorkspaceCacheInvalidate => {
             (json!({}), json!({ "success": true, "message": "What was known of the repositories is forgotten." }))
         }
@@ -208,7 +217,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "files": [{
                     "path": "notes.md", "name": "notes.md", "directory": "", "extension": "md", "size_bytes": 10,
                     "modified_at": CHANGED, "indexed_at": CHANGED, "is_binary": false, "is_symlink": false,
-                    "is_sensitive": false,
+                    "is_sensitive": false, "git_tracked": true, "git_ignored": false,
                 }],
                 "directories": [{
                     "path": "src", "name": "src", "folder_count": 1, "file_count": 7, "total_size_bytes": 20480,

@@ -148,6 +148,10 @@ wire! {
         is_symlink: bool,
         /// Its name says that it holds secrets.
         is_sensitive: bool,
+        /// Git tracks it.
+        git_tracked: bool,
+        /// Git ignores it; never so in the index, which leaves out what git ignores.
+        git_ignored: bool,
     }
 }
 

@@ -130,6 +130,8 @@ notification_table! {
     Truncated = "truncated" (Truncated);
     /// A workspace was removed.
     WorkspaceRemoved = "workspace_removed" (WorkspaceRemoved);
+    /// How far a search for repositories is; for the client that began it.
+    WorkspaceDiscoverProgress = "workspace_discover_progress" (WorkspaceDiscoverProgress);
     /// A client had something done with a workspace's repository.
     GitOperationCompleted = "git_operation_completed" (GitOperationCompleted);
     /// Another branch is checked out.
@@ -146,7 +148,7 @@ notification_table! {
     GitStatusChanged = "git_status_changed" (GitStatusChanged);
     /// What changed in a file that changed.
     GitDiff = "git_diff" (GitDiff);
-    /// A workspace cannot be watched.
+    /// A workspace cannot be watched, or not as a whole.
     WatchFailed = "watch_failed" (WatchFailed);
     /// Files that fit a search that goes on.
     SearchResults = "search_results" (SearchResults);

@@ -56,6 +56,7 @@ fn describe(method: Method, generator: &mut SchemaGenerator) -> Value {
         .map(|(name, schema)| descriptor(name, is_required(name), schema.clone(), generator))
         .collect();
     let result = method.result_schema(generator);
+    let routes = method.routes().into_iter().map(|route| format!("{} {}", route.verb.name(), route.path));
     json!({
         "name": method.name(),
         "summary": method.summary(),
@@ -67,6 +68,7 @@ fn describe(method: Method, generator: &mut SchemaGenerator) -> Value {
         "examples": [example(method)],
         "x-scope": method.scope(),
         "x-cost": method.cost(),
+        "x-routes": routes.collect::<Vec<_>>(),
     })
 }
 
@@ -118,23 +120,28 @@ fn may_answer(method: Method, code: FaultCode, takes: impl Fn(&str) -> bool) -> 
         FaultCode::AgentNotRunning => method.area() == "agent" && method.cost() == Cost::Change,
         FaultCode::AgentError => method.cost() == Cost::Change && takes("agent_type"),
         FaultCode::AgentNotConfigured | FaultCode::Busy => method.cost() == Cost::Start,
-        FaultCode::SessionNotFound => takes("session_id"),
+        FaultCode::SessionNotFound => takes("session_id") || takes("sessions"),
         FaultCode::SessionInvalid => takes("session_id") && method.cost() != Cost::Read,
         FaultCode::NotAGitRepo | FaultCode::GitOperationFailed => method.is_git(),
         FaultCode::GitConflict => method.is_git() && method.cost() == Cost::Change,
         FaultCode::FileNotFound | FaultCode::FileTooLarge | FaultCode::FileReadError => {
             [Method::FileGet, Method::WorkspaceFileGet].contains(&method)
         }
-        FaultCode::DirectoryNotFound => [Method::FileList, Method::WorkspaceFilesList].contains(&method),
-        FaultCode::PathTraversal => {
-            [Method::FileGet, Method::FileList, Method::WorkspaceFileGet, Method::WorkspaceFilesList].contains(&method)
-                || (method.is_git() && (takes("path") || takes("paths")))
-        }
-        FaultCode::WorkspaceNotFound => takes("workspace_id"),
+        // Also where the folder of the workspace itself is gone.
+        FaultCode::DirectoryNotFound => is_beneath(method) && takes("workspace_id"),
+        FaultCode::PathTraversal => is_beneath(method) && ["path", "paths", "directory"].into_iter().any(takes),
+        FaultCode::WorkspaceNotFound => takes("workspace_id") || takes("workspaces"),
         FaultCode::Truncated => takes("after") || takes("after_seq"),
         FaultCode::TooLarge => method.cost() == Cost::Read,
         FaultCode::DiskFull => method.cost() != Cost::Read,
     }
+}
+
+/// It is about what lies beneath a workspace's folder.
+fn is_beneath(method: Method) -> bool {
+    method.is_git()
+        || ["file", "repository"].contains(&method.area())
+        || [Method::WorkspaceFileGet, Method::WorkspaceFilesList].contains(&method)
 }
 
 /// A schema in the words of draft 7; definitions get this when they are taken.

@@ -112,10 +112,6 @@ wire! {
         /// What every list of files tells.
         #[serde(flatten)]
         file: FileInfo,
-        /// Git tracks it.
-        git_tracked: bool,
-        /// Always false: what git ignores is not in the index.
-        git_ignored: bool,
         /// Its lines, once they were counted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         line_count: Option<u64>,

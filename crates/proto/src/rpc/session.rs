@@ -77,6 +77,28 @@ params! {
     }
 }
 
+params! {
+    /// A session to go on from.
+    SessionForkParams {
+        /// Which one; also one that only its runtime keeps, which becomes one of ours.
+        session_id: String,
+        ;
+        /// The workspace that it must belong to.
+        workspace_id: String,
+        /// The folder that it may be found in besides the workspaces.
+        cwd: String,
+        /// The runtime that must be its own.
+        #[serde(alias = "runtime")]
+        agent_type: String,
+        /// The new session's name; else the same.
+        title: String,
+        /// How much the new session may do unasked; else as much.
+        permission_mode: AnyMode,
+        /// It may do everything unasked.
+        yolo_mode: bool,
+    }
+}
+
 wire! {
     /// The session is there.
     SessionStartResult {
@@ -88,7 +110,7 @@ wire! {
         workspace_id: String,
         /// `attached`, or `starting` for a new one.
         status: String,
-        /// `attached`, `existing` or `started`.
+        /// `attached`, `existing`, `started` or `forked`.
         outcome: String,
         /// `managed` or `history`.
         source: String,

@@ -158,6 +158,8 @@ method_table! {
 
     /// Attaches to a session, or makes one. Nothing runs until it is prompted.
     SessionStart = "session/start" (SessionStartParams) -> SessionStartResult, Operate, Start;
+    /// Makes a session that knows all that was said in another one, which stays as it is.
+    SessionFork = "session/fork" (SessionForkParams) -> SessionStartResult, Operate, Start;
     /// Sends a prompt; a busy session queues it.
     SessionSend = "session/send" (SessionSendParams) -> SessionSendResult, Operate, Start;
     /// Stops a session or its task.
@@ -218,6 +220,8 @@ method_table! {
     WorkspaceStatus = "workspace/status" (WorkspaceParams) -> WorkspaceStatusResult, Observe, Read;
     /// Finds repositories on the machine that could become workspaces.
     WorkspaceDiscover = "workspace/discover" (WorkspaceDiscoverParams) -> WorkspaceDiscoverResult, Observe, Read;
+    /// Ends a search for repositories; it answers with what it found until then.
+    WorkspaceDiscoverCancel = "workspace/discover/cancel" (WorkspaceDiscoverCancelParams) -> Success, Observe, Read;
     /// Forgets which repositories were found.
     WorkspaceCacheInvalidate = "workspace/cache/invalidate" (WorkspaceCacheParams) -> Done, Operate, Change;
     /// Follows a workspace's events; the first one makes others silent.

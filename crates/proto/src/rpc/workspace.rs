@@ -33,8 +33,10 @@ wire! {
         auto_start: bool,
         /// When it was added.
         created_at: Timestamp,
-        /// Its sessions, the latest first.
+        /// Its sessions, the latest first, as far as they fit.
         sessions: Vec<HistoryItem>,
+        /// All of its sessions.
+        session_count: u64,
         /// Sessions with a process or a task.
         active_session_count: u64,
         /// There is one.
@@ -160,6 +162,17 @@ wire! {
         scanned_paths: u64,
         /// Folders that were not.
         skipped_paths: u64,
+        /// It was cancelled before its end: this is what was found until then.
+        cancelled: bool,
+    }
+}
+
+params! {
+    /// A search for repositories that is wanted no more.
+    WorkspaceDiscoverCancelParams {
+        /// Which, as `workspace_discover_progress` told it.
+        discover_id: String,
+        ;
     }
 }
 

@@ -63,6 +63,7 @@ fn session_and_task_start() -> Vec<EventBody> {
             runtime_config: json!({ "sandbox": ["strict"] }).as_object().cloned(),
             runtime_config_hash: None,
             adopted: None,
+            forked: None,
         }
         .into(),
         TaskStartedPayload {

@@ -14,13 +14,14 @@ use crate::examples::examples;
 const ABOUT: About<'_> = About { workspace_id: Some("w1"), agent_type: "demo", cwd: "/home/ada/engine" };
 
 /// Sent by the server itself and not for an event of the log, except `batch`, which holds the log's own.
-const NOT_PROJECTED: [EventName; 16] = [
+const NOT_PROJECTED: [EventName; 17] = [
     EventName::Batch,
     EventName::SessionJoined,
     EventName::SessionLeft,
     EventName::SessionWatchStarted,
     EventName::SessionWatchStopped,
     EventName::Truncated,
+    EventName::WorkspaceDiscoverProgress,
     EventName::GitOperationProgress,
     EventName::Heartbeat,
     EventName::FileChanged,

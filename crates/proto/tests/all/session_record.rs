@@ -86,6 +86,7 @@ fn a_record_follows_its_session_from_created_over_started_to_completed() {
         messages: 0,
         hidden: false,
         adopted: None,
+        forked: None,
     };
     assert_eq!(record_of([]), new);
 

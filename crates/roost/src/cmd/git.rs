@@ -1,12 +1,8 @@
 //! `roost git`: what changed in a workspace, as the daemon sees it.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
-use roost_client::Client;
-use roost_proto::rpc::{
-    GitDiffParams, GitDiffResult, GitFile, GitParams, GitStatusResult, Workspace, WorkspaceListParams, method,
-};
+use roost_proto::rpc::{GitDiffParams, GitDiffResult, GitFile, GitParams, GitStatusResult, method};
 
 use crate::cli::Context;
 use crate::door;
@@ -14,6 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::shown;
 use crate::style::Style;
+use crate::workspace;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +25,7 @@ Examples:
 pub(crate) struct Args {
     #[command(subcommand)]
     look: Look,
-    /// The workspace, by name or id [default: the one that this folder is in]
+    /// The workspace, by name, id or folder [default: the one that this folder is in]
     #[arg(long, global = true, value_name = "NAME")]
     workspace: Option<String>,
     /// Print the answer as one line of JSON
@@ -52,7 +49,7 @@ enum Look {
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let client = door::open(context).await?;
-    let workspace_id = Some(workspace(&client, args.workspace).await?.id);
+    let workspace_id = Some(workspace::find(&client, args.workspace.as_deref()).await?.id);
     let style = Style::of(&io::stdout());
     let mut out = io::stdout().lock();
     let text = match args.look {
@@ -71,26 +68,6 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         writeln!(out, "{}", text.trim_end()).map_err(Error::Output)?;
     }
     Ok(Exit::Completed)
-}
-
-/// The workspace that is named, or the one that the current folder is in.
-pub(super) async fn workspace(client: &Client, named: Option<String>) -> Result<Workspace, Error> {
-    let params = WorkspaceListParams { include_git: Some(false), git_limit: None };
-    let mut all = client.call::<method::WorkspaceList>(params).await?.workspaces;
-    let here = std::env::current_dir().map_err(Error::NoCwd)?;
-    let found = match &named {
-        Some(name) => all.iter().position(|workspace| workspace.name == *name || workspace.id == *name),
-        None => all.iter().position(|workspace| here.starts_with(Path::new(&workspace.path))),
-    };
-    let missing = || Error::NoWorkspace { named: named.map_or(here, PathBuf::from), known: names(&all) };
-    match found {
-        Some(at) => Ok(all.swap_remove(at)),
-        None => Err(missing()),
-    }
-}
-
-fn names(all: &[Workspace]) -> Vec<String> {
-    all.iter().map(|workspace| workspace.name.clone()).collect()
 }
 
 fn status_text(status: &GitStatusResult, style: Style) -> String {

@@ -9,8 +9,8 @@ use std::time::Duration;
 use roost_client::{Client, Subscription};
 use roost_proto::mode::{AnyMode, Mode};
 use roost_proto::rpc::{
-    KeptBy, NoParams, Presence, PromptImage, SessionListParams, SessionParams, SessionSendParams, SessionStartParams,
-    StartMode, StopWhat, SubscribeParams, method,
+    KeptBy, NoParams, Presence, PromptImage, SessionForkParams, SessionInfo, SessionListParams, SessionParams,
+    SessionSendParams, SessionStartParams, StartMode, StopWhat, SubscribeParams, method,
 };
 use roost_proto::runtime::{IsolationLevel, RuntimeName};
 use roost_proto::secret::Secret;
@@ -49,6 +49,7 @@ Examples:
   roost run hello                          a new session in this directory
   roost run --continue \"go on\"             the latest session of this directory
   roost run --resume 0199 \"go on\"          a session, also one that began in a terminal
+  roost run --resume 0199 --fork \"or so?\"   another way on from there; the session itself stays as it is
   roost run --permission-mode yolo edit    let the agent do everything unasked
   roost run --json hello | jq .type        every event as one line of JSON
   roost run --approvals deny edit          ask nobody, deny what needs an approval
@@ -69,11 +70,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "session")]
     cwd: Option<PathBuf>,
     /// Go on with this session, also one from a terminal: its id, the beginning of it, or the agent's own id
-    #[arg(long, visible_alias = "resume", value_name = "ID")]
+    #[arg(long, visible_alias = "resume", value_name = "ID", group = "known")]
     session: Option<String>,
     /// Go on with the latest session of the directory
-    #[arg(long, conflicts_with = "session")]
+    #[arg(long, conflicts_with = "session", group = "known")]
     r#continue: bool,
+    /// Go on in a new session that knows what was said, and leave that one as it is (with --session or --continue)
+    #[arg(long, requires = "known")]
+    fork: bool,
     /// How much it may do unasked: plan, ask, accept-edits, auto or yolo [default: ask]
     #[arg(long, value_name = "MODE")]
     permission_mode: Option<Mode>,
@@ -313,6 +317,28 @@ impl Run<'_> {
         }
     }
 
+    /// A fork of a session, and its events from its start.
+    async fn forked(&self, source: SessionInfo) -> Result<Opened, Error> {
+        let params = SessionForkParams {
+            session_id: source.session_id,
+            workspace_id: None,
+            cwd: Some(source.project_path),
+            agent_type: None,
+            title: None,
+            permission_mode: self.args.permission_mode.map(AnyMode),
+            yolo_mode: None,
+        };
+        let fork = self.client.call::<method::SessionFork>(params).await?;
+        Ok(Opened {
+            events: self.events(&fork.session_id, None).await?,
+            cwd: fork.project_path.into(),
+            is_new: false,
+            is_demo: fork.agent_type == RuntimeName::Demo.id(),
+            was_live: false,
+            id: fork.session_id,
+        })
+    }
+
     /// The session to prompt, and its events from the prompt on, or from the start of a new one.
     async fn session(&self, no_prompt: bool) -> Result<Opened, Error> {
         let needs_prompt = |runtime: &str| match no_prompt && runtime != RuntimeName::Demo.id() {
@@ -334,6 +360,9 @@ impl Run<'_> {
         };
         if let Some(info) = existing {
             needs_prompt(&info.agent_type)?;
+            if args.fork {
+                return self.forked(info).await;
+            }
             if info.source == KeptBy::History {
                 let params = SessionStartParams {
                     session_id: Some(info.session_id.clone()),

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use roost_proto::rpc::{GrepParams, GrepResult, SearchParams, SearchResult, method};
 
-use super::git::workspace;
 use crate::cli::Context;
 use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::shown;
 use crate::style::Style;
+use crate::workspace;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// So many files, or lines, at most
     #[arg(long, default_value_t = 50)]
     limit: u32,
-    /// The workspace, by name or id [default: the one that this folder is in]
+    /// The workspace, by name, id or folder [default: the one that this folder is in]
     #[arg(long, value_name = "NAME")]
     workspace: Option<String>,
     /// Print the answer as one line of JSON
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let client = door::open(context).await?;
-    let workspace_id = Some(workspace(&client, args.workspace).await?.id);
+    let workspace_id = Some(workspace::find(&client, args.workspace.as_deref()).await?.id);
     let extensions = (!args.ext.is_empty()).then_some(args.ext);
     let style = Style::of(&io::stdout());
     let text = if args.text {

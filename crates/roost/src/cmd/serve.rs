@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use roost_log::StateLock;
 use roost_process::Process;
-use roost_server::{Limits, Parts, Server, Settings, Tcp};
+use roost_server::{Limits, Parts, Server, Settings, Tcp, UploadLimits};
 
 use crate::background::{self, Started};
 use crate::cli::Context;
@@ -270,6 +270,12 @@ impl From<&config::Limits> for Limits {
             changes_per_minute: limits.changes_per_minute,
             starts_per_minute: limits.starts_per_minute,
             uploads_per_minute: limits.uploads_per_minute,
+            uploads: UploadLimits {
+                one: u64::from(limits.upload_mb.get()) << 20,
+                count: limits.uploads_kept.get() as usize,
+                all: u64::from(limits.uploads_total_mb.get()) << 20,
+                keep: Duration::from_mins(limits.upload_minutes.get().into()),
+            },
             reads_per_minute: limits.reads_per_minute,
             sockets_per_token: limits.sockets_per_token,
             max_body_bytes: limits.max_body_bytes,

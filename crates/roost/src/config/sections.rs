@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -92,8 +92,16 @@ section! {
         changes_per_minute: u32 = 100,
         /// Calls per minute that may start an agent.
         starts_per_minute: u32 = 10,
-        /// Pictures per minute that a client may send.
+        /// Pictures and files per minute that a client may send.
         uploads_per_minute: u32 = 10,
+        /// Megabytes of a picture or a file that a client sends for a prompt.
+        upload_mb: NonZeroU32 = NonZeroU32::MIN.saturating_add(9),
+        /// Pictures, and files, that a workspace keeps.
+        uploads_kept: NonZeroU32 = NonZeroU32::MIN.saturating_add(49),
+        /// Megabytes that the pictures, and the files, of a workspace may have together.
+        uploads_total_mb: NonZeroU32 = NonZeroU32::MIN.saturating_add(99),
+        /// Minutes for which a picture or a file is kept.
+        upload_minutes: NonZeroU32 = NonZeroU32::MIN.saturating_add(59),
         /// Calls per minute that only read.
         reads_per_minute: u32 = 6000,
         /// Open WebSockets of one token.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::kit::Place;
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 21] = [
     "run",
     "log",
     "sessions",
@@ -16,6 +16,8 @@ const COMMANDS: [&str; 19] = [
     "status",
     "pair",
     "devices",
+    "workspaces",
+    "files",
     "git",
     "search",
     "export",

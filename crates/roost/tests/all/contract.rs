@@ -99,12 +99,12 @@ fn make_acp(records: PathBuf) -> Subject {
     Subject { adapter, script }
 }
 
-fn this_binary() -> OsString {
+pub(crate) fn this_binary() -> OsString {
     std::env::current_exe().unwrap().into()
 }
 
 /// The arguments that make this binary play a part; what the test runner prints first is noise to whoever listens.
-fn play(part: &str) -> Vec<OsString> {
+pub(crate) fn play(part: &str) -> Vec<OsString> {
     let part = format!("contract::{part}");
     ["--exact", "--ignored", "--nocapture", &part].map(Into::into).into()
 }

@@ -1,6 +1,7 @@
 //! The binary at its boundary: real processes, real state directories, nothing replaced.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "the functions that tests share may fail a test too")]
 
+mod acp;
 mod asking;
 mod attaching;
 mod claude;
@@ -12,10 +13,13 @@ mod conversing;
 mod crashing;
 mod damage;
 mod disk;
+mod egress;
 mod exporting;
 mod faults;
+mod files;
 mod gemini;
 mod git;
+mod hanging;
 mod kit;
 mod login;
 mod opencode;
@@ -30,3 +34,4 @@ mod serving;
 mod sessions;
 mod stopping;
 mod terminal;
+mod workspaces;

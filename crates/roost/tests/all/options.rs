@@ -88,7 +88,9 @@ fn a_variable_of_the_session_is_not_replaced_by_one_of_the_configuration() {
 fn secrets_in_settings_are_hashed_and_not_told() {
     let config =
         r#"{"model":"m","api_key":"hidden-1","env":{"GREETING":"hidden-2"},"list":[{"env":{"A":"hidden-3"}}]}"#;
-    let events = Place::new().run(&["run", "--json", "--runtime-config", config, "hello"]).ended(0).stdout;
+    let place = real::place(Agent::Claude, "claude", &[]);
+    let args = ["run", "--json", "--runtime", "claude", "--runtime-config", config, "SCRIPT:text"];
+    let events = place.run(&args).ended(0).stdout;
     assert!(!events.contains("hidden"), "{events}");
     let events = parsed(&events);
     let payload = &events[0]["payload"];

@@ -114,6 +114,29 @@ impl Bare {
         self.place.assert_nothing_left();
     }
 
+    fn is_forked_and_stays_as_it_was(&self) {
+        self.begin("SCRIPT:text");
+        let listed = self.listed();
+        let source = listed[0]["session_id"].as_str().unwrap();
+        let said = |args: &[&str]| {
+            let run = self.place.run(&[&["run", "--json"], args].concat()).ended(0);
+            let first: Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
+            let events = run.events(first["seq"].as_u64().unwrap());
+            (session_id(&events).to_owned(), answer(&events))
+        };
+        let (fork, recalled) = said(&["--resume", source, "--fork", "SCRIPT:recall one"]);
+        assert_ne!(fork, source);
+        assert!(recalled.contains("SCRIPT:text"), "{recalled}");
+        let (same, recalled) = said(&["--resume", source, "SCRIPT:recall two"]);
+        assert_eq!(same, source);
+        assert!(recalled.contains("SCRIPT:text") && !recalled.contains("recall one"), "{recalled}");
+        let (same, recalled) = said(&["--resume", &fork, "SCRIPT:recall three"]);
+        assert_eq!(same, fork);
+        assert!(recalled.contains("SCRIPT:text") && recalled.contains("recall one"), "{recalled}");
+        assert!(!recalled.contains("recall two"), "{recalled}");
+        self.place.assert_nothing_left();
+    }
+
     fn is_watched_while_it_is_used_elsewhere(&self) {
         self.begin("SCRIPT:text");
         self.place.run(&["up"]).ended(0);
@@ -159,6 +182,26 @@ fn a_session_of_the_bare_gemini_is_listed_and_goes_on_under_roost() {
 #[test]
 fn a_session_of_the_bare_opencode_is_listed_and_goes_on_under_roost() {
     Bare::opencode().is_listed_and_gone_on_with();
+}
+
+#[test]
+fn a_session_of_claude_is_forked_and_stays_as_it_was() {
+    Bare::claude().is_forked_and_stays_as_it_was();
+}
+
+#[test]
+fn a_session_of_codex_is_forked_and_stays_as_it_was() {
+    Bare::codex().is_forked_and_stays_as_it_was();
+}
+
+#[test]
+fn a_session_of_gemini_is_forked_and_stays_as_it_was() {
+    Bare::gemini().is_forked_and_stays_as_it_was();
+}
+
+#[test]
+fn a_session_of_opencode_is_forked_and_stays_as_it_was() {
+    Bare::opencode().is_forked_and_stays_as_it_was();
 }
 
 #[test]

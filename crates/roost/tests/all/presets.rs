@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use testkit::agents::Agent;
 
-use crate::kit::{Place, answer, of_type, session_id, wait_for};
+use crate::kit::{Place, answer, of_type, script, session_id, wait_for};
 use crate::sandbox::Sandbox;
 
 const PRESETS: [&str; 6] = ["claude-agent-acp", "codex-acp", "qwen", "copilot", "goose", "cline"];
@@ -31,6 +31,64 @@ fn an_installed_agent_is_listed_as_such() {
     let installed = |id: &str| lines.iter().find(|line| line["id"] == id).unwrap()["installed"] == true;
     assert!(installed("codex-acp") && installed("claude-agent-acp"), "{listed}");
     assert!(!installed("goose"), "{listed}");
+}
+
+#[test]
+fn an_agent_is_found_where_it_will_be_started_and_says_its_version() {
+    let place = Place::new();
+    let own = place.work().join("own");
+    fs::create_dir(&own).unwrap();
+    script(&own.join("goose"), "[ \"$*\" = --version ] && echo 'goose 9.8.7' || sleep 60");
+    place.configure(&format!("[runtimes.goose.env]\nPATH = {:?}", format!("{}:/usr/bin:/bin", own.display())));
+    let listed = place.run(&["runtimes", "--json"]).ended(0).stdout;
+    let mut lines = listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let goose = lines.find(|line| line["id"] == "goose").unwrap();
+    assert_eq!((&goose["installed"], &goose["version"]), (&true.into(), &"9.8.7".into()), "{goose}");
+}
+
+#[test]
+fn every_known_agent_says_how_to_log_in() {
+    let place = Place::new();
+    let programs: String = PRESETS
+        .iter()
+        .map(|id| {
+            let program = place.work().join(id);
+            script(&program, "echo 1.0.0");
+            format!("[runtimes.{id}]\ncommand = {program:?}\n")
+        })
+        .collect();
+    place.configure(&programs);
+    for (id, how) in [
+        ("claude-agent-acp", "claude auth login"),
+        ("codex-acp", "codex login"),
+        ("qwen", "qwen"),
+        ("copilot", "copilot login"),
+        ("goose", "goose configure"),
+        ("cline", "cline auth"),
+    ] {
+        let done = place.run(&["login", id]).ended(0);
+        assert!(done.stdout.contains(how) && !done.stdout.contains("needs no login"), "{done:#?}");
+    }
+}
+
+#[test]
+fn claude_agent_acp_uses_the_model_that_is_named() {
+    let sandbox = Sandbox::new(Agent::ClaudeAcp);
+    sandbox.configure("");
+    let args = ["run", "--json", "--runtime", "claude-agent-acp", "--model", "haiku", "SCRIPT:text"];
+    let events = sandbox.start(&args).finish().ended(0).events(1);
+    let asked = || -> Vec<String> {
+        let asked = sandbox.model.requests().into_iter().filter(|request| request.script.as_deref() == Some("text"));
+        asked.map(|request| request.model).collect()
+    };
+    assert!(asked().iter().all(|model| model.contains("haiku")) && !asked().is_empty(), "{:?}", asked());
+    let id = session_id(&events);
+    let again = ["run", "--json", "--session", &id, "--model", "sonnet", "SCRIPT:text"];
+    sandbox.start(&again).finish().ended(0);
+    assert!(asked().last().unwrap().contains("sonnet"), "{:?}", asked());
+    let wrong = ["run", "--json", "--runtime", "claude-agent-acp", "--model", "no-such-model", "SCRIPT:text"];
+    let failed = sandbox.start(&wrong).finish().ended(1).stdout;
+    assert!(failed.contains("it offers") && failed.contains("haiku"), "{failed}");
 }
 
 #[test]

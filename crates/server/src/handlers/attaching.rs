@@ -147,6 +147,11 @@ async fn find(cwd: &Path, file: &str, is_local: bool) -> Result<String, Fault> {
     let none = || Fault::params(format_args!("there is no file {file} in the session's folder"));
     let real = |path: PathBuf| async move { tokio::fs::canonicalize(path).await.map_err(|_| none()) };
     let (cwd, found) = (real(cwd.into()).await?, real(cwd.join(file)).await?);
+    let metadata = tokio::fs::metadata(&found).await.map_err(|_| none())?;
+    // Whoever reads a pipe waits for ever.
+    if !(metadata.is_file() || metadata.is_dir() && found != cwd) {
+        return Err(none());
+    }
     let found = match found.strip_prefix(&cwd) {
         Ok(below) => below.to_owned(),
         Err(_) if is_local => found,

@@ -1,42 +1,101 @@
 //! Repositories on the machine that could become workspaces.
 
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 use roost_proto::rpc::{
-    DiscoveredRepository, Done, Fault, FaultCode, Scope, WorkspaceCacheParams, WorkspaceDiscoverParams,
-    WorkspaceDiscoverResult,
+    DiscoveredRepository, Done, Fault, FaultCode, Scope, Success, WorkspaceCacheParams, WorkspaceDiscoverCancelParams,
+    WorkspaceDiscoverParams, WorkspaceDiscoverResult,
 };
 use roost_proto::time::Timestamp;
 use roost_workspace::discover::FoundRepository;
+use serde_json::json;
 
+use crate::discoveries::{Known, Search, Searched};
 use crate::dispatch::Context;
 
 pub(crate) async fn discover(
     context: &Context<'_>,
     params: WorkspaceDiscoverParams,
 ) -> Result<WorkspaceDiscoverResult, Fault> {
-    let began = Instant::now();
     let host = context.host;
-    let roots = match params.paths.filter(|paths| !paths.is_empty()) {
+    let roots: Vec<PathBuf> = match params.paths.filter(|paths| !paths.is_empty()) {
         Some(paths) => paths.into_iter().map(|path| allowed(context, path)).collect::<Result<_, _>>()?,
         None => host.settings.discover_in.clone(),
     };
-    let fresh = params.fresh.unwrap_or_default();
-    let known = host.discoveries.of(roots, fresh, &host.tasks, &host.closing).await;
-    let known = known.ok_or_else(|| Fault::new(FaultCode::ShuttingDown, "Roost is shutting down"))?;
-    let found = &known.searched.found;
+    let known = host.discoveries.of(&roots, params.fresh.unwrap_or_default(), &host.tasks, &host.closing);
+    let (searched, told) = match known {
+        Known::Before(searched, refreshing) => (searched, Told { cached: true, refreshing, cancelled: false }),
+        Known::Soon(search) => {
+            let (searched, cancelled) = followed(context, &roots, search).await?;
+            (searched, Told { cached: false, refreshing: false, cancelled })
+        }
+    };
+    let found = &searched.found;
     let repositories: Vec<_> = found.repositories.iter().map(|repository| shaped(context, repository)).collect();
     Ok(WorkspaceDiscoverResult {
         count: repositories.len() as u64,
         repositories,
-        cached: known.cached,
-        cache_age_seconds: if known.cached { known.searched.at.elapsed().as_secs() } else { 0 },
-        refresh_in_progress: known.refreshing,
-        elapsed_ms: if known.cached { began.elapsed() } else { known.searched.took }.as_millis() as u64,
+        cached: told.cached,
+        cache_age_seconds: if told.cached { searched.at.elapsed().as_secs() } else { 0 },
+        refresh_in_progress: told.refreshing,
+        elapsed_ms: if told.cached { 0 } else { searched.took.as_millis() as u64 },
         scanned_paths: found.scanned,
         skipped_paths: found.skipped,
+        cancelled: told.cancelled,
     })
+}
+
+/// How it came that something is told.
+struct Told {
+    cached: bool,
+    refreshing: bool,
+    cancelled: bool,
+}
+
+/// Waits for a search and tells its client how far it is; with whether that client cancelled it.
+async fn followed(context: &Context<'_>, roots: &[PathBuf], mut search: Search) -> Result<(Searched, bool), Fault> {
+    let Some(connection) = context.connection else {
+        loop {
+            if let Some(searched) = search.next().await.map_err(|_| ending())? {
+                return Ok((searched, false));
+            }
+        }
+    };
+    let id = uuid::Uuid::new_v4().to_string();
+    let cancel = connection.searches().begin(id.clone())?;
+    let tell = |search: &Search| {
+        let (scanned, found) = search.so_far();
+        let params = json!({
+            "discover_id": id, "paths": roots, "scanned_paths": scanned, "found_count": found,
+            "elapsed_ms": search.elapsed().as_millis() as u64,
+        });
+        connection.tell("workspace_discover_progress", params);
+    };
+    tell(&search);
+    let searched = loop {
+        tokio::select! {
+            next = search.next() => {
+                let next = next.map_err(|_| ending());
+                tell(&search);
+                if let Some(searched) = next.transpose() {
+                    break searched.map(|searched| (searched, false));
+                }
+            }
+            () = cancel.cancelled() => break Ok((search.cut(), true)),
+        }
+    };
+    connection.searches().end(&id);
+    searched
+}
+
+fn ending() -> Fault {
+    Fault::new(FaultCode::ShuttingDown, "Roost is shutting down")
+}
+
+pub(crate) async fn cancel(context: &Context<'_>, params: WorkspaceDiscoverCancelParams) -> Result<Success, Fault> {
+    context.connected()?.searches().end(&params.discover_id);
+    Ok(Success::DONE)
 }
 
 pub(crate) async fn forget(context: &Context<'_>, params: WorkspaceCacheParams) -> Result<Done, Fault> {

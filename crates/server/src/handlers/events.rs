@@ -159,7 +159,7 @@ pub(crate) async fn artifact(context: &Context<'_>, params: ArtifactParams) -> R
     let id = ArtifactId::from(params.artifact_id.as_str());
     let bytes = context.host.engine.artifacts().get(&id).await.map_err(|error| {
         let code = match error {
-            ArtifactError::NotFound(_) => FaultCode::InvalidParams,
+            ArtifactError::BadId(_) | ArtifactError::NotFound(_) => FaultCode::InvalidParams,
             _ => FaultCode::InternalError,
         };
         Fault::new(code, format_args!("artifact {id} cannot be read; it may have been removed by retention"))

@@ -9,7 +9,7 @@ use roost_proto::rpc::{
     FileListResult, FilesListParams, FilesListResult, FilesPage,
 };
 use roost_proto::time::Timestamp;
-use roost_workspace::files::{Content, FileEntry, FolderEntry, Listing, Part, list as list_folder, read};
+use roost_workspace::files::{Content, FileEntry, FolderEntry, Listing, Marks, Part, list as list_folder, read};
 use roost_workspace::{RelPath, Root, is_sensitive};
 
 use crate::dispatch::{Context, PAGE_BYTES};
@@ -60,7 +60,7 @@ fn shaped(path: &RelPath, content: Content) -> FileContent {
         size: content.size,
         offset: content.offset,
         media_type: content.media_type.into(),
-        is_sensitive: is_sensitive(path.name()),
+        is_sensitive: is_sensitive(path.as_str()),
     }
 }
 
@@ -98,7 +98,8 @@ pub(crate) async fn page(context: &Context<'_>, params: FilesListParams) -> Resu
         let now = SystemTime::now();
         let total_files = files.len() as u64;
         let page = files.into_iter().skip(offset as usize).take(limit as usize);
-        let files: Vec<_> = page.map(|file| file_info(&root, &directory, file, now)).collect();
+        let marks = Marks::of(&root, &directory);
+        let files: Vec<_> = page.map(|file| file_info(&root, &directory, &marks, file, now)).collect();
         let has_more = u64::from(offset) + (files.len() as u64) < total_files;
         Ok(FilesListResult {
             directory: directory.to_string(),
@@ -112,17 +113,20 @@ pub(crate) async fn page(context: &Context<'_>, params: FilesListParams) -> Resu
     .await
 }
 
-fn file_info(root: &Root, directory: &RelPath, file: FileEntry, now: SystemTime) -> FileInfo {
-    let extension = file.name.rsplit_once('.').map(|(_, extension)| extension.to_owned());
+fn file_info(root: &Root, directory: &RelPath, marks: &Marks, file: FileEntry, now: SystemTime) -> FileInfo {
+    // A dot that begins a name begins no extension.
+    let extension = file.name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
     FileInfo {
         directory: directory.to_string(),
-        extension,
+        extension: extension.map(|(_, extension)| extension.to_owned()),
         size_bytes: file.size,
         modified_at: time(file.modified.unwrap_or(now)),
         indexed_at: time(now),
         is_binary: file.is_binary(root),
         is_symlink: file.is_symlink,
         is_sensitive: is_sensitive(&file.name),
+        git_tracked: marks.is_tracked(&file.path),
+        git_ignored: marks.is_ignored(&file.path),
         path: file.path,
         name: file.name,
     }

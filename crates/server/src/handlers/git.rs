@@ -19,6 +19,7 @@ use roost_workspace::{Error, RelPath};
 use super::{file, routing};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
+use crate::size::size;
 use crate::workspaces::{Entry, host_event};
 
 /// Bytes of git's words that an event keeps.
@@ -123,28 +124,33 @@ impl<'a> Repository<'a> {
     }
 
     fn name(&self) -> String {
-        let path = Path::new(&self.entry.path);
-        path.file_name().map_or_else(|| self.entry.name.clone(), |name| name.to_string_lossy().into_owned())
+        name_of(&self.entry)
     }
 }
 
+fn name_of(entry: &Entry) -> String {
+    let path = Path::new(&entry.path);
+    path.file_name().map_or_else(|| entry.name.clone(), |name| name.to_string_lossy().into_owned())
+}
+
 pub(crate) async fn status(context: &Context<'_>, params: GitParams) -> Result<GitStatusResult, Fault> {
-    let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
-    let status = repository.git.status().await.map_err(fault::workspace)?;
+    let entry = file::named(context, params.workspace_id.as_deref())?;
+    let repository = context.host.live.repository(&entry).await?;
+    let status = repository.git_status().await.map_err(fault::workspace)?;
     let mut room = Room { left: PAGE_BYTES, omitted: 0 };
     Ok(GitStatusResult {
         is_clean: status.is_clean(),
-        conflicted: room.files(status.conflicted),
-        staged: room.files(status.staged),
-        unstaged: room.files(status.unstaged),
-        untracked: room.files(status.untracked),
-        branch: status.branch.unwrap_or_default(),
-        upstream: status.upstream,
+        conflicted: room.files(&status.conflicted),
+        staged: room.files(&status.staged),
+        unstaged: room.files(&status.unstaged),
+        untracked: room.files(&status.untracked),
+        branch: status.branch.clone().unwrap_or_default(),
+        upstream: status.upstream.clone(),
         ahead: status.ahead,
         behind: status.behind,
         omitted: (room.omitted > 0).then_some(room.omitted),
-        repo_name: repository.name(),
-        repo_root: repository.entry.path,
+        repo_name: name_of(&entry),
+        repo_root: entry.path,
     })
 }
 
@@ -155,18 +161,18 @@ struct Room {
 }
 
 impl Room {
-    fn files(&mut self, changes: Vec<Change>) -> Vec<GitFile> {
+    fn files(&mut self, changes: &[Change]) -> Vec<GitFile> {
         let mut files = Vec::new();
         for change in changes {
             let file = GitFile {
-                not_utf8: change.raw.map(|_| true),
-                path: change.path,
+                not_utf8: change.raw.as_ref().map(|_| true),
+                path: change.path.clone(),
                 status: change.status.into(),
                 additions: change.additions,
                 deletions: change.deletions,
-                old_path: change.from,
+                old_path: change.from.clone(),
             };
-            let size = serde_json::to_string(&file).map_or(0, |text| text.len() + 1);
+            let size = size(&file) + 1;
             if size > self.left {
                 self.omitted += 1;
                 continue;
@@ -279,6 +285,10 @@ fn file_diff(diff: FileDiff) -> GitFileDiff {
 }
 
 fn parsed(paths: &[String]) -> Result<Vec<RelPath>, Fault> {
+    // Whoever names nothing by mistake does not mean everything.
+    if paths.iter().any(String::is_empty) {
+        return Err(Fault::params("a path is empty; \".\" is the whole workspace").with("field", "paths"));
+    }
     paths.iter().map(|path| RelPath::parse(path)).collect::<Result<_, _>>().map_err(fault::workspace)
 }
 

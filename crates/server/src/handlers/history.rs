@@ -6,6 +6,7 @@ use roost_log::{Filter, Start, StreamId};
 use roost_proto::cdev::element::{Element, elements as fold, kept as of_kept};
 use roost_proto::cdev::message::Message;
 use roost_proto::event::{NormalizedEvent, NormalizedEventType as Type};
+use roost_proto::ids::SessionId;
 use roost_proto::rpc::{
     DeleteParams, DeleteResult, ElementsPage, ElementsParams, ElementsResult, Fault, HistoryParams, HistoryResult,
     KeptBy, MessagesParams, MessagesResult, Order, SessionInfo, SessionListParams, SessionListResult, SessionParams,
@@ -13,6 +14,7 @@ use roost_proto::rpc::{
 use roost_proto::session::SessionRecord;
 use serde::Serialize;
 
+use super::forking::{Part, lineage};
 use super::past::{self, Found, Row, Within};
 use super::routing::{self, Named};
 use super::shape;
@@ -90,13 +92,8 @@ pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> R
     let (session_id, mut messages) = match routing::found(context, named).await? {
         Found::Past(kept) => (kept.session_id(), past::messages(context, &kept).await?),
         Found::Hosted(record) => {
-            let mut messages = past::before(context, &record).await;
-            let before = record.adopted.as_ref().map_or(0, |adopted| adopted.messages);
-            for event in read(context.host, &record, &PIECES).await? {
-                let message = Message::of(whole(context.host.engine.artifacts(), &event).await.as_ref());
-                messages.extend(message.map(|message| Message { id: before + message.id, ..message }));
-            }
-            (record.session_id, messages)
+            let session_id = record.session_id.clone();
+            (session_id.clone(), said(context, *record, &session_id).await?)
         }
     };
     let total = messages.len();
@@ -117,20 +114,40 @@ pub(crate) async fn messages(context: &Context<'_>, params: MessagesParams) -> R
     })
 }
 
+/// What was said in a session and in those that it comes from, numbered as one.
+async fn said(context: &Context<'_>, record: SessionRecord, session_id: &SessionId) -> Result<Vec<Message>, Fault> {
+    let (mut messages, mut before) = (Vec::new(), 0);
+    for part in lineage(context, record).await? {
+        let kept = past::before(context, &part.record).await;
+        messages.extend(kept.into_iter().map(|message| Message { id: before + message.id, ..message }));
+        before += part.record.adopted.as_ref().map_or(0, |adopted| adopted.messages);
+        for event in read(context.host, &part, &PIECES).await? {
+            let message = Message::of(whole(context.host.engine.artifacts(), &event).await.as_ref());
+            messages.extend(message.map(|message| Message { id: before + message.id, ..message }));
+        }
+        before = before.saturating_add(part.until);
+    }
+    messages.iter_mut().for_each(|message| message.session_id = session_id.clone());
+    Ok(messages)
+}
+
 pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> Result<ElementsResult, Fault> {
     let named = Named { id: &params.session_id, agent_type: params.agent_type.as_deref(), ..Named::default() };
     let (session_id, elements) = match routing::found(context, named).await? {
         Found::Past(kept) => (kept.session_id(), of_kept(&past::messages(context, &kept).await?)),
         Found::Hosted(record) => {
-            // What the agent thought is there only in pieces.
-            let mut events = read(context.host, &record, &[Type::ToolOutputDelta]).await?;
-            for event in &mut events {
-                let filled = whole(context.host.engine.artifacts(), event).await.into_owned();
-                *event = filled;
+            let (session_id, mut elements) = (record.session_id.clone(), Vec::new());
+            for part in lineage(context, *record).await? {
+                elements.extend(of_kept(&past::before(context, &part.record).await));
+                // What the agent thought is there only in pieces.
+                let mut events = read(context.host, &part, &[Type::ToolOutputDelta]).await?;
+                for event in &mut events {
+                    let filled = whole(context.host.engine.artifacts(), event).await.into_owned();
+                    *event = filled;
+                }
+                elements.extend(fold(&events));
             }
-            let mut elements = of_kept(&past::before(context, &record).await);
-            elements.extend(fold(&events));
-            (record.session_id, elements)
+            (session_id, elements)
         }
     };
     let place = |id: &String| {
@@ -174,9 +191,9 @@ pub(super) fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
     fitting
 }
 
-/// The events of a session but those of some types, as far as they are still kept.
-async fn read(host: &Host, record: &SessionRecord, without: &[Type]) -> Result<Vec<NormalizedEvent>, Fault> {
-    let stream = StreamId::from(&record.session_id);
+/// The events of a session's part but those of some types, as far as they are still kept.
+async fn read(host: &Host, part: &Part, without: &[Type]) -> Result<Vec<NormalizedEvent>, Fault> {
+    let stream = StreamId::from(&part.record.session_id);
     let wanted = Type::ALL.iter().copied().filter(|known| !without.contains(known));
     let filter = Filter::stream(stream.clone()).types(wanted);
     let mut start = Start::AfterSeq(stream.clone(), 0);
@@ -190,7 +207,7 @@ async fn read(host: &Host, record: &SessionRecord, without: &[Type]) -> Result<V
     };
     let mut events = Vec::new();
     while let Some(batch) = follower.ready().await.map_err(fault::log)? {
-        for entry in &batch {
+        for entry in batch.iter().filter(|entry| entry.seq() <= part.until) {
             events.push(entry.event().map_err(fault::log)?.clone());
         }
     }

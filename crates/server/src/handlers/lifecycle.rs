@@ -69,16 +69,15 @@ async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<C
 }
 
 async fn capabilities(host: &Host) -> ServerCapabilities {
-    let all = |names: &[&str], can: bool| -> BTreeMap<String, bool> {
-        names.iter().map(|name| ((*name).to_owned(), can)).collect()
-    };
+    let all =
+        |names: &[&str]| -> BTreeMap<String, bool> { names.iter().map(|name| ((*name).to_owned(), true)).collect() };
     let registry = host.engine.registry().await;
     let git = ["status", "diff", "stage", "unstage", "discard", "commit", "push", "pull", "branches", "checkout"];
     ServerCapabilities {
-        agent: all(&["run", "stop", "respond", "sessions", "sessionWatch"], true),
-        git: all(&git, true),
-        file: all(&["get", "list"], false),
-        repository: all(&["index", "search", "list", "tree", "stats", "rebuild"], false),
+        agent: all(&["run", "stop", "respond", "sessions", "sessionWatch"]),
+        git: all(&git),
+        file: all(&["get", "list"]),
+        repository: all(&["index", "search", "list", "tree", "stats", "rebuild"]),
         notifications: EventName::ALL.iter().map(|event| event.name().to_owned()).collect(),
         supported_agents: registry.runtimes.iter().map(|runtime| runtime.id.clone()).collect(),
         runtime_registry: registry,
@@ -125,7 +124,7 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<StatusR
         repo_path: default.as_ref().map(|entry| entry.path.clone()).unwrap_or_default(),
         repo_name: default.map(|entry| entry.name).unwrap_or_default(),
         uptime_seconds: host.uptime_seconds(),
-        watcher_enabled: false,
+        watcher_enabled: true,
         git_enabled: true,
         is_git_repo,
         running_tasks: running,

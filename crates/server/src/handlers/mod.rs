@@ -6,6 +6,7 @@ mod attaching;
 pub(crate) mod discovering;
 pub(crate) mod events;
 pub(crate) mod file;
+pub(crate) mod forking;
 pub(crate) mod git;
 pub(crate) mod history;
 pub(crate) mod host;

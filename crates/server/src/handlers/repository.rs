@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::file;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
+use crate::size::size;
 
 /// Files of a page, unless asked otherwise, and at most.
 const PAGE: u32 = 100;
@@ -252,7 +253,7 @@ pub(crate) async fn stats(context: &Context<'_>, params: RepositoryParams) -> Re
 /// A folder without files that git does not ignore is fine if it is there.
 fn must_be_there(repository: &Repository, index: &Index, folder: &RelPath) -> Result<(), Fault> {
     if index.beneath(folder.as_str()).is_empty() {
-        repository.root().open_dir(folder).map_err(fault::workspace)?;
+        repository.root().open_dir(folder).map_err(|error| fault::workspace(error.of_folder()))?;
     }
     Ok(())
 }
@@ -270,9 +271,9 @@ fn shaped(file: &FileEntry<'_>, match_score: Option<f64>) -> RepositoryFile {
             is_binary: file.is_binary(),
             is_symlink: file.is_link(),
             is_sensitive: file.is_sensitive(),
+            git_tracked: file.is_tracked(),
+            git_ignored: false,
         },
-        git_tracked: file.is_tracked(),
-        git_ignored: false,
         line_count: match file.content() {
             Some(Content::Lines(lines)) => Some(lines.into()),
             _ => None,
@@ -290,10 +291,6 @@ fn fitting<T: serde::Serialize>(items: impl Iterator<Item = T>, mut room: usize)
         fits
     };
     items.take_while(fits).collect()
-}
-
-fn size(value: &impl serde::Serialize) -> usize {
-    serde_json::to_string(value).map_or(0, |text| text.len())
 }
 
 fn extension(file: &FileEntry<'_>) -> Option<String> {

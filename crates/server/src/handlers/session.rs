@@ -38,7 +38,7 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
     let agent_type = params.agent_type.as_deref();
     routing::known(context, agent_type)?;
     let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
-    check_size("title", params.title.as_ref().map_or(0, String::len), NAME)?;
+    check_title(params.title.as_ref())?;
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
     check_size("runtime_config", json!(params.runtime_config).to_string().len(), RUNTIME_CONFIG)?;
     check_namespace(params.credential_namespace.as_deref())?;
@@ -107,6 +107,11 @@ fn check_size(field: &str, bytes: usize, most: usize) -> Result<(), Fault> {
     Err(Fault::params(format_args!("{field} has {bytes} bytes; {most} are the limit")).with("field", field))
 }
 
+/// Refuses a name that is too long.
+pub(super) fn check_title(title: Option<&String>) -> Result<(), Fault> {
+    check_size("title", title.map_or(0, String::len), NAME)
+}
+
 /// Refuses what only a new session can be given, rather than pretend.
 fn only_for_new(params: &SessionStartParams) -> Result<(), Fault> {
     let named = [
@@ -136,7 +141,11 @@ fn check_namespace(name: Option<&str>) -> Result<(), Fault> {
 }
 
 /// The answer about a session that is there; what waits in it is sent again to whoever watches.
-async fn attached(context: &Context<'_>, record: SessionRecord, outcome: &str) -> Result<SessionStartResult, Fault> {
+pub(super) async fn attached(
+    context: &Context<'_>,
+    record: SessionRecord,
+    outcome: &str,
+) -> Result<SessionStartResult, Fault> {
     let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
     if !waiting.is_empty()
         && let Some(connection) = context.connection

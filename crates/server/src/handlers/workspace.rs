@@ -78,6 +78,7 @@ async fn shape_all(
         auto_start: entry.auto_start,
         created_at: entry.created_at,
         sessions: items(context, entry, &records, most),
+        session_count: records.len() as u64,
         active_session_count: live,
         has_active_session: live > 0,
         active_session_id: active.map(|record| record.session_id.to_string()).unwrap_or_default(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 use roost_workspace::git::{DiffLimits, Git};
-use roost_workspace::watch::{Change, ChangeKind, Follow, Live};
+use roost_workspace::watch::{Change, ChangeKind, Follow, Live, Why};
 use roost_workspace::{RelPath, Repository};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
@@ -38,13 +38,7 @@ impl Teller {
         loop {
             match follow.next().await {
                 Live::Files(changes) => self.files(&changes).await,
-                Live::Rescanned(changed) => {
-                    self.tell(rescanned(
-                        &self.id,
-                        changed as u64,
-                        "more happened than the system could tell one by one",
-                    ));
-                }
+                Live::Rescanned(changed, why) => self.tell(rescanned(&self.id, changed as u64, reason(why))),
                 Live::Git => {
                     let now = status(&self.id, &self.repository).await;
                     // Much of what git writes leaves everything as it was.
@@ -53,8 +47,7 @@ impl Teller {
                         self.last.iter().for_each(|status| self.tell(status.message()));
                     }
                 }
-                // Whoever subscribes again tries again.
-                Live::Failed(error) => return self.tell(super::failed(&self.id, &error.to_string())),
+                Live::Failed(error) => self.tell(super::failed(&self.id, &error.to_string())),
             }
         }
     }
@@ -110,6 +103,15 @@ fn changed(id: &str, change: &Change) -> Utf8Bytes {
         params["old_path"] = json!(from);
     }
     ephemeral("file_changed", params)
+}
+
+fn reason(why: Why) -> &'static str {
+    match why {
+        Why::Lost => "more happened than the system could tell one by one",
+        Why::Rules => "git ignores other files than before",
+        Why::Blind => "not everything can be watched, so the files are looked at from time to time",
+        Why::Slow => "more happened than could be told one by one",
+    }
 }
 
 pub(super) fn rescanned(id: &str, changed: u64, reason: &str) -> Utf8Bytes {

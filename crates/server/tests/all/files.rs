@@ -163,3 +163,44 @@ async fn the_routes_are_the_methods() {
     }
     assert_eq!(door.get("/api/file?path=7", None).await.0, 401);
 }
+
+#[tokio::test]
+async fn a_file_is_served_as_it_is_whole_or_in_part_and_a_browser_runs_nothing_of_it() {
+    let door = Door::open().await;
+    let repo = door.harness.home.path().join("repo");
+    std::fs::write(repo.join("page.html"), "<script>alert(1)</script>").unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", repo.join("out")).unwrap();
+    let authorization = format!("Bearer {}", door.token().await);
+    let ask = async |path: &str, range: Option<&str>| {
+        let mut headers = vec![("Authorization", authorization.as_str())];
+        headers.extend(range.map(|range| ("Range", range)));
+        door.http(&format!("GET /api/file/raw?path={path}"), &headers, "").await
+    };
+    let (status, headers, body) = ask("page.html", None).await;
+    assert_eq!((status, body.as_str()), (200, "<script>alert(1)</script>"));
+    let headers = headers.to_lowercase();
+    for expected in [
+        "content-type: text/html",
+        "x-content-type-options: nosniff",
+        "content-security-policy: sandbox",
+        "content-length: 25",
+    ] {
+        assert!(headers.contains(expected), "{expected}: {headers}");
+    }
+    for (range, status, content, part) in [
+        ("bytes=1-6", 206, "content-range: bytes 1-6/25", "script"),
+        ("bytes=-9", 206, "content-range: bytes 16-24/25", "</script>"),
+        ("bytes=20-", 206, "content-range: bytes 20-24/25", "ript>"),
+        ("bytes=30-", 416, "content-range: bytes */25", ""),
+    ] {
+        let (answered, headers, body) = ask("page.html", Some(range)).await;
+        assert_eq!((answered, body.as_str()), (status, part), "{range}");
+        assert!(headers.to_lowercase().contains(content), "{range}: {headers}");
+    }
+    for (path, status, code) in
+        [("out", 400, "PATH_TRAVERSAL"), ("../x", 400, "PATH_TRAVERSAL"), ("none", 404, "FILE_NOT_FOUND")]
+    {
+        let (answered, _, body) = ask(path, None).await;
+        assert!(answered == status && body.contains(code), "{path}: {answered} {body}");
+    }
+}

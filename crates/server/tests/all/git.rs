@@ -4,53 +4,11 @@ mod refused;
 mod slow;
 mod worktrees;
 
-use std::path::PathBuf;
-use std::process::Command;
-
 use serde_json::{Value, json};
 
 use crate::kit::{Client, Door};
 use crate::stage::unlimited;
-
-/// The workspace's folder as a repository, worked on by somebody at a terminal.
-struct Terminal {
-    folder: PathBuf,
-}
-
-impl Terminal {
-    /// A repository with one commit of one file.
-    fn open(door: &Door) -> Self {
-        let terminal = Self { folder: door.harness.home.path().join("repo").canonicalize().unwrap() };
-        terminal.git(&["init", "--quiet", "--initial-branch=main"]);
-        terminal.git(&["config", "user.name", "Ada"]);
-        terminal.git(&["config", "user.email", "ada@example.org"]);
-        terminal.write("file", "one\ntwo\n");
-        terminal.git(&["add", "--all"]);
-        terminal.git(&["commit", "--quiet", "--message", "first"]);
-        terminal
-    }
-
-    fn with_remote(self) -> Self {
-        self.git(&["init", "--quiet", "--bare", "--initial-branch=main", "../remote"]);
-        self.git(&["remote", "add", "origin", "../remote"]);
-        self.git(&["push", "--quiet", "--set-upstream", "origin", "main"]);
-        self
-    }
-
-    fn git(&self, args: &[&str]) -> String {
-        let output = Command::new("git").args(args).current_dir(&self.folder).output().unwrap();
-        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
-    }
-
-    fn write(&self, file: &str, content: &str) {
-        std::fs::write(self.folder.join(file), content).unwrap();
-    }
-
-    fn read(&self, file: &str) -> String {
-        std::fs::read_to_string(self.folder.join(file)).unwrap()
-    }
-}
+use crate::terminal::Terminal;
 
 async fn stage(door: &Door) -> (Client, Terminal, Value) {
     let client = door.client().await;

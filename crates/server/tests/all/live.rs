@@ -1,10 +1,12 @@
 //! What clients are told of a workspace while things happen there, without any agent.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::{Value, json};
+use testkit::soon;
 
 use crate::kit::{Client, Door};
 use crate::stage::unlimited;
@@ -151,4 +153,52 @@ async fn a_workspace_that_is_removed_is_followed_no_more() {
     client.call("workspace/remove", id).await.unwrap();
     fs::write(folder(&door).join("new"), "").unwrap();
     assert!(client.call("workspace/list", json!({})).await.is_ok());
+}
+
+#[tokio::test]
+async fn the_last_state_of_a_repository_is_told_however_fast_it_changes() {
+    let (door, id) = stage().await;
+    let mut client = door.client().await;
+    subscribe(&mut client, &id).await;
+    for round in ["a", "b"] {
+        for n in 0..20 {
+            git(&door, &["checkout", "--quiet", "-b", &format!("{round}{n}")]);
+        }
+        status_until(&mut client, |status| status["branch"] == format!("{round}19")).await;
+    }
+}
+
+/// How many of this process watch the workspace's folder.
+fn watchers(door: &Door) -> usize {
+    let mark = format!("ino:{:x} ", folder(door).metadata().unwrap().ino());
+    let all = fs::read_dir("/proc/self/fdinfo").unwrap().flatten();
+    let of_one = |info: String| info.lines().filter(|line| line.starts_with("inotify") && line.contains(&mark)).count();
+    all.map(|entry| fs::read_to_string(entry.path()).map_or(0, of_one)).sum()
+}
+
+#[tokio::test]
+async fn one_watcher_serves_all_who_follow_a_workspace_and_ends_with_the_last_of_them() {
+    let (door, id) = stage().await;
+    let (mut one, mut other) = (door.client().await, door.client().await);
+    for client in [&mut one, &mut other] {
+        client.call("workspace/list", json!({})).await.unwrap();
+        client.call("git/status", id.clone()).await.unwrap();
+    }
+    assert_eq!(watchers(&door), 0, "nobody follows it");
+    for client in [&mut one, &mut other] {
+        subscribe(client, &id).await;
+        client.event("git_status_changed").await;
+    }
+    assert_eq!(watchers(&door), 1);
+    one.call("workspace/unsubscribe", id.clone()).await.unwrap();
+    fs::write(folder(&door).join("new"), "").unwrap();
+    other.event("file_changed").await;
+    // It needs not say goodbye.
+    drop(other);
+    soon("nobody watches", async {
+        while watchers(&door) > 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    })
+    .await;
 }

@@ -108,7 +108,7 @@ async fn what_cannot_be_searched_is_refused_with_the_reason() {
         ("repository/grep", json!({ "pattern": "" }), "INVALID_PAYLOAD"),
         ("repository/grep", json!({ "pattern": "x", "directory": "../.." }), "PATH_TRAVERSAL"),
         ("repository/files/list", json!({ "directory": "/etc" }), "PATH_TRAVERSAL"),
-        ("repository/files/tree", json!({ "path": "no/such" }), "FILE_NOT_FOUND"),
+        ("repository/files/tree", json!({ "path": "no/such" }), "DIRECTORY_NOT_FOUND"),
         ("repository/search", json!({ "query": "x", "mode": "magic" }), "INVALID_PAYLOAD"),
         ("repository/search", json!({ "query": "x", "workspace_id": "nobody" }), "WORKSPACE_NOT_FOUND"),
         ("repository/search", json!({}), "INVALID_PAYLOAD"),

@@ -228,6 +228,16 @@ async fn repositories_of_the_machine_are_found_remembered_and_looked_up_again() 
         (&first["count"], &first["cached"], &first["repositories"][0]["name"]),
         (&json!(1), &json!(false), &json!("one"))
     );
+    let is_progress = |event: &Value| event["method"] == "event/workspace_discover_progress";
+    let progress = client.events.drain(..).filter(is_progress).map(|event| event["params"].clone());
+    let progress: Vec<_> = progress.collect();
+    assert!(progress.len() >= 2, "the first is told at once, the last with what it came to: {progress:?}");
+    let ended = progress.last().unwrap();
+    assert_eq!((&ended["found_count"], &ended["scanned_paths"]), (&first["count"], &first["scanned_paths"]));
+    assert!(progress.iter().all(|one| one["discover_id"] == ended["discover_id"] && one["paths"] == json!([usual])));
+    assert_eq!(first["cancelled"], false);
+    let late = json!({ "discover_id": ended["discover_id"] });
+    assert_eq!(client.call("workspace/discover/cancel", late).await.unwrap()["success"], true, "it is over anyway");
     std::fs::create_dir_all(usual.join("three/.git")).unwrap();
     let second = client.call("workspace/discover", json!({})).await.unwrap();
     assert_eq!(

@@ -46,6 +46,8 @@ pub enum How {
     Create(OpenSession),
     /// With a session that it knows.
     Resume(OpenSession, RuntimeSessionId),
+    /// With a fork of a session that it knows.
+    Fork(OpenSession, RuntimeSessionId),
     /// By taking over the process of this record.
     Reattach(Record),
 }
@@ -149,7 +151,7 @@ impl Opening {
     /// Opens it; its native id is the one it is resumed by, or `native-` and the session's.
     pub fn accept(self) -> FakeSession {
         let native = match &self.how {
-            How::Create(open) => format!("native-{}", open.session_id),
+            How::Create(open) | How::Fork(open, _) => format!("native-{}", open.session_id),
             How::Resume(_, native) => native.to_string(),
             How::Reattach(record) => format!("native-{}", record.label),
         };
@@ -254,6 +256,14 @@ impl RuntimeAdapter for FakeAdapter {
             return Err(AdapterError::UnknownSession(native));
         }
         self.open(How::Resume(open, native)).await.map(|opened| opened.session)
+    }
+
+    async fn fork_session(
+        &self,
+        open: OpenSession,
+        native: RuntimeSessionId,
+    ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
+        self.open(How::Fork(open, native)).await.map(|opened| opened.session)
     }
 
     async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {

@@ -40,6 +40,11 @@ pub(super) fn play(wire: &mut Wire, session: &Session, prompt: &Value) -> &'stat
         "question" => turn.question(),
         "unknown" => turn.unknown(),
         "server" => turn.server(),
+        "model" => {
+            turn.say(&format!("My model is {}.", session.models.chosen));
+            Ok(())
+        }
+        "later" => turn.later(),
         "recall" => {
             let told = &texts[..texts.len().saturating_sub(1)];
             turn.say(&format!("What I know of you: {before}{}", told.join("\n")));
@@ -181,6 +186,13 @@ impl Turn<'_> {
         self.update(json!({ "sessionUpdate": "weather_report", "report": "rain" }));
         self.wire.notify("weather/changed", json!({ "to": "sun" }));
         self.say("Nobody understood that.");
+        Ok(())
+    }
+
+    /// Says something that nobody knows when the turn is over.
+    fn later(&mut self) -> Result<(), Cancelled> {
+        self.say("Wait for it.");
+        self.wire.after_the_turn("weather/changed", json!({ "to": "snow" }));
         Ok(())
     }
 

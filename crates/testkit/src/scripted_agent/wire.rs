@@ -21,6 +21,7 @@ pub(super) enum Heard {
 pub(super) struct Wire {
     incoming: mpsc::Receiver<Value>,
     next_id: u64,
+    later: Vec<(&'static str, Value)>,
 }
 
 impl Wire {
@@ -37,7 +38,7 @@ impl Wire {
             }
         };
         std::thread::Builder::new().name("stdin".into()).spawn(read).unwrap();
-        Self { incoming, next_id: 0 }
+        Self { incoming, next_id: 0, later: Vec::new() }
     }
 
     /// The next message; `None` when stdin has ended.
@@ -76,6 +77,17 @@ impl Wire {
     /// Tells the client something.
     pub(super) fn notify(&self, method: &str, params: Value) {
         self.send(json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    /// Tells the client something when the turn is over.
+    pub(super) fn after_the_turn(&mut self, method: &'static str, params: Value) {
+        self.later.push((method, params));
+    }
+
+    /// The turn is over.
+    pub(super) fn turn_is_over(&mut self) {
+        let later = std::mem::take(&mut self.later);
+        later.into_iter().for_each(|(method, params)| self.notify(method, params));
     }
 
     /// Answers the client.

@@ -57,7 +57,7 @@ pub struct FolderEntry {
 /// Lists a folder; what begins with a dot only if asked. Waits for the disk.
 pub fn list(root: &Root, path: &RelPath, hidden: bool) -> Result<Listing, Error> {
     let failed = |source| Error::of(path.as_str(), source);
-    let folder = root.open_dir(path)?;
+    let folder = root.open_dir(path).map_err(Error::of_folder)?;
     let mut listing = Listing::default();
     let mut left = MOST;
     for entry in folder.entries().map_err(failed)? {

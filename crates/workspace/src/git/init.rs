@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::run::Git;
 use super::{Branch, Committed, GitKind, NewCommit};
-use crate::{Error, RelPath};
+use crate::{Error, GitDir, RelPath};
 
 /// A new repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +17,17 @@ pub struct Initialised {
 impl Git {
     /// Makes the folder a repository; with a message, everything in it that is not ignored is committed.
     pub async fn init(&self, branch: &Branch, first_commit: Option<&str>) -> Result<Initialised, Error> {
-        if self.confined("init").await.is_ok() {
-            let message = "the folder is a repository already".to_owned();
-            return Err(Error::Git { operation: "init", message, kind: GitKind::Initialised });
+        let root = self.root().clone();
+        // One whose files are elsewhere is a repository too.
+        let is_there = move || GitDir::of(root.path()).is_some_and(|git| git.prefix.is_empty());
+        let is_there = tokio::task::spawn_blocking(is_there).await.unwrap_or_default();
+        match self.confined("init").await {
+            Err(Error::Git { kind: GitKind::NotARepository, .. }) if !is_there => {}
+            Err(error) if !is_there => return Err(error),
+            _ => {
+                let message = "the folder is a repository already".to_owned();
+                return Err(Error::Git { operation: "init", message, kind: GitKind::Initialised });
+            }
         }
         let first = format!("--initial-branch={branch}");
         self.answer(Call::write("init").args(["init", "--quiet", &first])).await?;

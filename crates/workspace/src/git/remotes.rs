@@ -163,7 +163,9 @@ fn is_address(url: &str) -> bool {
         Some((scheme, _)) => ["https", "http", "ssh", "git", "file", "git+ssh", "ssh+git"].contains(&scheme),
         None => true,
     };
-    !url.is_empty() && !url.starts_with('-') && !url.contains(char::is_control) && !helper && allowed
+    // What follows `//` or a user could be an option for ssh.
+    let option = url.starts_with('-') || url.contains("//-") || url.contains("@-");
+    !url.is_empty() && !option && !url.contains(char::is_control) && !helper && allowed
 }
 
 /// The address is a folder of this machine, as git sees it: everything but a URL of another kind and `host:path`.

@@ -1,6 +1,9 @@
 //! What changed: `git status --porcelain=v2 -z` and the lines of each file.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use super::call::Call;
 use super::run::Git;
@@ -85,6 +88,12 @@ impl Git {
         Ok(status)
     }
 
+    /// The settings that hold here: the file that each comes from, its name and its value.
+    pub(crate) async fn settings(&self) -> Result<Vec<(PathBuf, String, String)>, Error> {
+        let answer = self.answer(Call::read("status").args(["config", "--list", "--show-origin", "-z"])).await?;
+        Ok(settings(&answer))
+    }
+
     /// How the working copy is at some paths (everywhere if there are none), without lines.
     pub async fn status_of(&self, paths: &[RelPath]) -> Result<Status, Error> {
         self.status_by(paths, "--find-renames").await
@@ -112,6 +121,20 @@ impl Git {
         let args = ["diff", "--numstat", "-z", "-M", "--no-ext-diff", "--no-textconv"];
         Ok(lines(&self.answer(Call::read("diff").args(args).args(what).names(names.flatten())).await?))
     }
+}
+
+/// What `config --list --show-origin -z` tells: `file:path NUL name LF value NUL`.
+fn settings(answer: &[u8]) -> Vec<(PathBuf, String, String)> {
+    let mut settings = Vec::new();
+    let mut fields = answer.split(|&byte| byte == 0);
+    while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
+        // What is given on the command line is the same each time.
+        let Some(file) = origin.strip_prefix(b"file:") else { continue };
+        let setting = text(setting);
+        let (name, value) = setting.split_once('\n').unwrap_or((&setting, ""));
+        settings.push((OsStr::from_bytes(file).into(), name.to_owned(), value.to_owned()));
+    }
+    settings
 }
 
 /// Lines added and deleted by path; none for what is not text.
@@ -247,6 +270,15 @@ mod tests {
         assert_eq!(lines[&b"picture"[..]], None);
         assert_eq!(lines[&b"new"[..]], Some((0, 5)));
         assert_eq!(lines.len(), 3);
+    }
+
+    #[test]
+    fn every_setting_has_its_file() {
+        let told = settings(
+            b"file:/home/a/.gitconfig\0user.name\nA B\0command line:\0color.ui\nfalse\0file:.git/config\0core.bare\0",
+        );
+        let setting = |file: &str, name: &str, value: &str| (PathBuf::from(file), name.to_owned(), value.to_owned());
+        assert_eq!(told, [setting("/home/a/.gitconfig", "user.name", "A B"), setting(".git/config", "core.bare", "")]);
     }
 
     proptest::proptest! {

@@ -211,10 +211,15 @@ impl Git {
         Ok(None)
     }
 
-    /// The same git in a working copy.
+    /// The same git in a working copy; refused where somebody put a link out of the workspace in its place.
     pub async fn within(&self, path: &Path) -> Result<Git, Error> {
-        let path = path.to_owned();
-        let opened = tokio::task::spawn_blocking(move || Root::open(&path)).await;
+        let (root, path) = (self.root().clone(), path.to_owned());
+        let open = move || {
+            let beneath = path.strip_prefix(root.path()).unwrap_or(&path);
+            root.enter(beneath).map_err(|source| Error::of(&beneath.to_string_lossy(), source))?;
+            Root::open(&path)
+        };
+        let opened = tokio::task::spawn_blocking(open).await;
         let opened = opened.map_err(|error| other("worktree", &error))?;
         Ok(self.at(opened?))
     }

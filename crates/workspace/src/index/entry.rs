@@ -63,7 +63,7 @@ impl Record {
         let name = u16::try_from(path.rfind('/').map_or(0, |slash| slash + 1)).ok()?;
         let mut record = Self { size: 0, modified_ms: 0, start, lines: 0, length, name, flags: 0 };
         let name = &path[usize::from(name)..];
-        if is_sensitive(name) {
+        if is_sensitive(path) {
             record.flags |= SENSITIVE;
         }
         record.set(facts, name);

@@ -68,13 +68,19 @@ impl Tracked {
         self.files.len()
     }
 
-    pub(super) fn files(&self) -> impl Iterator<Item = (&str, Facts)> {
+    /// Each path with what git remembers of its file.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, Facts)> {
         self.files.iter().map(|(path, facts)| (&self.paths[path.clone()], *facts))
     }
 
     /// The place of each path.
     pub(super) fn places(&self) -> HashMap<&[u8], u32> {
         self.files().enumerate().map(|(place, (path, _))| (path.as_bytes(), place as u32)).collect()
+    }
+
+    /// Every name is text.
+    pub(crate) fn is_named(&self) -> bool {
+        self.unnamed == 0
     }
 
     /// The paths.

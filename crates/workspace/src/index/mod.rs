@@ -20,7 +20,7 @@ pub use entry::{Content, Facts, FileEntry};
 pub use git::GitError;
 pub(crate) use git::Tracked;
 pub use scan::{Scan, scan};
-pub(crate) use scan::{look, walker};
+pub(crate) use scan::{kept_in, look, walker};
 
 use entry::Record;
 

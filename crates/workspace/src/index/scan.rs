@@ -1,11 +1,13 @@
 //! All files of a folder: what git tracks, and what the walk finds besides.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::mem;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use cap_std::fs::{Dir, Metadata};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use super::git::Tracked;
@@ -29,7 +31,7 @@ pub struct Scan {
 /// [`Index::outdated`] looks whether they still hold. Waits for the disk.
 pub fn scan(root: &Root) -> Result<Scan, Error> {
     // Whoever removed the folder is told so, instead of that it is empty.
-    root.open_dir(&RelPath::root())?;
+    root.open_dir(&RelPath::root()).map_err(Error::of_folder)?;
     let (tracked, git_error) = match GitDir::of(root.path()).map(|git| Tracked::read(&git)) {
         Some(Ok(tracked)) => (tracked, None),
         Some(Err(error)) => (Tracked::default(), Some(error)),
@@ -39,12 +41,18 @@ pub fn scan(root: &Root) -> Result<Scan, Error> {
     let walked = Mutex::new(Walked::default());
     walker(root.path()).build_parallel().run(|| {
         let mut part = Part { found: Walked::default(), all: &walked };
+        let mut beneath = Beneath { root, folder: None };
         let places = &places;
-        Box::new(move |entry| {
-            if let Ok(entry) = entry {
-                part.found.take(root.path(), &entry, places);
+        Box::new(move |entry| match entry {
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {
+                // The walk goes by paths: where it was led out of the root by a link it goes no further.
+                if beneath.enter(entry.path()) { WalkState::Continue } else { WalkState::Skip }
             }
-            WalkState::Continue
+            Ok(entry) => {
+                part.found.take(&mut beneath, &entry, places);
+                WalkState::Continue
+            }
+            Err(_) => WalkState::Continue,
         })
     });
     let mut walked = walked.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +82,10 @@ pub fn scan(root: &Root) -> Result<Scan, Error> {
 
 /// What is at a path, if it is a file or a link.
 pub(crate) fn look(root: &Root, path: &str) -> Option<Facts> {
-    let metadata = root.look(&RelPath::parse(path).ok()?).ok()?;
+    facts(&root.look(&RelPath::parse(path).ok()?).ok()?)
+}
+
+fn facts(metadata: &Metadata) -> Option<Facts> {
     let kind = metadata.file_type();
     let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
     (kind.is_file() || kind.is_symlink()).then(|| Facts {
@@ -98,6 +109,12 @@ pub(crate) fn walker(folder: &Path) -> WalkBuilder {
     walker
 }
 
+/// What is directly in a folder and not ignored: the same walk that builds the index, so both always agree.
+pub(crate) fn kept_in(top: &Path, folder: &str) -> impl Iterator<Item = String> {
+    let entries = walker(&top.join(folder)).max_depth(Some(1)).build().flatten().filter(|entry| entry.depth() == 1);
+    entries.filter_map(move |entry| Some(entry.path().strip_prefix(top).ok()?.to_string_lossy().into_owned()))
+}
+
 /// What one thread of the walk found.
 #[derive(Default)]
 struct Walked {
@@ -108,9 +125,11 @@ struct Walked {
 }
 
 impl Walked {
-    fn take(&mut self, root: &Path, entry: &DirEntry, places: &std::collections::HashMap<&[u8], u32>) {
-        let Some(kind) = entry.file_type().filter(|kind| kind.is_file() || kind.is_symlink()) else { return };
-        let Ok(path) = entry.path().strip_prefix(root) else { return };
+    fn take(&mut self, beneath: &mut Beneath<'_>, entry: &DirEntry, places: &HashMap<&[u8], u32>) {
+        if !entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_symlink()) {
+            return;
+        }
+        let Ok(path) = entry.path().strip_prefix(beneath.root.path()) else { return };
         if let Some(&place) = places.get(path.as_os_str().as_bytes()) {
             return self.tracked.push(place);
         }
@@ -118,15 +137,38 @@ impl Walked {
             self.unnamed += 1;
             return;
         };
-        // Gone between the two looks.
-        let Ok(metadata) = entry.metadata() else { return };
-        let facts = Facts {
-            size: metadata.len(),
-            modified_ms: metadata.modified().map_or(0, milliseconds),
-            link: kind.is_symlink(),
-            ..Facts::default()
-        };
+        // Gone between the two looks, or never in the workspace.
+        let Some(facts) = beneath.look(entry.path()) else { return };
         self.others.push((path.to_owned(), facts));
+    }
+}
+
+/// What the walk found by its path, looked at beneath the root: a folder may have been swapped for a link out of it while
+/// it was read, and then its names are not the workspace's.
+struct Beneath<'a> {
+    root: &'a Root,
+    /// The folder that was looked into last, held open: mostly the next file is in it too.
+    folder: Option<(PathBuf, Dir)>,
+}
+
+impl Beneath<'_> {
+    /// Opens a folder; tells whether it is beneath the root.
+    fn enter(&mut self, folder: &Path) -> bool {
+        if self.folder.as_ref().is_some_and(|(open, _)| open == folder) {
+            return true;
+        }
+        let named = folder.strip_prefix(self.root.path()).ok();
+        self.folder = named.and_then(|named| Some((folder.to_owned(), self.root.enter(named).ok()?)));
+        self.folder.is_some()
+    }
+
+    /// What is there, if it is a file or a link.
+    fn look(&mut self, path: &Path) -> Option<Facts> {
+        if !self.enter(path.parent()?) {
+            return None;
+        }
+        let (_, folder) = self.folder.as_ref()?;
+        facts(&folder.symlink_metadata(path.file_name()?).ok()?)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::index::Facts;
 pub(super) const BURST: Duration = Duration::from_millis(100);
 
 /// Touched paths after which it is cheaper to look at everything.
-const MANY: usize = 10_000;
+const MANY: usize = 2000;
 
 /// What the system told of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +37,11 @@ pub(super) struct Burst {
 }
 
 impl Burst {
+    /// Of which nothing is known.
+    pub(super) fn lost() -> Self {
+        Self { is_lost: true, ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, touch: Touch, now: Instant) {
         self.due.get_or_insert(now + BURST);
         match touch {

@@ -4,24 +4,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
-use notify::event::{EventKindMask, ModifyKind, RenameMode};
+use notify::event::{AccessKind, AccessMode, EventKindMask, ModifyKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 
 use super::burst::{Burst, Touch, settle};
+use super::sight::{Sight, Whose};
 use super::{Change, Error};
 use crate::Root;
-use crate::index::{Facts, Index, look, walker};
+use crate::index::{Facts, Index, kept_in, look, walker};
 
-/// Touches that wait at most. Beyond that the kernel keeps them, and says so when it cannot.
-const WAITING: usize = 4096;
-
-/// Watches the folders of a workspace. All of it waits for the disk.
+/// Watches the folders of a workspace. All of it waits for the disk, and for whoever takes the touches: the thread that
+/// tells them is also the one that begins and ends to watch.
 pub(super) struct FileWatcher {
     root: Root,
-    watcher: RecommendedWatcher,
-    folders: BTreeSet<String>,
+    touches: mpsc::Sender<Touch>,
+    /// None if the system gives none.
+    watcher: Option<RecommendedWatcher>,
+    sight: Arc<Sight>,
+    /// Why not everything is watched.
+    blind: Option<Error>,
 }
 
 /// What a burst came to.
@@ -34,72 +38,107 @@ pub(super) struct Settled {
 }
 
 impl FileWatcher {
-    /// Begins to watch all folders.
-    pub(super) fn start(root: Root) -> Result<(Self, mpsc::Receiver<Touch>), Error> {
-        let (touches, received) = mpsc::channel(WAITING);
-        let top = root.path().to_owned();
-        let handler = move |event: notify::Result<Event>| {
-            for touch in touches_of(&top, event) {
-                // The receiver is gone when nobody follows any more.
-                let _ = touches.blocking_send(touch);
-            }
-        };
-        let config = notify::Config::default().with_follow_symlinks(false).with_event_kinds(
-            EventKindMask::CREATE | EventKindMask::REMOVE | EventKindMask::MODIFY_DATA | EventKindMask::MODIFY_NAME,
-        );
-        let watcher = RecommendedWatcher::new(handler, config).map_err(Error::from)?;
-        let mut files = Self { root, watcher, folders: BTreeSet::new() };
-        files.watch_all()?;
-        Ok((files, received))
+    /// Begins to watch all folders, as far as the system can.
+    pub(super) fn start(root: Root, sight: Arc<Sight>, touches: mpsc::Sender<Touch>) -> Self {
+        let mut files = Self { root, touches, watcher: None, sight, blind: None };
+        files.watch_again();
+        files
     }
 
-    /// Watches every folder that is not watched yet.
-    pub(super) fn watch_all(&mut self) -> Result<(), Error> {
-        self.watch_beneath("", |_| {})
+    /// Why not everything is watched, if it is not.
+    pub(super) fn blind(&self) -> Option<&Error> {
+        self.blind.as_ref()
+    }
+
+    /// Watches every folder anew: which of them became another is not known. A new watcher does that sooner than the old
+    /// one forgets each folder.
+    pub(super) fn watch_again(&mut self) {
+        self.watcher = None;
+        self.sight.begin_files();
+        (self.watcher, self.blind) = match self.watcher() {
+            Ok(watcher) => (Some(watcher), None),
+            Err(error) => (None, Some(error.into())),
+        };
+        self.watch_beneath("", |_| {});
+    }
+
+    fn watcher(&self) -> notify::Result<RecommendedWatcher> {
+        let (top, touches) = (self.root.path().to_owned(), self.touches.clone());
+        let (marks, seeing) = (self.sight.marks(&top), self.sight.clone());
+        let marked = marks.clone();
+        let handler = move |event: notify::Result<Event>| {
+            if seeing.saw_mark(Whose::Files, marked.as_deref(), &event) {
+                return;
+            }
+            seeing.touch_files(|| {
+                for touch in touches_of(&top, event) {
+                    // The receiver is gone when nobody follows any more.
+                    let _ = touches.blocking_send(touch);
+                }
+            });
+        };
+        // What is written by way of memory is told when the file is closed.
+        let kinds = EventKindMask::CORE | EventKindMask::ACCESS_CLOSE;
+        let config = notify::Config::default().with_follow_symlinks(false).with_event_kinds(kinds);
+        let mut watcher = RecommendedWatcher::new(handler, config)?;
+        if marks.is_some_and(|marks| watcher.watch(&marks, RecursiveMode::NonRecursive).is_err()) {
+            self.sight.without_marks();
+        }
+        Ok(watcher)
+    }
+
+    /// Watches every folder that is not watched yet, as far as the system can by now.
+    pub(super) fn watch_more(&mut self) {
+        if self.watcher.is_none() {
+            return self.watch_again();
+        }
+        self.blind = None;
+        self.watch_beneath("", |_| {});
     }
 
     /// Watches a folder and those beneath it, and tells the files that are there. Each folder is watched before it is read,
     /// so nothing falls between.
-    fn watch_beneath(&mut self, folder: &str, mut file: impl FnMut(String)) -> Result<(), Error> {
+    fn watch_beneath(&mut self, folder: &str, mut file: impl FnMut(String)) {
         let top = self.root.path().to_owned();
         for entry in walker(&top.join(folder)).build().flatten() {
-            let Some(path) = entry.path().strip_prefix(&top).ok().and_then(Path::to_str) else { continue };
-            if entry.file_type().is_some_and(|kind| kind.is_dir()) {
-                self.watch(path, entry.path())?;
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let Some(path) = entry.path().strip_prefix(&top).ok().and_then(Path::to_str) else {
+                if is_folder {
+                    self.sight.pass_over();
+                }
+                continue;
+            };
+            if is_folder {
+                self.watch(path, entry.path());
             } else {
                 file(path.to_owned());
             }
         }
-        Ok(())
     }
 
-    fn watch(&mut self, path: &str, full: &Path) -> Result<(), Error> {
-        if self.folders.contains(path) {
-            return Ok(());
+    fn watch(&mut self, path: &str, full: &Path) {
+        if self.blind.is_some() || self.sight.folders.contains(path) {
+            return;
         }
-        match self.watcher.watch(full, RecursiveMode::NonRecursive) {
-            Ok(()) => _ = self.folders.insert(path.to_owned()),
+        let Some(watcher) = &mut self.watcher else { return };
+        match watcher.watch(full, RecursiveMode::NonRecursive) {
+            Ok(()) => self.sight.folders.insert(path.to_owned()),
             // Gone again already, or not ours to see.
             Err(error) if !matches!(error.kind, notify::ErrorKind::MaxFilesWatch) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => self.blind = Some(error.into()),
         }
-        Ok(())
     }
 
     /// Watches a folder and those beneath it no more: it is gone, or elsewhere.
     fn unwatch_beneath(&mut self, folder: &str) {
-        let is_its =
-            |path: &String| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let gone: Vec<_> = self.folders.iter().filter(|path| is_its(path)).cloned().collect();
-        for path in gone {
+        for path in self.sight.folders.take_beneath(folder) {
             // The system has forgotten it if it is gone.
-            let _ = self.watcher.unwatch(&self.root.path().join(&path));
-            self.folders.remove(&path);
+            let _ = self.watcher.as_mut().map(|watcher| watcher.unwatch(&self.root.path().join(&path)));
         }
     }
 
     /// What a burst came to.
-    pub(super) fn settle(&mut self, burst: Burst, index: &Index) -> Result<Settled, Error> {
+    pub(super) fn settle(&mut self, burst: Burst, index: &Index) -> Settled {
         let Burst { mut touched, moved, .. } = burst;
         let mut pairs = Vec::new();
         for (from, to) in moved {
@@ -116,10 +155,12 @@ impl FileWatcher {
                 pairs.push((file.path().to_owned(), target));
             }
         }
+        let mut kept = Kept::default();
         for path in touched.keys().cloned().collect::<Vec<_>>() {
-            self.expand(&path, index, &mut touched)?;
+            self.expand(&path, index, &mut touched, &mut kept);
         }
-        self.leave_out_ignored(&mut touched, index);
+        // What the index has is not ignored.
+        touched.retain(|path, _| index.get(path).is_some() || kept.has(self.root.path(), path));
         let rules_changed = touched.keys().any(|path| path.rsplit('/').next() == Some(".gitignore"));
         let now: BTreeMap<_, _> = touched.keys().map(|path| (path.clone(), look(&self.root, path))).collect();
         let before = |path: &str| index.get(path).map(|file| file.facts());
@@ -130,48 +171,37 @@ impl FileWatcher {
                 facts.tracked = before.tracked;
             }
         }
-        Ok(Settled { changes, facts, rules_changed })
+        Settled { changes, facts, rules_changed }
     }
 
     /// A touched folder stands for what is in it and for what was in it.
-    fn expand(&mut self, path: &str, index: &Index, touched: &mut BTreeMap<String, bool>) -> Result<(), Error> {
+    fn expand(&mut self, path: &str, index: &Index, touched: &mut BTreeMap<String, bool>, kept: &mut Kept) {
         let full = self.root.path().join(path);
         let is_folder = full.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         let beneath = index.beneath(path);
-        if !is_folder && beneath.is_empty() && !self.folders.contains(path) {
-            return Ok(());
+        if !is_folder && beneath.is_empty() && !self.sight.folders.contains(path) {
+            return;
         }
         for file in index.range(beneath) {
             touched.entry(file.path().to_owned()).or_default();
         }
         // What was watched there may be another folder by now.
         self.unwatch_beneath(path);
-        if is_folder && !self.is_ignored(path) {
-            self.watch_beneath(path, |file| _ = touched.entry(file).or_default())?;
+        if is_folder && kept.has(self.root.path(), path) {
+            self.watch_beneath(path, |file| _ = touched.entry(file).or_default());
         }
-        Ok(())
     }
+}
 
-    fn is_ignored(&self, path: &str) -> bool {
+/// What is directly in folders and not ignored, each looked at once.
+#[derive(Default)]
+struct Kept(BTreeMap<String, BTreeSet<String>>);
+
+impl Kept {
+    /// Git does not ignore this path.
+    fn has(&mut self, top: &Path, path: &str) -> bool {
         let (folder, _) = path.rsplit_once('/').unwrap_or_default();
-        !self.kept_in(folder).contains(path)
-    }
-
-    /// Takes out what git ignores; what the index has is not ignored.
-    fn leave_out_ignored(&self, touched: &mut BTreeMap<String, bool>, index: &Index) {
-        let mut kept = BTreeMap::new();
-        touched.retain(|path, _| {
-            let (folder, _) = path.rsplit_once('/').unwrap_or_default();
-            index.get(path).is_some()
-                || kept.entry(folder.to_owned()).or_insert_with(|| self.kept_in(folder)).contains(path)
-        });
-    }
-
-    /// What is directly in a folder and not ignored: asked of the same walk that built the index, so both always agree.
-    fn kept_in(&self, folder: &str) -> BTreeSet<String> {
-        let top = self.root.path();
-        let entries = walker(&top.join(folder)).max_depth(Some(1)).build().flatten().filter(|entry| entry.depth() == 1);
-        entries.filter_map(|entry| Some(entry.path().strip_prefix(top).ok()?.to_str()?.to_owned())).collect()
+        self.0.entry(folder.to_owned()).or_insert_with(|| kept_in(top, folder).collect()).contains(path)
     }
 }
 
@@ -188,9 +218,10 @@ fn touches_of(top: &Path, event: notify::Result<Event>) -> Vec<Touch> {
             (Some(from), Some(to)) => vec![Touch::Moved(from, to)],
             (path, other) => path.into_iter().chain(other).map(Touch::Seen).collect(),
         },
-        EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)) => {
-            paths.map(Touch::Seen).collect()
-        }
+        EventKind::Create(_)
+        | EventKind::Remove(_)
+        | EventKind::Modify(ModifyKind::Name(_) | ModifyKind::Metadata(_))
+        | EventKind::Access(AccessKind::Close(AccessMode::Write)) => paths.map(Touch::Seen).collect(),
         EventKind::Modify(_) => paths.map(Touch::Written).collect(),
         _ => Vec::new(),
     }

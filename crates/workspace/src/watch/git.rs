@@ -1,12 +1,15 @@
 //! The folder of a git repository: branches, the index, and what git is doing. Never the work tree.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use notify::event::{EventKindMask, ModifyKind};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::watch;
 
 use super::Error;
+use super::sight::{Sight, Whose};
 use crate::GitDir;
 
 /// Watches a repository; ends when dropped.
@@ -16,11 +19,17 @@ pub(super) struct GitWatcher {
 
 impl GitWatcher {
     /// Begins to watch. What is received changes with every touch. Waits for the disk.
-    pub(super) fn start(git: &GitDir) -> Result<(Self, watch::Receiver<u64>), Error> {
+    pub(super) fn start(git: &GitDir, root: &Path, sight: &Arc<Sight>) -> Result<(Self, watch::Receiver<u64>), Error> {
         let (touches, received) = watch::channel(0_u64);
+        let (marks, seeing) = (sight.marks(root), sight.clone());
+        let marked = marks.clone();
         let handler = move |event: notify::Result<Event>| {
+            if seeing.saw_mark(Whose::Git, marked.as_deref(), &event) {
+                return;
+            }
             let is_touch = event.map_or(true, |event| event.need_rescan() || is_touch(&event));
             if is_touch {
+                seeing.touch_git();
                 touches.send_modify(|count| *count += 1);
             }
         };
@@ -28,15 +37,19 @@ impl GitWatcher {
             EventKindMask::CREATE | EventKindMask::REMOVE | EventKindMask::MODIFY_DATA | EventKindMask::MODIFY_NAME,
         );
         let mut watcher = RecommendedWatcher::new(handler, config)?;
+        let beneath = |folder: &Path| ["refs", "info", "reftable"].map(|name| folder.join(name));
+        let parts: BTreeSet<_> = [&git.common, &git.own].into_iter().flat_map(|folder| beneath(folder)).collect();
+        sight.begin_git([git.own.clone(), git.common.clone()].into_iter().chain(parts.clone()).collect());
         watcher.watch(&git.own, RecursiveMode::NonRecursive)?;
         if git.common != git.own {
             watcher.watch(&git.common, RecursiveMode::NonRecursive)?;
         }
         // A repository whose branches are all packed may have none of these.
-        for refs in [git.common.join("refs"), git.own.join("refs")] {
-            if refs.is_dir() {
-                watcher.watch(&refs, RecursiveMode::Recursive)?;
-            }
+        for part in parts.iter().filter(|part| part.is_dir()) {
+            watcher.watch(part, RecursiveMode::Recursive)?;
+        }
+        if marks.is_some_and(|marks| watcher.watch(&marks, RecursiveMode::NonRecursive).is_err()) {
+            sight.without_marks();
         }
         Ok((Self { _watcher: watcher }, received))
     }

@@ -1,10 +1,15 @@
 //! Nothing outside the root is reached.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
+use roost_workspace::index::scan;
 use roost_workspace::{Error, RelPath, Root};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
 
 /// A workspace `in` beside a secret, with every link that a bad repository might hold.
@@ -74,4 +79,48 @@ fn what_is_not_there_is_said_to_be_not_there() {
     assert!(matches!(root.open_file(&RelPath::parse("nothing").unwrap()), Err(Error::NotFound { .. })));
     assert!(matches!(root.open_dir(&RelPath::parse("src/main.rs").unwrap()), Err(Error::NotADirectory { .. })));
     assert!(matches!(Root::open(std::path::Path::new("/nonexistent")), Err(Error::NoRoot { .. })));
+}
+
+#[test]
+fn a_workspace_that_has_become_a_link_is_not_followed() {
+    let home = tempfile::TempDir::new().unwrap();
+    let (there, elsewhere) = (home.path().join("there"), home.path().join("elsewhere"));
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &there).unwrap();
+    let refused = roost_workspace::Root::open(&there).unwrap_err().to_string();
+    assert!(refused.contains("leads to"), "{refused}");
+    std::fs::remove_file(&there).unwrap();
+    std::fs::create_dir(&there).unwrap();
+    roost_workspace::Root::open(&there).unwrap();
+}
+
+#[test]
+fn a_folder_that_is_swapped_for_a_link_while_it_is_walked_puts_nothing_from_outside_into_the_index() {
+    let (place, root) = place();
+    let inside = place.path().join("in");
+    // Deep enough for the walk to be somewhere else while the swap happens.
+    fs::create_dir_all(inside.join("swapped/deeper")).unwrap();
+    fs::create_dir_all(place.path().join("out/deeper")).unwrap();
+    for n in 0..20 {
+        fs::write(inside.join(format!("swapped/{n}")), "").unwrap();
+        fs::write(place.path().join(format!("out/c4nary-{n}")), "").unwrap();
+        fs::write(place.path().join(format!("out/deeper/c4nary-{n}")), "").unwrap();
+    }
+    symlink("../out", inside.join("away")).unwrap();
+    let (one, other) = (inside.join("swapped"), inside.join("away"));
+    let enough = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !enough.load(Ordering::Relaxed) {
+                renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        let scans: Vec<_> = (0..300).map(|_| scan(&root)).collect();
+        enough.store(true, Ordering::Relaxed);
+        let indexes: Vec<_> = scans.into_iter().map(|scanned| scanned.unwrap().index).collect();
+        let found: BTreeSet<_> = indexes.iter().flat_map(|index| index.files()).map(|file| file.path()).collect();
+        let outside: Vec<_> = found.iter().filter(|path| path.contains("c4nary")).collect();
+        assert!(outside.is_empty(), "{outside:?}");
+        assert!(found.contains("swapped/7") && found.contains("src/main.rs"), "{found:?}");
+    });
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::SystemTime;
 
-use roost_workspace::files::{ImageType, Limits, Part, Refusal, Uploads, list, read};
+use roost_workspace::files::{Limits, Part, Refusal, Shelf, Uploads, list, read};
 use roost_workspace::{Error, RelPath, Root};
 use tempfile::TempDir;
 
@@ -86,16 +86,16 @@ fn a_folder_is_listed_by_name_with_what_is_below_it() {
 #[test]
 fn a_picture_is_taken_in_pieces_kept_out_of_git_and_removed_when_its_time_is_over() {
     let (place, root) = place();
-    let uploads = Uploads::of(root, Limits::default());
+    let uploads = Uploads::of(root, Shelf::Images, Limits::default());
     let now = SystemTime::now();
-    let mut upload = uploads.begin("one", now).unwrap();
+    let mut upload = uploads.begin("one", "a.png", now).unwrap();
     for piece in PNG.chunks(5) {
         upload.write(piece).unwrap();
     }
     let image = upload.finish().unwrap();
     assert_eq!(
-        (image.kind, image.size, image.path.as_str()),
-        (ImageType::Png, PNG.len() as u64, ".roost/images/img_one.png")
+        (image.media_type, image.size, image.path.as_str()),
+        ("image/png", PNG.len() as u64, ".roost/images/img_one.png")
     );
     assert_eq!(fs::read(place.path().join(image.path.as_str())).unwrap(), PNG);
     assert_eq!(fs::read_to_string(place.path().join(".roost/.gitignore")).unwrap(), "*\n");
@@ -109,10 +109,10 @@ fn a_picture_is_taken_in_pieces_kept_out_of_git_and_removed_when_its_time_is_ove
 fn what_is_no_picture_or_too_much_is_refused_and_leaves_nothing() {
     let (place, root) = place();
     let limits = Limits { one: 100, count: 2, all: 120, ..Limits::default() };
-    let uploads = Uploads::of(root, limits);
+    let uploads = Uploads::of(root, Shelf::Images, limits);
     let now = SystemTime::now();
     let take = |id: &str, bytes: &[u8]| {
-        let mut upload = uploads.begin(id, now)?;
+        let mut upload = uploads.begin(id, "a.png", now)?;
         upload.write(bytes)?;
         upload.finish()
     };
@@ -131,11 +131,42 @@ fn what_is_no_picture_or_too_much_is_refused_and_leaves_nothing() {
 }
 
 #[test]
+fn a_file_of_any_kind_is_taken_under_its_own_name() {
+    let (place, root) = place();
+    let uploads = Uploads::of(root, Shelf::Files, Limits::default());
+    let now = SystemTime::now();
+    let mut upload = uploads.begin("7f", "../my notes.md", now).unwrap();
+    upload.write(b"# Notes").unwrap();
+    let file = upload.finish().unwrap();
+    assert_eq!((file.name.as_str(), file.path.as_str()), ("my_notes.md", ".roost/files/7f_my_notes.md"));
+    assert_eq!(file.media_type, "text/markdown");
+    assert_eq!(fs::read(place.path().join(file.path.as_str())).unwrap(), b"# Notes");
+    assert_eq!(uploads.list(now).unwrap(), [file]);
+}
+
+#[test]
+fn those_that_come_at_the_same_time_do_not_get_more_together_than_there_is() {
+    let (_place, root) = place();
+    let limits = Limits { one: 60, count: 10, all: 100, ..Limits::default() };
+    let uploads = Uploads::of(root, Shelf::Files, limits);
+    let now = SystemTime::now();
+    let mut first = uploads.begin("a", "a", now).unwrap();
+    let mut second = uploads.begin("b", "b", now).unwrap();
+    assert!(matches!(uploads.begin("c", "c", now), Err(Refusal::Full)), "both may still need all that is left");
+    first.write(&[b'x'; 60]).unwrap();
+    assert!(matches!(second.write(&[b'x'; 41]), Err(Refusal::Full)));
+    drop(second);
+    first.finish().unwrap();
+    assert_eq!(uploads.list(now).unwrap().len(), 1);
+    uploads.begin("d", "d", now).unwrap().write(&[b'x'; 40]).unwrap();
+}
+
+#[test]
 fn pictures_never_leave_the_workspace_through_a_link() {
     let (place, root) = place();
     let outside = TempDir::new().unwrap();
     std::os::unix::fs::symlink(outside.path(), place.path().join(".roost")).unwrap();
-    let uploads = Uploads::of(root, Limits::default());
-    assert!(uploads.begin("one", SystemTime::now()).is_err());
+    let uploads = Uploads::of(root, Shelf::Images, Limits::default());
+    assert!(uploads.begin("one", "a.png", SystemTime::now()).is_err());
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }

@@ -88,6 +88,29 @@ fn a_limit_cuts_the_same_every_time_and_is_told() {
 }
 
 #[test]
+fn exactly_as_many_lines_as_are_wanted_are_told_and_whether_there_are_more() {
+    let place = Place::empty();
+    place.write("a", "hit\nhit\n");
+    place.write("b", "1\nhit\n3\nhit\n");
+    for (limit, per_file, expected, is_limited) in [
+        (10, 10, &["a:1:hit", "a:2:hit", "b-1-1", "b:2:hit", "b-3-3", "b:4:hit"][..], false),
+        (4, 10, &["a:1:hit", "a:2:hit", "b-1-1", "b:2:hit", "b-3-3", "b:4:hit"], false),
+        (3, 10, &["a:1:hit", "a:2:hit", "b-1-1", "b:2:hit", "b-3-3"], true),
+        (10, 1, &["a:1:hit", "b-1-1", "b:2:hit", "b-3-3"], true),
+    ] {
+        let query = GrepQuery { limit: (limit, per_file), context: (1, 1), ..query("hit") };
+        let (files, summary) = run(&place, &query);
+        let drawn: Vec<_> = drawn(&files).into_iter().filter(|line| line != "a-2-hit").collect();
+        assert_eq!(
+            (drawn.as_slice(), summary.is_limited),
+            (&expected.iter().map(ToString::to_string).collect::<Vec<_>>()[..], is_limited),
+            "{limit} {per_file}"
+        );
+        assert_eq!(summary.matches, files.iter().map(|file| file.matched).sum::<usize>());
+    }
+}
+
+#[test]
 fn nothing_outside_and_nothing_that_is_no_text_is_read() {
     let place = Place::empty();
     fs::write(place.outside("secret"), "hit").unwrap();

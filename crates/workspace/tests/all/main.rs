@@ -8,5 +8,6 @@ mod files;
 mod git;
 mod grep;
 mod index;
+mod kept;
 mod place;
 mod watch;

@@ -27,7 +27,7 @@ fn recorded_runs_are_understood_as_before() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces/codex-exec");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
-    assert_eq!(files.len(), 9, "the traces are missing");
+    assert_eq!(files.len(), 11, "the traces are missing");
     for path in files {
         let (mapper, drafts) = read(&path);
         let mut text = format!("thread {}\n", mapper.thread.unwrap());

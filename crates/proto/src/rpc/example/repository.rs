@@ -5,8 +5,6 @@ use serde_json::{Value, json};
 use super::things::*;
 use crate::rpc::Method;
 
-const SEARCH: &str = "0b9f2f0c-6f0e-4c3a-9a55-d7f4a6f3c001";
-
 /// The example of a method about the index.
 pub(super) fn params_and_result(method: Method) -> (Value, Value) {
     let of = json!({ "workspace_id": WORKSPACE });
@@ -82,7 +80,7 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
                     "lines": [{
                         "line": 1, "text": "# Decided", "matches": [{ "start": 2, "end": 9 }], "truncated": false,
                     }],
-                    "match_count": 1,
+                    "match_count": 1, "truncated": false,
                 }],
                 "total_matches": 1, "matched_files": 1, "searched_files": 2, "truncated": false, "elapsed_ms": 1.2,
             }),

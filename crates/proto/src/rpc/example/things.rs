@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 pub(super) const SESSION: &str = "019a8720-7a4b-7c3d-9e5f-1a2b3c4d5e6f";
+pub(super) const OTHER_SESSION: &str = "019a8721-0b5c-7d4e-8f60-2b3c4d5e6f70";
 pub(super) const WORKSPACE: &str = "5b0c7d1e-2f3a-4b4c-8d5e-6f7a8b9c0d1e";
 pub(super) const DAEMON: &str = "019a871f-0001-7a2b-8c3d-4e5f60718293";
 pub(super) const OTHER_CLIENT: &str = "019a8721-5c6d-7e8f-a0b1-c2d3e4f50617";
@@ -10,6 +11,7 @@ pub(super) const DEVICE: &str = "019a8600-1b2c-7d3e-8f4a-5b6c7d8e9f0a";
 pub(super) const TASK: &str = "task_019a87207a4c7d1e8f2a3b4c5d6e7f80";
 pub(super) const TOOL_CALL: &str = "tc_019a87207b5d7e2f903b4c5d6e7f8091";
 pub(super) const QUESTION: &str = "q_019a87207c6e7f30a14c5d6e7f8091a2";
+pub(super) const SEARCH: &str = "0b9f2f0c-6f0e-4c3a-9a55-d7f4a6f3c001";
 pub(super) const FOLDER: &str = "/home/ada/engine";
 pub(super) const PROMPT: &str = "Write down what we decided.";
 pub(super) const CURSOR: &str = "b42.7";
@@ -38,7 +40,7 @@ pub(super) fn initialized() -> Value {
         "protocolVersion": "1.0", "serverInfo": server, "server_info": server, "clientId": CLIENT,
         "capabilities": {
             "agent": { "run": true, "stop": true, "respond": true, "sessions": true, "sessionWatch": true },
-            "git": { "status": true }, "file": { "get": false }, "repository": { "index": false },
+            "git": { "status": true }, "file": { "get": true }, "repository": { "index": true },
             "notifications": ["claude_message", "claude_status", "pty_permission", "heartbeat"],
             "supportedAgents": ["demo"], "runtimeRegistry": registry(),
         },
@@ -153,7 +155,7 @@ pub(super) fn elements() -> Value {
 pub(super) fn workspace() -> Value {
     json!({
         "id": WORKSPACE, "name": "engine", "path": FOLDER, "exists": true, "auto_start": false, "created_at": ADDED,
-        "sessions": [of_workspace()], "active_session_count": 1, "has_active_session": true,
+        "sessions": [of_workspace()], "session_count": 1, "active_session_count": 1, "has_active_session": true,
         "active_session_id": SESSION, "active_agent_type": "demo", "is_git_repo": true, "git_state": "diverged",
         "git": {
             "initialized": true, "has_remotes": true, "branch": "main", "ahead": 1, "behind": 0, "staged_count": 1,

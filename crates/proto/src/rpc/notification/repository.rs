@@ -109,7 +109,7 @@ wire! {
 }
 
 wire! {
-    /// A workspace cannot be watched: what happens there is not told.
+    /// A workspace cannot be watched, or not as a whole: what happens there is told late or not at all.
     WatchFailed {
         /// Whose.
         workspace_id: String,
@@ -174,5 +174,23 @@ params! {
         /// When.
         timestamp: Timestamp,
         ;
+    }
+}
+
+wire! {
+    /// How far a search for repositories is. The first comes at once, the last with what it came to.
+    WorkspaceDiscoverProgress {
+        /// The search; with this it is cancelled.
+        discover_id: String,
+        /// Below these folders.
+        paths: Vec<String>,
+        /// Folders that were looked into so far.
+        scanned_paths: u64,
+        /// Repositories that were found so far.
+        found_count: u64,
+        /// How long it takes so far.
+        elapsed_ms: u64,
+        /// When.
+        timestamp: Timestamp,
     }
 }

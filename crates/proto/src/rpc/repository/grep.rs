@@ -73,6 +73,8 @@ wire! {
         lines: Vec<GrepLine>,
         /// Lines with a match among them.
         match_count: u64,
+        /// The file has more of them.
+        truncated: bool,
     }
 }
 

@@ -30,6 +30,26 @@ async fn the_hosts_id_is_the_agents_id_and_a_new_process_goes_on_with_it() {
 }
 
 #[tokio::test]
+async fn a_fork_has_the_hosts_id_and_the_agents_memory() {
+    let place = Place::new();
+    let mut session = place.adapter.create_session(place.open()).await.unwrap();
+    run_allowing(&mut session, "SCRIPT:text").await;
+    let native = session.native_id().unwrap();
+    let open = place.open();
+    let mut fork = place.adapter.fork_session(open.clone(), native.clone()).await.unwrap();
+    assert_eq!(fork.native_id().unwrap().as_str(), open.session_id.as_str());
+    let done = run_allowing(&mut fork, "SCRIPT:recall").await;
+    assert!(done.text().contains("RECALL saw 2 prompt(s): SCRIPT:text"), "{}", done.text());
+    let done = run_allowing(&mut session, "SCRIPT:recall").await;
+    assert!(done.text().contains("RECALL saw 2 prompt(s)"), "{}", done.text());
+    fork.close().await;
+    session.close().await;
+    let unknown = RuntimeSessionId::from("9a375446-3ac8-4433-a468-b8faf150b5ba");
+    let forked = place.adapter.fork_session(place.open(), unknown).await;
+    assert!(matches!(forked, Err(AdapterError::UnknownSession(_))));
+}
+
+#[tokio::test]
 async fn a_session_that_nobody_knows_is_unknown_and_is_made_anew_under_another_id() {
     let place = Place::new();
     for native in ["9a375446-3ac8-4433-a468-b8faf150b5ba", "no-uuid"] {

@@ -100,6 +100,23 @@ async fn a_session_that_codex_does_not_know_is_said_to_be_unknown() {
 }
 
 #[tokio::test]
+async fn a_session_of_another_folder_is_unknown_here() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    run(&mut session, "SCRIPT:text", Say::Yes).await;
+    let native = session.native_id().unwrap();
+    session.close().await;
+    let mut elsewhere = live.open();
+    elsewhere.env.cwd = live.sandbox.home().display().to_string();
+    assert_eq!(live.adapter.past_messages(&elsewhere.env, &native).await.unwrap(), None);
+    let resumed = soon("Codex says no", live.adapter.resume_session(elsewhere, native.clone())).await.map(|_| ());
+    assert!(matches!(resumed, Err(AdapterError::UnknownSession(_))), "{resumed:?}");
+    assert_eq!(live.left(), [""; 0].map(PathBuf::from));
+    let session = live.resume(&native).await.unwrap();
+    session.close().await;
+}
+
+#[tokio::test]
 async fn a_session_that_is_open_elsewhere_is_not_opened_twice() {
     let live = Live::new();
     let mut session = live.session().await;

@@ -237,6 +237,25 @@ async fn a_session_goes_on_in_a_new_process() {
 }
 
 #[tokio::test]
+async fn a_fork_is_another_thread_with_the_same_memory() {
+    let live = Live::new();
+    let mut session = live.session().await;
+    run(&mut session, "SCRIPT:text", Say::Yes).await;
+    let native = session.native_id().unwrap();
+    let mut fork = live.adapter.fork_session(live.open(), native.clone()).await.unwrap();
+    assert_ne!(fork.native_id(), Some(native));
+    for session in [&mut fork, &mut session] {
+        let (_, task) = run(session, "SCRIPT:recall", Say::Yes).await;
+        assert!(task.text().contains("2 prompt(s): SCRIPT:text"), "{}", task.text());
+    }
+    fork.close().await;
+    session.close().await;
+    let unknown = "019a0000-0000-7000-8000-000000000001".into();
+    let forked = live.adapter.fork_session(live.open(), unknown).await.map(|_| ());
+    assert!(matches!(forked, Err(roost_engine::adapter::AdapterError::UnknownSession(_))), "{forked:?}");
+}
+
+#[tokio::test]
 async fn a_conversation_with_the_bare_cli_is_found_read_and_gone_on_with() {
     let live = Live::new();
     let mut bare = live.sandbox.command(testkit::agents::Agent::Codex);

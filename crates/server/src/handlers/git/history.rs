@@ -18,6 +18,11 @@ const MAX_SKIP: u32 = 100_000;
 pub(crate) async fn log(context: &Context<'_>, params: GitLogParams) -> Result<GitLogResult, Fault> {
     let path = params.path.as_deref().filter(|path| !path.is_empty()).map(RelPath::parse).transpose();
     let rev = params.branch.as_deref().filter(|branch| !branch.is_empty()).map(Rev::parse).transpose();
+    for (field, words) in [("author", &params.author), ("since", &params.since), ("until", &params.until)] {
+        if words.as_ref().is_some_and(|words| words.contains('\0')) {
+            return Err(Fault::params(format_args!("{field} holds a NUL")).with("field", field));
+        }
+    }
     let query = LogQuery {
         limit: params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE) as usize,
         skip: params.skip.unwrap_or(0).min(MAX_SKIP) as usize,

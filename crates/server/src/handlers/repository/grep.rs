@@ -13,10 +13,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::search::milliseconds;
-use super::{size, work};
+use super::work;
 use crate::connection::{Connection, ephemeral};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
+use crate::size::size;
 
 /// Lines with a match, unless asked otherwise, and at most; and of one file.
 const LINES: u32 = 1000;
@@ -52,6 +53,8 @@ pub(crate) async fn grep(context: &Context<'_>, params: GrepParams) -> Result<Gr
     let (repository, index) = super::index(context, params.workspace_id.as_deref()).await?;
     let is_streamed = params.stream.unwrap_or_default();
     let query = query(params)?;
+    let (within, of, folder) = (repository.clone(), index.clone(), query.folder.clone());
+    work(move || super::must_be_there(&within, &of, &folder)).await??;
     let grep_id = uuid::Uuid::new_v4().to_string();
     if is_streamed {
         let connection = context.connected()?.clone();
@@ -173,5 +176,10 @@ fn shaped(file: FileMatches) -> GrepFile {
         matches: line.matches.iter().map(|span| GrepSpan { start: span.start as u64, end: span.end as u64 }).collect(),
         truncated: line.is_cut,
     };
-    GrepFile { path: file.path, match_count: file.matched as u64, lines: file.lines.into_iter().map(line).collect() }
+    GrepFile {
+        path: file.path,
+        match_count: file.matched as u64,
+        truncated: file.is_cut,
+        lines: file.lines.into_iter().map(line).collect(),
+    }
 }

@@ -60,6 +60,15 @@ impl Asked {
         Ok(Self { query, mode, offset: params.offset.unwrap_or(0) as usize, limit })
     }
 
+    /// The index that is searched. Where nobody asks for sizes the names alone must be right.
+    async fn index(&self, host: &Arc<Host>, entry: &Entry) -> Result<Arc<Index>, Fault> {
+        let filter = &self.query.filter;
+        if filter.min_size.is_some() || filter.max_size.is_some() {
+            return Ok(host.live.index(host, entry).await?.1);
+        }
+        host.live.named(host, entry).await
+    }
+
     /// The page that is asked for, and whether there is more.
     fn page(&self, index: &Index, hits: &Hits) -> (Vec<RepositoryFile>, bool) {
         let page = hits.page(index, self.offset, self.limit);
@@ -78,8 +87,9 @@ fn checked(text: String) -> Result<String, Fault> {
 }
 
 pub(crate) async fn search(context: &Context<'_>, params: SearchParams) -> Result<SearchResult, Fault> {
-    let (_, index) = super::index(context, params.workspace_id.as_deref()).await?;
+    let entry = file::named(context, params.workspace_id.as_deref())?;
     let asked = Asked::new(params)?;
+    let index = asked.index(context.host, &entry).await?;
     let cancel = CancellationToken::new();
     // Whoever is gone needs no answer.
     let _gone = cancel.clone().drop_guard();
@@ -102,9 +112,9 @@ pub(crate) async fn search(context: &Context<'_>, params: SearchParams) -> Resul
 pub(crate) async fn start(context: &Context<'_>, params: SearchParams) -> Result<SearchStarted, Fault> {
     let connection = context.connected()?;
     let entry = file::named(context, params.workspace_id.as_deref())?;
-    // A workspace that cannot be searched is told now, not later.
-    context.host.live.index(context.host, &entry).await?;
     let asked = Asked::new(params)?;
+    // A workspace that cannot be searched is told now, not later.
+    asked.index(context.host, &entry).await?;
     let search_id = uuid::Uuid::new_v4().to_string();
     let (text, typed) = watch::channel(asked.query.text.clone());
     let typing =
@@ -140,7 +150,7 @@ impl Typing {
         self.typed.mark_changed();
         while self.typed.changed().await.is_ok() {
             self.asked.query.text = self.typed.borrow_and_update().clone();
-            let Ok((_, index)) = host.live.index(&host, &self.entry).await else { return };
+            let Ok(index) = self.asked.index(&host, &self.entry).await else { return };
             let Some(message) = self.found(index).await else { continue };
             let Some(connection) = self.connection.upgrade() else { return };
             if !connection.send(message).await {

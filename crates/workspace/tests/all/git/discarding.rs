@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use roost_workspace::Error;
 use roost_workspace::git::GitKind;
 
-use super::{Repo, kind, paths};
+use super::{Repo, kind, names, paths};
 
 /// Why it was refused.
 fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
@@ -129,4 +129,50 @@ async fn changes_in_a_submodule_are_its_own_business() {
     assert_eq!(git.discard(&paths(&["."])).await.unwrap(), ["file"]);
     assert_eq!(kind(git.discard(&paths(&["module"])).await), GitKind::NoSuchPath);
     assert_eq!(repo.read("module/a"), "precious");
+}
+
+#[tokio::test]
+async fn a_discard_takes_a_name_as_it_is_written_and_nothing_that_it_could_mean() {
+    let magic = ["-rf", "--all", ":(glob)**", ":!x", "*", "[ax]", "line\nfeed", "a b", "\"", "\\"];
+    for name in magic {
+        let repo = Repo::new();
+        repo.write(name, "old\n");
+        repo.commit("a strange name");
+        for file in [name, "file", "a", "x"] {
+            repo.write(file, "precious\n");
+        }
+        assert_eq!(repo.git().discard(&paths(&[name])).await.unwrap(), [name]);
+        assert_eq!(repo.read(name), "old\n", "{name:?}");
+        repo.run(&["rm", "--quiet", "--force", "--", &format!(":(literal){name}")]);
+        repo.commit("it is gone");
+        for file in [name, "file", "a", "x"] {
+            repo.write(file, "precious\n");
+        }
+        assert_eq!(repo.git().discard(&paths(&[name])).await.unwrap(), [name]);
+        assert!(!repo.exists(name), "{name:?} was new, and named");
+        for file in ["file", "a", "x"] {
+            assert_eq!(repo.read(file), "precious\n", "{file} beside {name:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_discard_keeps_what_is_new_in_a_folder_a_repository_within_and_what_is_staged_of_a_rename() {
+    let repo = Repo::new();
+    repo.write("kept/old", "one\ntwo\nthree\n");
+    repo.commit("more");
+    repo.run(&["mv", "kept/old", "kept/new"]);
+    repo.write("kept/new", "one\ntwo\nthree\nfour\n");
+    repo.write("fresh/a", "precious");
+    repo.write("inner/b", "precious");
+    repo.run(&["-C", "inner", "init", "--quiet"]);
+    let git = repo.git();
+    for folder in ["fresh", "inner", "kept/old"] {
+        assert_eq!(kind(git.discard(&paths(&[folder])).await), GitKind::NoSuchPath, "{folder}");
+    }
+    assert_eq!(git.discard(&paths(&["kept/new"])).await.unwrap(), ["kept/new"]);
+    assert_eq!(repo.read("kept/new"), "one\ntwo\nthree\n");
+    assert_eq!(names(&git.status().await.unwrap().staged), ["R kept/new"]);
+    assert_eq!(kind(git.discard(&paths(&["."])).await), GitKind::NoSuchPath, "nothing is left that git knows");
+    assert_eq!((repo.read("fresh/a").as_str(), repo.read("inner/b").as_str()), ("precious", "precious"));
 }

@@ -1,4 +1,4 @@
-//! Pictures for prompts.
+//! Pictures and files for prompts.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,17 @@ use crate::kit::Door;
 const PICTURE: &str = "GIF89a and the rest of a small picture";
 
 async fn send(door: &Door, token: &str, field: &str, content: &str) -> (u16, Value) {
+    send_to(door, token, "/api/images", field, content).await
+}
+
+async fn send_to(door: &Door, token: &str, path: &str, field: &str, content: &str) -> (u16, Value) {
     let body = format!(
         "--edge\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"a.gif\"\r\n\
          Content-Type: image/gif\r\n\r\n{content}\r\n--edge--\r\n"
     );
     let authorization = format!("Bearer {token}");
     let headers = [("Authorization", authorization.as_str()), ("Content-Type", "multipart/form-data; boundary=edge")];
-    let (status, _, body) = door.http("POST /api/images", &headers, &body).await;
+    let (status, _, body) = door.http(&format!("POST {path}"), &headers, &body).await;
     (status, serde_json::from_str(&body).unwrap_or(Value::Null))
 }
 
@@ -78,4 +82,27 @@ async fn whoever_may_only_look_sends_no_picture() {
     let token = paired["access_token"].as_str().unwrap();
     assert_eq!(send(&door, token, "file", PICTURE).await.0, 403);
     assert_eq!(get(&door, token, "/api/images").await.0, 200);
+}
+
+#[tokio::test]
+async fn a_file_of_any_kind_is_taken_and_a_session_in_another_folder_finds_it() {
+    let door = Door::open().await;
+    let token = door.token().await;
+    let (status, taken) = send_to(&door, &token, "/api/uploads", "file", "only words").await;
+    assert_eq!((status, &taken["mime_type"], &taken["name"]), (200, &json!("text/plain"), &json!("a.gif")), "{taken}");
+    assert_eq!(std::fs::read_to_string(taken["absolute_path"].as_str().unwrap()).unwrap(), "only words");
+    let (_, listed) = get(&door, &token, "/api/uploads").await;
+    assert_eq!((&listed["count"], &listed["files"][0]["id"]), (&json!(1), &taken["id"]));
+    assert_eq!(get(&door, &token, "/api/images").await.1["count"], 0);
+    let (status, gone) = get(&door, &token, "/api/uploads?id=nothing").await;
+    assert_eq!((status, &gone["error"]), (404, &json!("file_not_found")));
+}
+
+#[tokio::test]
+async fn how_much_is_taken_is_configured() {
+    let door = Door::open_with(|settings| settings.limits.uploads.one = 20).await;
+    let token = door.token().await;
+    let (status, refused) = send(&door, &token, "file", PICTURE).await;
+    assert_eq!((status, &refused["error"]), (413, &json!("image_too_large")));
+    assert_eq!(send_to(&door, &token, "/api/uploads", "file", "only words").await.0, 200);
 }

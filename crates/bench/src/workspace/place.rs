@@ -1,0 +1,68 @@
+//! A daemon with the trees as its workspaces, and a client of it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::Outcome;
+use crate::door::client::Client;
+use crate::door::daemon::{Daemon, Home};
+use crate::figure::millis;
+
+/// A running daemon and a client of it.
+pub(super) struct Place {
+    _home: Home,
+    pub(super) daemon: Daemon,
+    pub(super) client: Client,
+}
+
+impl Place {
+    pub(super) fn start() -> Outcome<Self> {
+        let home = Home::new()?;
+        let daemon = home.start()?;
+        let client = daemon.client(&home.pair(&daemon)?)?;
+        Ok(Self { _home: home, daemon, client })
+    }
+
+    /// Adds a folder; the workspace's id.
+    pub(super) fn add(&mut self, folder: &Path) -> Outcome<String> {
+        let added = self.client.call("workspace/add", json!({ "path": folder }))?;
+        Ok(added["id"].as_str().ok_or_else(|| format!("no workspace: {added}"))?.into())
+    }
+
+    /// Forgets a workspace and what is known of it.
+    pub(super) fn remove(&mut self, id: &str) -> Outcome {
+        self.client.call("workspace/remove", json!({ "workspace_id": id })).map(drop)
+    }
+
+    /// Follows what happens in a workspace, from when this returns.
+    pub(super) fn follow(&mut self, id: &str) -> Outcome {
+        self.client.call("workspace/subscribe", json!({ "workspace_id": id })).map(drop)
+    }
+
+    /// Calls a method of a workspace: the milliseconds until its whole answer was there, and the answer.
+    pub(super) fn ask(&mut self, method: &str, id: &str, mut params: Value) -> Outcome<(f64, Value)> {
+        params["workspace_id"] = id.into();
+        let (took, answer) = self.client.timed(method, params)?;
+        Ok((millis(took), answer))
+    }
+
+    /// Milliseconds of processor time that the daemon uses in a while.
+    pub(super) fn busy(&self, over: Duration) -> Outcome<f64> {
+        let before = self.used()?;
+        std::thread::sleep(over);
+        Ok(self.used()? - before)
+    }
+
+    /// Milliseconds of processor time of all threads of the daemon so far; the ticks of `stat` would be too coarse.
+    fn used(&self) -> Outcome<f64> {
+        let mut nanoseconds = 0.0;
+        for thread in std::fs::read_dir(format!("/proc/{}/task", self.daemon.id()))? {
+            // A thread may end meanwhile.
+            let Ok(times) = std::fs::read_to_string(thread?.path().join("schedstat")) else { continue };
+            nanoseconds += times.split(' ').next().ok_or("no schedstat")?.parse::<f64>()?;
+        }
+        Ok(nanoseconds / 1e6)
+    }
+}

@@ -1,0 +1,87 @@
+//! An agent that speaks ACP and that nobody knows but `roost.toml`, as a person uses it.
+
+use serde_json::Value;
+use testkit::scripted_agent::{MODELS, MODELS_BY};
+
+use crate::contract::{play, this_binary};
+use crate::kit::{Place, answer, of_type, session_id};
+
+/// A place where the scripted agent can be used, with these lines about it and these variables.
+fn place(more: &str, env: &str) -> Place {
+    let place = Place::new();
+    let (program, args) = (this_binary(), play("scripted_agent"));
+    place.configure(&format!(
+        "[runtimes.scripted]\ncommand = {program:?}\nargs = {args:?}\n{more}\n[runtimes.scripted.env]\n{env}"
+    ));
+    place
+}
+
+fn models(by: &str, more: &str) -> Place {
+    place(more, &format!("{MODELS} = {by:?}\n"))
+}
+
+fn run(place: &Place, more: &[&str], code: i32) -> Vec<Value> {
+    let done = place.run(&[&["run", "--json"], more].concat()).ended(code);
+    done.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn failure(events: &[Value]) -> String {
+    of_type(events, "task.failed")[0]["payload"]["error"]["message"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_agent_uses_the_model_that_is_named_and_goes_on_with_it_in_a_new_process() {
+    for by in MODELS_BY {
+        let place = models(by, "");
+        let events = run(&place, &["--runtime", "scripted", "--model", "big", "model"], 0);
+        assert_eq!(answer(&events), "My model is big.", "{by}");
+        let id = session_id(&events);
+        let events = run(&place, &["--session", &id, "--model", "small", "model"], 0);
+        assert_eq!(answer(&events), "My model is small.", "{by}");
+        assert_eq!(of_type(&events, "session.updated")[0]["payload"]["model"], "small", "{by}");
+        run(&place, &["--session", &id, "--model", "big", "model"], 0);
+        place.run(&["down"]).ended(0);
+        assert_eq!(answer(&run(&place, &["--session", &id, "model"], 0)), "My model is big.", "{by}");
+    }
+}
+
+#[test]
+fn the_model_of_the_configuration_is_used_where_none_is_named() {
+    let place = models(MODELS_BY[0], "model = 'big'");
+    assert_eq!(answer(&run(&place, &["--runtime", "scripted", "model"], 0)), "My model is big.");
+}
+
+#[test]
+fn a_model_that_the_agent_does_not_have_is_refused_with_those_that_it_has() {
+    for by in MODELS_BY {
+        let why = failure(&run(&models(by, ""), &["--runtime", "scripted", "--model", "huge", "model"], 1));
+        assert!(why.contains("huge") && why.contains("small, big"), "{by}: {why}");
+    }
+}
+
+#[test]
+fn an_agent_that_offers_no_models_refuses_one_and_the_session_goes_on_without() {
+    let place = place("", "");
+    let why = failure(&run(&place, &["--runtime", "scripted", "--model", "big", "model"], 1));
+    assert!(why.contains("cannot choose a model") && why.contains("args"), "{why}");
+    let events = run(&place, &["--runtime", "scripted", "model"], 0);
+    let id = session_id(&events);
+    let refused = run(&place, &["--session", &id, "--model", "big", "model"], 1);
+    assert!(failure(&refused).contains("cannot choose a model"), "{refused:#?}");
+    assert_eq!(
+        of_type(&refused, "session.updated").iter().filter(|event| event["payload"]["model"] == "big").count(),
+        0
+    );
+    assert_eq!(answer(&run(&place, &["--session", &id, "model"], 0)), "My model is small.");
+}
+
+#[test]
+fn settings_that_the_agent_would_never_see_are_refused_with_what_to_use_instead() {
+    let place = place("", "");
+    for runtime in ["scripted", "demo"] {
+        let args = ["--runtime", runtime, "--runtime-config", r#"{"theme":"dark"}"#, "say"];
+        let why = failure(&run(&place, &args, 1));
+        assert!(why.contains("settings") && why.contains("args") && why.contains("env"), "{why}");
+    }
+    run(&place, &["--runtime", "scripted", "--runtime-config", "{}", "say"], 0);
+}

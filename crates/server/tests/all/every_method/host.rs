@@ -1,0 +1,42 @@
+//! The daemon itself, for whoever sits at the machine.
+
+use serde_json::json;
+
+use super::row::{Row, gives, refuses};
+
+pub(super) fn rows() -> Vec<Row> {
+    vec![
+        gives(
+            "pair/create",
+            json!({ "scope": "observe" }),
+            json!({
+                "ws": "~ws://127.0.0.1:", "http": "~http://127.0.0.1:", "session": "*", "repo": "repo",
+                "token": "~cdev_p_", "token_expires_at": "*", "code": "*", "page": "~/pair#",
+            }),
+        ),
+        refuses("pair/create", json!({ "scope": "god" }), "INVALID_PAYLOAD"),
+        gives(
+            "device/list",
+            json!({}),
+            json!({
+                "devices": [
+                    { "device_id": "*", "scope": "operate", "paired_at": "*", "expires_at": "*" },
+                    { "device_id": "*", "scope": "operate", "remote_addr": "127.0.0.1" },
+                ],
+            }),
+        )
+        .keeps("device", "/devices/0/device_id"),
+        gives(
+            "daemon/status",
+            json!({}),
+            json!({
+                "pid": "*", "version": "0.0.0", "address": "~127.0.0.1:", "clients": 2, "running_tasks": 0,
+                "pending": 0, "devices": 2, "auto_started": false, "log": "ok",
+            }),
+        ),
+        gives("device/revoke", json!({ "device_id": "$device" }), json!({ "success": true })),
+        refuses("device/revoke", json!({ "device_id": "$device" }), "INVALID_PAYLOAD"),
+        gives("device/list", json!({}), json!({ "devices": [{ "device_id": "*" }] })),
+        gives("daemon/stop", json!({}), json!({ "success": true })),
+    ]
+}

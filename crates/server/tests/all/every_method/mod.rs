@@ -1,0 +1,99 @@
+//! Every method of the OpenRPC document and every route that it names, called on a real server over a real repository.
+//!
+//! The tables are data: a row is one call with what it answers or why it is refused. In both, `$name` is something that an
+//! earlier row kept, `*` is anything that is there, and `~text` is a text that holds this one; of an object only the
+//! fields that are named must fit. Every answer is held against the method's own schema besides, and every refusal against
+//! the errors that the document promises.
+
+mod agent;
+mod file;
+mod git;
+mod host;
+mod lifecycle;
+mod repository;
+mod routes;
+mod row;
+mod session;
+mod workspace;
+mod world;
+
+use std::collections::BTreeSet;
+
+use roost_proto::rpc::{Method, PROTOCOL_VERSION, openrpc};
+use serde_json::Value;
+
+use row::Row;
+use world::World;
+
+/// The tables, by area.
+const AREAS: &[(&str, fn() -> Vec<Row>)] = &[
+    ("lifecycle", lifecycle::rows),
+    ("agent", agent::rows),
+    ("session", session::rows),
+    ("workspace", workspace::rows),
+    ("file", file::rows),
+    ("git", git::rows),
+    ("worktree", git::worktree_rows),
+    ("repository", repository::rows),
+    ("host", host::rows),
+    ("routes of agents", routes::of_agents),
+    ("routes of git", routes::of_git),
+    ("routes of files", routes::of_files),
+];
+
+/// Walks the table of an area on a server of its own; tells every row that does not hold.
+async fn walk(area: &str) {
+    let (_, rows) = AREAS.iter().find(|(name, _)| *name == area).unwrap();
+    let mut world = World::open().await;
+    let mut wrong = Vec::new();
+    for row in rows() {
+        if let Err(why) = world.walk(&row).await {
+            wrong.push(format!("{} {}\n    {why}", row.call, row.params));
+        }
+    }
+    assert!(wrong.is_empty(), "{} rows of {area} do not hold:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_method_and_every_route_has_a_row() {
+    let document = openrpc::document(PROTOCOL_VERSION);
+    let named = |method: &Value| {
+        let routes = method["x-routes"].as_array().unwrap().clone();
+        [method["name"].clone()].into_iter().chain(routes).collect::<Vec<_>>()
+    };
+    let methods = document["methods"].as_array().unwrap();
+    assert_eq!(methods.len(), Method::ALL.len());
+    let promised: BTreeSet<_> = methods.iter().flat_map(named).map(|name| name.as_str().unwrap().to_owned()).collect();
+    let kept: BTreeSet<_> = AREAS.iter().flat_map(|(_, rows)| rows()).map(|row| row.call.to_owned()).collect();
+    let missing: Vec<_> = promised.difference(&kept).collect();
+    assert!(missing.is_empty(), "these have no row: {missing:#?}");
+}
+
+macro_rules! walks {
+    ($($test:ident: $area:literal),* $(,)?) => {
+        $(#[tokio::test]
+        async fn $test() {
+            walk($area).await;
+        })*
+
+        #[test]
+        fn every_area_is_walked() {
+            assert_eq!(AREAS.iter().map(|(area, _)| *area).collect::<Vec<_>>(), [$($area),*]);
+        }
+    };
+}
+
+walks! {
+    the_methods_of_a_connection_answer_as_documented: "lifecycle",
+    the_methods_of_the_one_agent_answer_as_documented: "agent",
+    the_methods_of_sessions_answer_as_documented: "session",
+    the_methods_of_workspaces_answer_as_documented: "workspace",
+    the_methods_of_files_answer_as_documented: "file",
+    the_methods_of_git_answer_as_documented: "git",
+    the_methods_of_worktrees_answer_as_documented: "worktree",
+    the_methods_of_the_index_answer_as_documented: "repository",
+    the_methods_of_the_host_answer_as_documented: "host",
+    the_routes_of_agents_answer_as_documented: "routes of agents",
+    the_routes_of_git_answer_as_documented: "routes of git",
+    the_routes_of_files_answer_as_documented: "routes of files",
+}

@@ -1,0 +1,185 @@
+//! How the working copy is, kept while nothing happens that could change it.
+//!
+//! Only for a workspace that is followed: its watcher sees the files that git does not ignore and git's own folders, and
+//! [`Sight`](crate::watch::Sight) tells whether it has seen anything until now. What it cannot see is looked at (settings
+//! outside the repository) or makes an answer unfit to be kept (a repository in the repository, a tracked file in an ignored
+//! folder, a network's file system). In doubt git is asked.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use tokio::task::spawn_blocking;
+
+use crate::git::{Git, Status};
+use crate::index::Tracked;
+use crate::repository::Repository;
+use crate::watch::{Moment, Sight};
+use crate::{Error, GitDir, Root};
+
+/// How old an answer may be at most: what nobody thought of is wrong for so long only.
+const AGE: Duration = Duration::from_secs(30);
+
+/// A setting that is not older than this when git begins may have changed while it ran.
+const JUST_NOW: Duration = Duration::from_secs(1);
+
+/// File systems that other machines change without this one being told: NFS, SMB (three), FUSE, 9P, Ceph, AFS.
+const DISTANT: [u64; 8] =
+    [0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400, 0x5346_414F];
+
+/// The last answer.
+#[derive(Debug, Default)]
+pub(crate) struct Kept(Mutex<Option<Answer>>);
+
+#[derive(Clone, Debug)]
+struct Answer {
+    status: Arc<Status>,
+    moment: Moment,
+    began: SystemTime,
+    since: Instant,
+    fitness: Fitness,
+}
+
+/// Whether an answer may be given again. It is found out when it is first asked for again, since most are not.
+#[derive(Clone, Debug)]
+enum Fitness {
+    Unknown,
+    /// As long as these files outside are the same.
+    Fit(Arc<Vec<Outside>>),
+    Unfit,
+}
+
+/// A file outside the workspace that git reads, and what tells it from another state of it; none if it is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Outside(PathBuf, Option<(u64, u64, i64, i64)>);
+
+impl Outside {
+    fn at(path: PathBuf) -> Self {
+        let found = path.metadata().ok();
+        let found = found.map(|found| (found.ino(), found.size(), found.ctime(), found.ctime_nsec()));
+        Self(path, found)
+    }
+
+    fn is_older_than(&self, time: SystemTime) -> bool {
+        let time = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.1.is_none_or(|(_, _, seconds, _)| u64::try_from(seconds).unwrap_or_default() < time.as_secs())
+    }
+}
+
+impl Kept {
+    fn get(&self) -> Option<Answer> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, answer: Option<Answer>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = answer;
+    }
+}
+
+impl Repository {
+    /// How the working copy is, with lines, as [`Git::status`] tells it; at once if nothing happened since the last time.
+    pub async fn git_status(&self) -> Result<Arc<Status>, Error> {
+        if let Some(status) = self.known_status().await {
+            return Ok(status);
+        }
+        let (began, since) = (SystemTime::now(), Instant::now());
+        let moment = self.sight().moment().filter(|_| self.is_fresh());
+        let status = Arc::new(Git::new(self.root().clone()).status().await?);
+        if let Some(moment) = moment
+            // What is unfit stays so until something happens.
+            && self.kept().get().is_none_or(|last| last.moment != moment || !matches!(last.fitness, Fitness::Unfit))
+        {
+            let fitness = Fitness::Unknown;
+            self.kept().set(Some(Answer { status: status.clone(), moment, began, since, fitness }));
+        }
+        Ok(status)
+    }
+
+    /// Whether the last answer would be given again if nothing happened since.
+    pub fn keeps_status(&self) -> bool {
+        self.kept().get().is_some_and(|answer| matches!(answer.fitness, Fitness::Fit(_)))
+    }
+
+    async fn known_status(&self) -> Option<Arc<Status>> {
+        let answer = self.kept().get().filter(|answer| self.is_fresh() && answer.since.elapsed() < AGE)?;
+        let outside = match &answer.fitness {
+            Fitness::Unfit => return None,
+            Fitness::Unknown => None,
+            Fitness::Fit(outside) => Some(outside.clone()),
+        };
+        let holds = move || outside.is_none_or(|files| files.iter().all(|file| Outside::at(file.0.clone()) == *file));
+        if !self.sight().is_present(answer.moment, holds).await {
+            self.kept().set(None);
+            return None;
+        }
+        if matches!(answer.fitness, Fitness::Unknown) {
+            let fitness = self.fitness(answer.began).await;
+            let is_fit = matches!(fitness, Fitness::Fit(_));
+            self.kept().set(Some(Answer { fitness, ..answer.clone() }));
+            if !is_fit {
+                return None;
+            }
+        }
+        Some(answer.status)
+    }
+
+    async fn fitness(&self, began: SystemTime) -> Fitness {
+        let Ok(settings) = Git::new(self.root().clone()).settings().await else { return Fitness::Unfit };
+        let (root, sight) = (self.root().clone(), self.sight().clone());
+        let work = move || {
+            let outside: Vec<_> = outside(root.path(), &settings).into_iter().map(Outside::at).collect();
+            match () {
+                () if !outside.iter().all(|file| file.is_older_than(began - JUST_NOW)) => Fitness::Unknown,
+                () if is_near(&root) && is_watched(&root, &sight) => Fitness::Fit(Arc::new(outside)),
+                () => Fitness::Unfit,
+            }
+        };
+        spawn_blocking(work).await.unwrap_or(Fitness::Unfit)
+    }
+}
+
+/// The files outside the repository that git reads for a status: those that its settings come from or name, and those that
+/// it would read if they were there.
+fn outside(root: &Path, settings: &[(PathBuf, String, String)]) -> BTreeSet<PathBuf> {
+    let home = std::env::home_dir().unwrap_or_default();
+    let config = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty());
+    let config = config.map_or_else(|| home.join(".config"), PathBuf::from).join("git");
+    let mut files = BTreeSet::from([home.join(".gitconfig"), "/etc/gitconfig".into(), "/etc/gitattributes".into()]);
+    files.extend(["config", "ignore", "attributes"].map(|name| config.join(name)));
+    for (origin, key, value) in settings {
+        // The repository's own are watched.
+        files.extend(Some(origin).filter(|origin| origin.is_absolute()).cloned());
+        if key == "core.excludesfile" || key == "core.attributesfile" {
+            files.insert(value.strip_prefix("~/").map_or_else(|| root.join(value), |rest| home.join(rest)));
+        }
+    }
+    files
+}
+
+/// Every change of its files is told by this machine's system.
+fn is_near(root: &Root) -> bool {
+    rustix::fs::statfs(root.path()).is_ok_and(|system| !DISTANT.contains(&(system.f_type as u64 & 0xFFFF_FFFF)))
+}
+
+/// Everything of the repository is watched: no folder of a tracked file is ignored, and no repository lies in it.
+fn is_watched(root: &Root, sight: &Sight) -> bool {
+    let Some(Ok(tracked)) = GitDir::of(root.path()).map(|git| Tracked::read(&git)) else { return false };
+    if !sight.is_whole() || !tracked.is_named() {
+        return false;
+    }
+    let watched = sight.watched();
+    let parent = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+    let is_seen = |folder: &str| {
+        let mut folder = folder.to_owned();
+        // What is gone is seen when it comes back, by whoever watches the folder that it was in.
+        while !folder.is_empty() && !watched.contains(&folder) && !root.path().join(&folder).exists() {
+            folder = parent(&folder);
+        }
+        watched.contains(&folder)
+    };
+    let folders: BTreeSet<_> = tracked.paths().into_iter().map(parent).collect();
+    let holds_repository = |folder: &String| !folder.is_empty() && root.path().join(folder).join(".git").exists();
+    folders.iter().all(|folder| is_seen(folder)) && !watched.iter().any(holds_repository)
+}
