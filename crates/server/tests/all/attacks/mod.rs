@@ -80,7 +80,7 @@ async fn every_attack_on_every_parameter_is_refused_with_its_code_or_does_no_har
 async fn no_odd_repository_breaks_a_method_or_is_answered_without_a_reason() {
     let kinds = odd::kinds();
     let mut rows = BTreeMap::<&str, Vec<String>>::new();
-    for (_, make) in &kinds {
+    for &(_, make) in &kinds {
         let mut place = Place::new().await;
         let id = place.workspace(make).await;
         for method in odd::methods() {

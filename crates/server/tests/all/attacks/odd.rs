@@ -27,8 +27,11 @@ fn usual(folder: &Path) {
     fs::write(folder.join("file"), "two\n").unwrap();
 }
 
-/// Every kind, with how it is made in an empty folder.
-pub(super) fn kinds() -> Vec<(&'static str, fn(&Path))> {
+/// How something odd is made in an empty folder.
+pub(super) type Make = fn(&Path);
+
+/// Every kind, with how it is made.
+pub(super) fn kinds() -> Vec<(&'static str, Make)> {
     vec![
         ("no repository", |_| {}),
         ("folder is gone", |folder| fs::remove_dir(folder).unwrap()),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use testkit::soon;
 use tokio::task::JoinSet;
 
+use super::odd::Make;
 use crate::kit::{Client, Door};
 use crate::player::play;
 use crate::stage::unlimited;
@@ -61,7 +62,7 @@ impl Place {
     }
 
     /// A workspace beside the first, made like this.
-    pub(super) async fn workspace(&mut self, make: &fn(&Path)) -> String {
+    pub(super) async fn workspace(&mut self, make: Make) -> String {
         let add = json!({ "path": self.home.join("odd"), "create_if_missing": true });
         let added = self.client.call("workspace/add", add).await.unwrap();
         self.remake(make);
@@ -69,7 +70,7 @@ impl Place {
     }
 
     /// The workspace beside the first, made anew.
-    pub(super) fn remake(&self, make: &fn(&Path)) {
+    pub(super) fn remake(&self, make: Make) {
         for folder in ["odd", "full"].map(|folder| self.home.join(folder)).iter().filter(|folder| folder.exists()) {
             fs::remove_dir_all(folder).unwrap();
         }

@@ -25,8 +25,11 @@ use serde_json::Value;
 use row::Row;
 use world::World;
 
+/// A table.
+type Rows = fn() -> Vec<Row>;
+
 /// The tables, by area.
-const AREAS: &[(&str, fn() -> Vec<Row>)] = &[
+const AREAS: &[(&str, Rows)] = &[
     ("lifecycle", lifecycle::rows),
     ("agent", agent::rows),
     ("session", session::rows),
