@@ -32,6 +32,7 @@ mod trace_tests;
 mod turn;
 mod wire;
 
+use std::path::Path;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -40,9 +41,8 @@ use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdap
 use roost_process::{Holder, RunId};
 use roost_proto::ids::RuntimeSessionId;
 use roost_proto::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
-use tokio::sync::OnceCell;
 
-use crate::asking;
+use crate::asking::Versions;
 
 pub(crate) use connection::{Parts, REASON_META};
 pub use launch::AgentCommand;
@@ -62,7 +62,7 @@ pub struct AcpAdapter {
     observed: Observed,
     preset: Option<&'static Preset>,
     /// What it printed when it was asked; one that did not answer is asked again.
-    version: OnceCell<String>,
+    versions: Versions,
     mcp: bool,
     images: bool,
 }
@@ -71,8 +71,8 @@ impl AcpAdapter {
     /// An agent of this name, started by this command.
     pub fn new(name: RuntimeName, display_name: impl Into<String>, command: AgentCommand, holder: Arc<Holder>) -> Self {
         let (display_name, about, observed) = (display_name.into(), About::default(), Observed::ALL);
-        let version = OnceCell::new();
-        Self { name, display_name, command, holder, about, observed, preset: None, version, mcp: true, images: true }
+        let versions = Versions::default();
+        Self { name, display_name, command, holder, about, observed, preset: None, versions, mcp: true, images: true }
     }
 
     /// An agent that does what this preset says, whatever command starts it.
@@ -111,7 +111,7 @@ impl AcpAdapter {
     }
 
     /// The version that the agent told when it introduced itself, else the one that it prints.
-    async fn told_version(&self, env: &RuntimeEnv) -> Option<String> {
+    async fn told_version(&self, program: &Path, env: &RuntimeEnv) -> Option<String> {
         let told = {
             let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
             about.as_ref().and_then(|about| Some(about.agent_info.as_ref()?.version.clone()))
@@ -123,9 +123,7 @@ impl AcpAdapter {
         if command.args.iter().take(preset.args.len()).eq(preset.args) {
             command.args.drain(..preset.args.len());
         }
-        let environment = environment(&self.command, env);
-        let asked = async || asking::version(&self.holder, &command, environment).await.ok_or(());
-        self.version.get_or_try_init(asked).await.ok().cloned()
+        self.versions.of(program, &self.holder, &command, environment(&self.command, env)).await
     }
 
     fn cannot_resume(&self) -> bool {
@@ -165,7 +163,7 @@ impl RuntimeAdapter for AcpAdapter {
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
         let path = environment(&self.command, env).get("PATH").map(|path| path.to_string_lossy().into_owned());
         match roost_process::find_program(&self.command.program, path.as_deref()).await {
-            Ok(_) => Availability::Installed { version: self.told_version(env).await },
+            Ok(program) => Availability::Installed { version: self.told_version(&program, env).await },
             Err(error) => {
                 let install = self.preset.map(|preset| format!("; to install it: {}", preset.install));
                 Availability::Missing { reason: format!("{error}{}", install.unwrap_or_default()) }

@@ -4,8 +4,6 @@ mod refused;
 mod slow;
 mod worktrees;
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
 use crate::kit::{Client, Door};

@@ -141,7 +141,9 @@ impl Git {
             return Err(output.failure("diff"));
         }
         let text = String::from_utf8_lossy(&output.answer);
-        let mut found: Vec<_> = patch::split(&text).into_iter().map(|part| shown(&part, side, limits)).collect();
+        // A file that was touched and not changed has its name and nothing else.
+        let parts = patch::split(&text).into_iter().filter(|part| part.text.lines().nth(1).is_some());
+        let mut found: Vec<_> = parts.map(|part| shown(&part, side, limits)).collect();
         if output.cut
             && let Some(last) = found.last_mut()
         {

@@ -42,7 +42,6 @@ const SETTINGS: &[&str] = &[
     "diff.submodule=short",
     "diff.relative=false",
     "diff.suppressBlankEmpty=false",
-    "diff.autoRefreshIndex=true",
     "merge.verbosity=2",
 ];
 
@@ -209,7 +208,7 @@ impl Git {
         if call.class == Class::Read {
             // A look never writes, and never starts a program that the repository names.
             command.env("GIT_OPTIONAL_LOCKS", "0").args(["-c", "core.fsmonitor=false"]);
-            // A diff that finds a file touched but not changed would write that down.
+            // A diff that finds a file touched and not changed would write that down, optional or not.
             command.args(["-c", "diff.autoRefreshIndex=false"]);
         }
         if call.literal {

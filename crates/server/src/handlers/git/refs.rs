@@ -136,18 +136,22 @@ pub(crate) async fn add_remote(context: &Context<'_>, params: GitRemoteAddParams
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let work = async |git: Git| git.add_remote(&name, &params.url).await;
     let message = format!("{name} is added");
-    let mut added =
-        repository.change("remote/add", work, |_, completed| completed.message = Some(message.clone())).await?;
+    let told = |_: &RemoteInfo, completed: &mut GitOperationCompletedPayload| completed.message = Some(message.clone());
+    let mut added = repository.change("remote/add", work, told).await?;
     // What is added stays added, whatever becomes of the fetch.
-    let (fetched_branches, fetch_error) = match params.fetch {
-        Some(true) => match super::sync::fetch_as(&repository, &name, false).await {
-            Ok(fetched) => (Some(fetched.new), None),
-            Err(fault) => (None, Some(fault.message)),
-        },
-        _ => (None, None),
+    let fetched = match params.fetch {
+        Some(true) => Some(super::sync::fetch_as(&repository, &name, false).await),
+        _ => None,
     };
-    let short = |branch: &String| branch.strip_prefix(name.as_str())?.strip_prefix('/').map(str::to_owned);
-    added.branches.extend(fetched_branches.iter().flatten().filter_map(short));
+    if let Some(Ok(_)) = fetched {
+        let all = repository.git.remotes().await.map_err(fault::workspace)?;
+        added = all.into_iter().find(|remote| remote.name == added.name).unwrap_or(added);
+    }
+    let (fetched_branches, fetch_error) = match fetched {
+        Some(Ok(_)) => (Some(added.branches.clone()), None),
+        Some(Err(fault)) => (None, Some(fault.message)),
+        None => (None, None),
+    };
     Ok(GitRemoteAddResult { success: true, message, remote: remote(added), fetched_branches, fetch_error })
 }
 

@@ -125,7 +125,7 @@ async fn a_remote_that_is_added_and_fetched_tells_its_progress_and_branches() {
     let _terminal = terminal.with_remote();
     let add = json!({ "workspace_id": id, "name": "other", "url": "../remote", "fetch": true });
     let added = door.local().await.call("git/remote/add", add).await.unwrap();
-    assert_eq!((&added["fetched_branches"], &added["fetch_error"]), (&json!(["other/main"]), &Value::Null));
+    assert_eq!((&added["fetched_branches"], &added["fetch_error"]), (&json!(["main"]), &Value::Null));
     assert_eq!(added["remote"]["tracking_branches"], json!(["main"]));
     assert_eq!(completed(&mut client, "fetch").await["success"], true);
 }
