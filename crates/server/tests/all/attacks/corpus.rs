@@ -113,7 +113,7 @@ pub(super) fn params(method: Method, param: &str, attack: &str) -> Value {
         Method::SessionSend => json!({ "workspace_id": "$workspace", "prompt": "hello" }),
         Method::AgentRun => json!({ "prompt": "hello" }),
         Method::GitUpstreamSet => json!({ "branch": "main", "upstream": "origin/main" }),
-        Method::GitRemoteAdd => json!({ "name": "copy", "url": "../remote", "fetch": true }),
+        Method::GitRemoteAdd => json!({ "name": "copy", "url": "https://127.0.0.1:1/x", "fetch": true }),
         Method::WorktreeAdd => json!({ "name": "aside" }),
         _ => json!({}),
     };
