@@ -173,7 +173,7 @@ fn syncing() -> Vec<Row> {
         refuses("POST /api/git/branch/delete", json!({ "branch": "topic" }), "GIT_ERROR"),
         gives(
             "POST /api/git/remote/add",
-            json!({ "name": "copy", "url": "https://example.org/x" }),
+            json!({ "name": "copy", "url": "https://127.0.0.1:1/x" }),
             json!({ "success": true }),
         ),
         gives("GET /api/git/remote/list", json!({}), json!({ "remotes": [{ "name": "copy" }, { "name": "origin" }] })),
