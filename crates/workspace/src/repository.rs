@@ -109,20 +109,13 @@ impl Repository {
         self.brought_up_to_date(Self::refresh).await
     }
 
-    /// The index with the right names; sizes and times may still be those that git remembers.
+    /// The index with the right names; sizes and times may be those that git remembers, until somebody follows it or asks
+    /// for the current one.
     pub async fn named(self: &Arc<Self>) -> Result<Arc<Index>, Error> {
         if self.has_names() {
             return Ok(self.index());
         }
-        let this = self.clone();
-        let find = move |repository: &Self| {
-            if repository.refresh_names()? {
-                // It is owned by the pool of threads, which waits for it at the end.
-                spawn_blocking(move || this.refresh());
-            }
-            Ok(())
-        };
-        self.brought_up_to_date(find).await
+        self.brought_up_to_date(Self::refresh_names).await
     }
 
     async fn brought_up_to_date(
@@ -241,14 +234,10 @@ impl Repository {
         Ok(())
     }
 
-    /// Finds the names if they are not known; tells whether they were not.
-    fn refresh_names(&self) -> Result<bool, Error> {
+    /// Finds the names if they are not known.
+    fn refresh_names(&self) -> Result<(), Error> {
         let _one = self.scanning.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_known = self.is_good() || self.has_names();
-        if !is_known {
-            self.find()?;
-        }
-        Ok(!is_known)
+        if self.is_good() || self.has_names() { Ok(()) } else { self.find().map(drop) }
     }
 
     /// Takes the index of the last run; tells whether there was one.

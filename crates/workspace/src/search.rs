@@ -14,11 +14,15 @@ pub use session::SearchSession;
 /// Files that one thread matches before it takes the next ones.
 const PIECE: usize = 4096;
 
-/// What a match in the name itself is worth more than one across the path.
+/// What a match in the name itself is worth more than one across the path, where the text is taken as it is.
 const IN_NAME: u32 = 40;
 
 /// What the whole name is worth more.
 const WHOLE_NAME: u32 = 400;
+
+/// What each word is worth more that is a folder's whole name, or a file's without its extension: who types `storage
+/// snapshot` means `storage/src/snapshot.rs` rather than `storage_snapshots.rs`.
+const WHOLE_PART: u32 = 8;
 
 /// How names are compared. A query without capitals fits both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -187,11 +191,7 @@ impl<'a> Scorer<'a> {
 
     fn score(&mut self, path: &str, name: &str) -> Option<u32> {
         let (score, in_name) = match self.query.mode {
-            Mode::Fuzzy => {
-                let in_path = self.fuzzy_score(path)?;
-                let in_name = self.fuzzy_score(name);
-                (in_path + in_name.map_or(0, |score| score / 2), in_name.is_some())
-            }
+            Mode::Fuzzy => (self.fuzzy_score(path)? + WHOLE_PART * self.whole_parts(path), false),
             Mode::Exact | Mode::Prefix => {
                 let in_name = self.fits(name);
                 (1, (in_name || self.fits(path)).then_some(in_name)?)
@@ -202,8 +202,22 @@ impl<'a> Scorer<'a> {
             }
         };
         let text = self.text;
-        let is_whole = in_name && !text.is_empty() && self.cased(name) == text;
+        let is_whole = self.query.mode != Mode::Extension && !text.is_empty() && self.cased(name) == text;
         Some(score + if in_name { IN_NAME } else { 0 } + if is_whole { WHOLE_NAME } else { 0 })
+    }
+
+    /// How many words of the query are a part of the path, without what follows its first dot.
+    fn whole_parts(&self, path: &str) -> u32 {
+        let is_same =
+            |part: &str, word: &str| part == word || (!self.is_case_sensitive && part.eq_ignore_ascii_case(word));
+        let is_part = |word: &&str| {
+            path.split('/').any(|part| {
+                let stem = part.trim_start_matches('.').split('.').next().unwrap_or_default();
+                is_same(part, word) || is_same(stem, word)
+            })
+        };
+        let words = self.text.split([' ', '/']).filter(|word| !word.is_empty());
+        words.filter(is_part).count() as u32
     }
 
     fn fuzzy_score(&mut self, text: &str) -> Option<u32> {
@@ -255,7 +269,8 @@ mod tests {
             "src/sources/kafka.rs",
             "tests/Lib.rs",
         ]);
-        let cases: [(Mode, &str, &[&str]); 11] = [
+        let cases: [(Mode, &str, &[&str]); 12] = [
+            (Mode::Fuzzy, "kafka sink", &["src/kafka/sink.rs", "src/sinks/kafka/config.rs"]),
             (Mode::Fuzzy, "srckafka", &["src/kafka/sink.rs", "src/sources/kafka.rs", "src/sinks/kafka/config.rs"]),
             (Mode::Fuzzy, "kafka.rs", &["src/sources/kafka.rs", "src/kafka/sink.rs", "src/sinks/kafka/config.rs"]),
             (Mode::Fuzzy, "conf kafka", &["src/sinks/kafka/config.rs"]),

@@ -207,9 +207,9 @@ impl Git {
             .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         if call.class == Class::Read {
             // A look never writes, and never starts a program that the repository names.
-            command.env("GIT_OPTIONAL_LOCKS", "0").args(["-c", "core.fsmonitor=false"]);
-            // A diff that finds a file touched and not changed would write that down, optional or not.
-            command.args(["-c", "diff.autoRefreshIndex=false"]);
+            // A diff would write the index for itself, whatever is said of locks.
+            let settings = ["-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=false"];
+            command.env("GIT_OPTIONAL_LOCKS", "0").args(settings);
         }
         if call.literal {
             command.arg("--literal-pathspecs");
