@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::run::Git;
-use super::{Branch, GitKind, Remote};
+use super::{Branch, GitKind, Remote, read};
 use crate::Error;
 
 /// A branch.
@@ -45,6 +45,16 @@ pub struct Switched {
 impl Git {
     /// All branches.
     pub async fn branches(&self) -> Result<Branches, Error> {
+        let root = self.root().clone();
+        let found = tokio::task::spawn_blocking(move || read::branches(&root)).await;
+        match found.ok().flatten() {
+            Some(found) => Ok(found),
+            None => self.branches_by_git().await,
+        }
+    }
+
+    /// What git says of them: of every repository, but only after it was started.
+    async fn branches_by_git(&self) -> Result<Branches, Error> {
         let format = "--format=%(refname)%00%(HEAD)%00%(upstream:short)%00%(upstream:track,nobracket)%00%(symref)%00%(objectname)";
         let call = Call::read("branches").args(["for-each-ref", format, "refs/heads", "refs/remotes"]);
         let (answer, current, ()) =

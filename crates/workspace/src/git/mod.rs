@@ -1,7 +1,12 @@
 //! git, as the user has it: one handle per repository, one file per thing that is done with it.
 //!
 //! Decisions that matter:
-//! - Everything goes through the user's own `git`, so that hooks, credentials, signing and every repository format work.
+//! - What writes goes through the user's own `git`, so that hooks, credentials, signing and every repository format work.
+//! - What only reads is read by gix where that is at least as fast and says the same: branches (82 refs, 2,000 commits:
+//!   0.9 ms against 2.9 ms for git and its start). Where a repository is unusual git is asked all the same.
+//!   Not so the log: gix takes 1.5 ms against 2.4 ms for 50 commits, but knows nothing of a path's history, of dates in
+//!   words and of an author's name, and counts all commits no faster (18 ms against 15 ms). Nor the status: 13,000 files
+//!   take 54 ms against 50 ms, 100 changes 46 ms against 44 ms, and one call of git brings its headers along.
 //! - A repository is looked for in the workspace's folder alone, never above it: what lies outside is nobody's business.
 //! - What a client names is a [`RelPath`](crate::RelPath), a [`Branch`], a [`Remote`] or a [`Rev`]; none of them can be
 //!   taken for an option, and paths are literal (no `*`, no `:(magic)`).
@@ -17,6 +22,7 @@ mod init;
 mod log;
 mod patch;
 mod progress;
+mod read;
 mod refs;
 mod remotes;
 mod run;

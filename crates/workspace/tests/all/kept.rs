@@ -115,7 +115,7 @@ async fn what_is_not_wholly_watched_is_asked_of_git_every_time() {
         place.write("ignored/file", "1");
         place.git(&["add", "-f", "ignored/file"]);
     };
-    let cases: [(&dyn Fn(&Place), &str); 2] = [(&nested, "folder/inner/.git/x"), (&hidden, "ignored/file")];
+    let cases = [(&nested as &dyn Fn(&Place), "folder/inner/.git/x"), (&hidden, "ignored/file")];
     for (make, touched) in cases {
         let place = place();
         make(&place);

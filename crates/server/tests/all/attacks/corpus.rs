@@ -114,7 +114,7 @@ pub(super) fn params(method: Method, param: &str, attack: &str) -> Value {
         Method::SessionFork => json!({ "session_id": "none" }),
         Method::AgentRun => json!({ "prompt": "hello" }),
         Method::GitUpstreamSet => json!({ "branch": "main", "upstream": "origin/main" }),
-        Method::GitRemoteAdd => json!({ "name": "copy", "url": "../remote", "fetch": true }),
+        Method::GitRemoteAdd => json!({ "name": "copy", "url": "https://127.0.0.1:1/x", "fetch": true }),
         Method::WorktreeAdd => json!({ "name": "aside" }),
         _ => json!({}),
     };

@@ -90,7 +90,7 @@ pub(super) fn params(method: Method, workspace: &str) -> Value {
         Method::GitCheckout | Method::GitMerge => json!({ "branch": "main" }),
         Method::GitBranchDelete => json!({ "branch": "gone" }),
         Method::GitUpstreamSet => json!({ "branch": "main", "upstream": "origin/main" }),
-        Method::GitRemoteAdd => json!({ "name": "copy", "url": "../nowhere" }),
+        Method::GitRemoteAdd => json!({ "name": "copy", "url": "https://127.0.0.1:1/nowhere" }),
         Method::GitRemoteRemove => json!({ "name": "copy" }),
         Method::WorktreeAdd
         | Method::WorktreeRemove

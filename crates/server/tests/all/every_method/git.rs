@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use super::row::{Row, gives, refuses};
 use crate::terminal::Terminal;
 
+/// A repository that nobody answers for.
+const AWAY: &str = "https://127.0.0.1:1/x";
+
 pub(super) fn rows() -> Vec<Row> {
     let mut rows = changing();
     rows.extend(syncing());
@@ -156,7 +159,7 @@ fn syncing() -> Vec<Row> {
             json!({}),
             json!({ "success": true, "commits_pulled": 1, "files_changed": 0, "conflicted_files": [] }),
         ),
-        gives("git/cancel", json!({}), json!({ "success": false, "message": "Nothing runs that takes long" })),
+        gives("git/cancel", json!({}), json!({ "success": false, "message": "Nothing runs" })),
     ]
 }
 
@@ -275,19 +278,20 @@ fn merging() -> Vec<Row> {
 }
 
 fn remotes() -> Vec<Row> {
-    let copy = json!({ "name": "copy", "fetch_url": "../remote", "push_url": "../remote", "provider": "custom" });
+    let copy = json!({ "name": "copy", "fetch_url": AWAY, "push_url": AWAY, "provider": "custom" });
     vec![
         gives(
             "git/remote/add",
-            json!({ "name": "copy", "url": "../remote", "fetch": true }),
-            json!({ "success": true, "message": "*", "remote": copy, "fetched_branches": ["main"] }),
+            json!({ "name": "copy", "url": AWAY, "fetch": true }),
+            json!({ "success": true, "message": "~copy", "remote": copy, "fetch_error": "*" }),
         ),
-        refuses("git/remote/add", json!({ "name": "copy", "url": "../remote" }), "GIT_ERROR"),
+        refuses("git/remote/add", json!({ "name": "copy", "url": AWAY }), "GIT_ERROR"),
+        refuses("git/remote/add", json!({ "name": "near", "url": "../remote" }), "FORBIDDEN"),
         refuses("git/remote/add", json!({ "name": "x", "url": "ext::sh -c id" }), "INVALID_PAYLOAD"),
         gives(
             "git/remote/list",
             json!({}),
-            json!({ "remotes": [{ "name": "copy", "tracking_branches": ["main"] }, { "name": "origin" }] }),
+            json!({ "remotes": [{ "name": "copy", "tracking_branches": [] }, { "name": "origin" }] }),
         ),
         gives("git/remote/remove", json!({ "name": "copy" }), json!({ "success": true, "message": "~copy" })),
         refuses("git/remote/remove", json!({ "name": "copy" }), "GIT_ERROR"),

@@ -1,8 +1,41 @@
 //! Status, diff, log, branches: what is seen.
 
-use roost_workspace::git::{DiffLimits, GitState, LogQuery, RefType, Rev, Side};
+use roost_workspace::git::{BranchInfo, DiffLimits, GitState, LogQuery, RefType, Rev, Side};
 
 use super::{Repo, names, path};
+
+#[tokio::test]
+async fn branches_are_told_without_git_as_git_would_tell_them() {
+    let repo = Repo::new().with_remote();
+    repo.run(&["remote", "set-head", "origin", "main"]);
+    for name in ["a/b", "gone", "packed"] {
+        repo.run(&["push", "--quiet", "origin", &format!("main:{name}")]);
+        repo.run(&["branch", "--quiet", "--track", name, &format!("origin/{name}")]);
+    }
+    repo.run(&["pack-refs", "--all"]);
+    repo.run(&["update-ref", "-d", "refs/remotes/origin/gone"]);
+    repo.run(&["branch", "--quiet", "--track", "follows-main", "main"]);
+    repo.write("file", "ahead");
+    repo.commit("ahead");
+    repo.run(&["update-ref", "refs/remotes/origin/a/b", "main"]);
+    let format = "--format=%(refname:lstrip=2)|%(objectname)|%(upstream:short)|%(upstream:track,nobracket)|%(symref)";
+    let expected = repo.run(&["for-each-ref", format, "refs/heads", "refs/remotes"]);
+    let no_git = repo.git().with_environment(vec![("PATH".into(), "/nowhere".into())]);
+    let found = no_git.branches().await.unwrap();
+    assert_eq!(found.current.as_deref(), Some("main"));
+    let line = |branch: &BranchInfo| {
+        let track = match (branch.ahead, branch.behind) {
+            _ if branch.name == "gone" => "gone".to_owned(),
+            (0, 0) => String::new(),
+            (ahead, 0) => format!("ahead {ahead}"),
+            (0, behind) => format!("behind {behind}"),
+            (ahead, behind) => format!("ahead {ahead}, behind {behind}"),
+        };
+        format!("{}|{}|{}|{track}|", branch.name, branch.sha, branch.upstream.as_deref().unwrap_or_default())
+    };
+    let expected: Vec<_> = expected.lines().filter(|line| line.ends_with('|')).collect();
+    assert_eq!(found.all.iter().map(line).collect::<Vec<_>>(), expected);
+}
 
 #[tokio::test]
 async fn a_status_tells_every_side_with_its_lines() {
