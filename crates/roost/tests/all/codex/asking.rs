@@ -56,7 +56,7 @@ async fn a_tool_server_asks_its_user_with_a_form() {
     assert!(completed(&end), "{end:?}");
     let asked: Vec<_> = task.facts().filter_map(question).collect();
     let [asked] = asked.as_slice() else { panic!("{:#?}", task.seen) };
-    assert_eq!((asked.message.as_str(), asked.fields.len()), ("Which size?", 1), "{asked:?}");
+    assert_eq!((asked.message.as_str(), asked.fields.len()), ("probe: Which size?", 1), "{asked:?}");
     assert!(task.text().contains("large"), "{}", task.text());
     session.close().await;
 }
