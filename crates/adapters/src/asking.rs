@@ -14,9 +14,12 @@ use crate::heads::Stamp;
 /// How long the answer may take; Node and wrappers start slowly.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// A program, and what it is started with.
+type Program = (PathBuf, Vec<OsString>);
+
 /// The versions that programs have told. One is asked again when its file is another, and when it did not tell.
 #[derive(Default)]
-pub(crate) struct Versions(Mutex<HashMap<(PathBuf, Vec<OsString>), (Stamp, String)>>);
+pub(crate) struct Versions(Mutex<HashMap<Program, (Stamp, String)>>);
 
 impl Versions {
     /// The version of the command, whose program was found here.
