@@ -43,7 +43,7 @@ fn question(fact: &Fact) -> Option<QuestionAskedPayload> {
 async fn a_tool_server_asks_its_user_with_a_form() {
     let live = Live::new();
     let mut open = live.open();
-    let command = program("node").into();
+    let command = program("node");
     let transport =
         McpServerTransport::Stdio { command, args: vec!["-e".into(), SHOP.into()], env: Default::default() };
     open.mcp_servers = vec![McpServer { name: "probe".into(), transport }];
