@@ -14,21 +14,12 @@ use crate::heads::Stamp;
 /// How long the answer may take; Node and wrappers start slowly.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-<<<<<<< HEAD
 /// A program, and what it is started with.
 type Program = (PathBuf, Vec<OsString>);
 
 /// The versions that programs have told. One is asked again when its file is another, and when it did not tell.
 #[derive(Default)]
 pub(crate) struct Versions(Mutex<HashMap<Program, (Stamp, String)>>);
-=======
-/// A program, and the arguments that it is asked with.
-type Asked = (PathBuf, Vec<OsString>);
-
-/// The versions that programs have told. One is asked again when its file is another, and when it did not tell.
-#[derive(Default)]
-pub(crate) struct Versions(Mutex<HashMap<Asked, (Stamp, String)>>);
->>>>>>> fivea
 
 impl Versions {
     /// The version of the command, whose program was found here.
