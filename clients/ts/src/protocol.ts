@@ -1330,15 +1330,19 @@ export interface FileListParams {
   path?: string;
   /** Whose; the first workspace if absent. */
   workspace_id?: string;
+  /** How many at most; as many as fit into an answer if absent. */
+  limit?: number;
+  /** How many are passed over. */
+  offset?: number;
 }
 
 /** What lies in a folder, folders first. */
 export interface FileListResult {
   /** Where it is. */
   path: string;
-  /** What lies there. */
+  /** What lies there, or a part of it. */
   entries: FileListEntry[];
-  /** How much that is. */
+  /** How much lies there in all. */
   total_count: number;
 }
 

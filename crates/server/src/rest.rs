@@ -112,7 +112,7 @@ fn from_query(pairs: Vec<(String, String)>) -> Map<String, Value> {
     let value = |text: String| match text.as_str() {
         "true" => json!(true),
         "false" => json!(false),
-        _ => text.parse::<u32>().map_or(json!(text), |number| json!(number)),
+        _ => text.parse::<u64>().map_or(json!(text), |number| json!(number)),
     };
     // An id is text even where it is all digits.
     let is_text = |name: &str| {

@@ -12,6 +12,17 @@ pub(crate) fn size(value: &impl Serialize) -> usize {
     count.0
 }
 
+/// As many as fit into so many bytes of JSON.
+pub(crate) fn fitting<T: Serialize>(items: impl Iterator<Item = T>, mut room: usize) -> Vec<T> {
+    let fits = |item: &T| {
+        let size = size(item) + 1;
+        let fits = size <= room;
+        room = room.saturating_sub(size);
+        fits
+    };
+    items.take_while(fits).collect()
+}
+
 struct Count(usize);
 
 impl io::Write for Count {

@@ -62,6 +62,10 @@ params! {
         path: String,
         /// Whose; the first workspace if absent.
         workspace_id: String,
+        /// How many at most; as many as fit into an answer if absent.
+        limit: u32,
+        /// How many are passed over.
+        offset: u32,
     }
 }
 
@@ -100,9 +104,9 @@ wire! {
     FileListResult {
         /// Where it is.
         path: String,
-        /// What lies there.
+        /// What lies there, or a part of it.
         entries: Vec<FileListEntry>,
-        /// How much that is.
+        /// How much lies there in all.
         total_count: u64,
     }
 }

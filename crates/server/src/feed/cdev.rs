@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use roost_log::{Batch, Cursor, Filter, Follower, StreamId};
+use roost_proto::approval::Pending;
 use roost_proto::cdev::notify::{self, Audience, Naming};
 use roost_proto::event::NormalizedEventType as Type;
 use roost_proto::ids::SessionId;
@@ -130,7 +131,10 @@ impl Work {
 
     async fn obey(&self, command: Command, at: Cursor) -> Result<(), Gone> {
         let (session, workspace, after, done) = match command {
-            Command::Remind { session } => return self.remind(&session).await,
+            Command::Remind { session } => {
+                let waiting = self.waiting(&session).await?;
+                return self.remind(&session, waiting).await;
+            }
             Command::Watch { session, workspace, after, done } => (session, workspace, after, done),
         };
         let missed = match after {
@@ -147,6 +151,8 @@ impl Work {
             }
             None => None,
         };
+        // What is asked once the watch is known to be there comes with the log, after what was said before it.
+        let waiting = self.waiting(&session).await?;
         self.connection.watch(&session, workspace);
         // Whoever asked may be gone; the feed finds that out by itself.
         let _ = done.send(Ok(at));
@@ -158,16 +164,20 @@ impl Work {
                 }
             }
         }
-        self.remind(&session).await
+        self.remind(&session, waiting).await
+    }
+
+    /// What waits for an answer in a session.
+    async fn waiting(&self, session: &str) -> Result<Vec<Arc<Pending>>, Gone> {
+        self.host.log.pending(Some(&SessionId::from(session))).await.map_err(|_| Gone)
     }
 
     /// Sends again what waits for an answer in a session.
-    async fn remind(&self, session: &str) -> Result<(), Gone> {
-        let session = SessionId::from(session);
-        let Ok(waiting) = self.host.log.pending(Some(&session)).await else { return Err(Gone) };
+    async fn remind(&self, session: &str, waiting: Vec<Arc<Pending>>) -> Result<(), Gone> {
         if waiting.is_empty() {
             return Ok(());
         }
+        let session = SessionId::from(session);
         let Ok(constant) = self.host.projections.constant(&*self.host.log, &session).await else { return Err(Gone) };
         for one in waiting {
             for note in notify::pending(&one, &constant.about()) {

@@ -14,6 +14,7 @@ use roost_workspace::{RelPath, Root, is_sensitive};
 
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
+use crate::size::{fitting, size};
 use crate::workspaces::Entry;
 
 /// KiB of a file that are read, unless asked otherwise, and at most.
@@ -85,7 +86,10 @@ pub(crate) async fn list(context: &Context<'_>, params: FileListParams) -> Resul
         children_count: None,
     });
     let entries: Vec<_> = folders.chain(files).collect();
-    Ok(FileListResult { path: path.to_string(), total_count: entries.len() as u64, entries })
+    let total_count = entries.len() as u64;
+    let (limit, offset) = (params.limit.unwrap_or(u32::MAX), params.offset.unwrap_or(0));
+    let page = entries.into_iter().skip(offset as usize).take(limit as usize);
+    Ok(FileListResult { path: path.to_string(), total_count, entries: fitting(page, PAGE_BYTES) })
 }
 
 pub(crate) async fn page(context: &Context<'_>, params: FilesListParams) -> Result<FilesListResult, Fault> {
@@ -99,13 +103,16 @@ pub(crate) async fn page(context: &Context<'_>, params: FilesListParams) -> Resu
         let total_files = files.len() as u64;
         let page = files.into_iter().skip(offset as usize).take(limit as usize);
         let marks = Marks::of(&root, &directory);
-        let files: Vec<_> = page.map(|file| file_info(&root, &directory, &marks, file, now)).collect();
+        let total_directories = folders.len() as u64;
+        let directories = fitting(folders.into_iter().map(|folder| dir_info(folder, now)), PAGE_BYTES / 2);
+        let room = PAGE_BYTES.saturating_sub(size(&directories));
+        let files = fitting(page.map(|file| file_info(&root, &directory, &marks, file, now)), room);
         let has_more = u64::from(offset) + (files.len() as u64) < total_files;
         Ok(FilesListResult {
             directory: directory.to_string(),
             total_files,
-            total_directories: folders.len() as u64,
-            directories: folders.into_iter().map(|folder| dir_info(folder, now)).collect(),
+            total_directories,
+            directories,
             files,
             pagination: FilesPage { limit, offset, has_more },
         })

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::file;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
-use crate::size::size;
+use crate::size::{fitting, size};
 
 /// Files of a page, unless asked otherwise, and at most.
 const PAGE: u32 = 100;
@@ -125,6 +125,7 @@ pub(crate) async fn list(context: &Context<'_>, params: RepositoryListParams) ->
     work(move || {
         must_be_there(&repository, &index, &folder)?;
         let Listing { files, folders, total } = list_files(&index, &query);
+        let total_directories = folders.len() as u64;
         let directories: Vec<_> = folders
             .into_iter()
             .take(MAX_PAGE as usize)
@@ -143,7 +144,7 @@ pub(crate) async fn list(context: &Context<'_>, params: RepositoryListParams) ->
         Ok(RepositoryListResult {
             directory: folder.to_string(),
             total_files: total as u64,
-            total_directories: directories.len() as u64,
+            total_directories,
             pagination: FilesPage { limit, offset, has_more },
             files,
             directories,
@@ -280,17 +281,6 @@ fn shaped(file: &FileEntry<'_>, match_score: Option<f64>) -> RepositoryFile {
         },
         match_score,
     }
-}
-
-/// As many as fit into an answer.
-fn fitting<T: serde::Serialize>(items: impl Iterator<Item = T>, mut room: usize) -> Vec<T> {
-    let fits = |item: &T| {
-        let size = size(item) + 1;
-        let fits = size <= room;
-        room = room.saturating_sub(size);
-        fits
-    };
-    items.take_while(fits).collect()
 }
 
 fn extension(file: &FileEntry<'_>) -> Option<String> {

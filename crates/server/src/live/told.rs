@@ -106,6 +106,7 @@ impl Teller {
             if diff.diff.is_empty() {
                 continue;
             }
+            // The seed says `path`: who takes that for a changed file was told of the change just before.
             self.tell(ephemeral(
                 "git_diff",
                 json!({

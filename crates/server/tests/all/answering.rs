@@ -247,7 +247,7 @@ async fn a_question_arrives_as_the_tool_call_that_clients_know_and_is_answered_b
         let asked = of(&events, "claude_message")
             .into_iter()
             .find(|message| message["content"][0]["type"] == "tool_use")
-            .unwrap();
+            .unwrap_or_else(|| panic!("{events:#?}"));
         let call = &asked["content"][0];
         assert_eq!((&call["tool_name"], &call["tool_id"]), (&json!("AskUserQuestion"), &json!("q")));
         let first = &call["tool_input"]["questions"][0];

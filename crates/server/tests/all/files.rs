@@ -204,3 +204,26 @@ async fn a_file_is_served_as_it_is_whole_or_in_part_and_a_browser_runs_nothing_o
         assert!(answered == status && body.contains(code), "{path}: {answered} {body}");
     }
 }
+
+#[tokio::test]
+async fn a_folder_with_more_than_fits_into_an_answer_is_listed_in_parts() {
+    let door = Door::open().await;
+    let folder = door.harness.home.path().join("repo/many");
+    std::fs::create_dir(&folder).unwrap();
+    let name = |n: usize| format!("{n:05}{}", "x".repeat(200));
+    for n in 0..4000 {
+        std::fs::write(folder.join(name(n)), "").unwrap();
+    }
+    let mut client = door.client().await;
+    let mut names = Vec::new();
+    while names.len() < 4000 {
+        let list = client.call("file/list", json!({ "path": "many", "offset": names.len() })).await.unwrap();
+        assert_eq!(list["total_count"], 4000);
+        let part = list["entries"].as_array().unwrap();
+        assert!(!part.is_empty());
+        names.extend(part.iter().map(|entry| entry["name"].as_str().unwrap().to_owned()));
+    }
+    assert_eq!(names, (0..4000).map(name).collect::<Vec<_>>());
+    let one = client.call("file/list", json!({ "path": "many", "limit": 1 })).await.unwrap();
+    assert_eq!(one["entries"].as_array().unwrap().len(), 1);
+}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use roost_engine::Engine;
 use roost_engine::adapter::Availability;
 use roost_log::{LogOptions, SqliteLog};
+use roost_proto::event::NormalizedEventType;
 use roost_proto::registry::RuntimeStatus;
 use roost_proto::runtime::ResumeModel;
 use roost_server::{Limits, Settings};
@@ -41,6 +42,8 @@ impl Door {
         client.call("session/watch", json!({ "session_id": session })).await.unwrap();
         client.call("session/send", json!({ "session_id": session, "prompt": "go" })).await.unwrap();
         let (runtime, agent) = self.runtimes().task().await;
+        // By then the runtime's own id is known too.
+        self.harness.wait_for(&session.as_str().into(), NormalizedEventType::ModelInput).await;
         Scene { session, workspace, runtime, agent }
     }
 

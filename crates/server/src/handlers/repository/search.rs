@@ -14,12 +14,13 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{fitting, shaped, work};
+use super::{shaped, work};
 use crate::connection::{Connection, ephemeral};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::handlers::file;
 use crate::host::Host;
 use crate::searches::Running;
+use crate::size::fitting;
 use crate::workspaces::Entry;
 
 /// Files of a page, unless asked otherwise, and at most.
