@@ -6,6 +6,7 @@
 mod told;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -17,12 +18,13 @@ use roost_workspace::{Repository, Root};
 use serde_json::json;
 use tokio::sync::broadcast;
 use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::connection::{Connection, ephemeral};
 use crate::fault;
 use crate::host::Host;
-use crate::workspaces::Entry;
+use crate::workspaces::Entry as Workspace;
 use told::Teller;
 
 /// How long an index is kept up to date after it was last asked.
@@ -41,13 +43,19 @@ pub(crate) struct Live {
     open: Mutex<HashMap<String, Arc<Repository>>>,
     followed: Mutex<HashMap<String, Weak<Followed>>>,
     /// Until when each index is kept up to date for those who search.
-    lingering: Mutex<HashMap<Lingering, Instant>>,
+    lingering: Mutex<HashMap<Lingering, Linger>>,
     /// The branches that a client's call led to and recorded.
     switched: Mutex<HashMap<String, String>>,
 }
 
 /// A workspace's folder that is kept up to date; another one may be in its place later.
 type Lingering = (String, usize);
+
+/// Until when it is; forgotten together with its workspace.
+struct Linger {
+    until: Instant,
+    _forgotten: DropGuard,
+}
 
 /// A workspace that somebody follows.
 struct Followed {
@@ -80,7 +88,7 @@ impl Live {
     }
 
     /// A workspace's folder with its index.
-    pub(crate) async fn repository(&self, entry: &Entry) -> Result<Arc<Repository>, Fault> {
+    pub(crate) async fn repository(&self, entry: &Workspace) -> Result<Arc<Repository>, Fault> {
         let id = entry.id.to_string();
         let known = lock(&self.open).get(&id).cloned();
         let (path, snapshot, last) = (entry.path.clone(), self.folder.join(&id), known.clone());
@@ -99,7 +107,11 @@ impl Live {
     }
 
     /// A workspace's index, up to date; it is kept so for a while.
-    pub(crate) async fn index(&self, host: &Arc<Host>, entry: &Entry) -> Result<(Arc<Repository>, Arc<Index>), Fault> {
+    pub(crate) async fn index(
+        &self,
+        host: &Arc<Host>,
+        entry: &Workspace,
+    ) -> Result<(Arc<Repository>, Arc<Index>), Fault> {
         let repository = self.repository(entry).await?;
         let index = repository.current().await.map_err(fault::workspace)?;
         self.linger(host, entry.id.to_string(), &repository);
@@ -107,7 +119,7 @@ impl Live {
     }
 
     /// A workspace's index with the right names, if not yet the right sizes; it is brought and kept up to date.
-    pub(crate) async fn named(&self, host: &Arc<Host>, entry: &Entry) -> Result<Arc<Index>, Fault> {
+    pub(crate) async fn named(&self, host: &Arc<Host>, entry: &Workspace) -> Result<Arc<Index>, Fault> {
         let repository = self.repository(entry).await?;
         let index = repository.named().await.map_err(fault::workspace)?;
         self.linger(host, entry.id.to_string(), &repository);
@@ -116,18 +128,24 @@ impl Live {
 
     fn linger(&self, host: &Arc<Host>, id: String, repository: &Arc<Repository>) {
         let id = (id, Arc::as_ptr(repository).addr());
-        let is_kept = lock(&self.lingering).insert(id.clone(), Instant::now() + LINGER).is_some();
-        if is_kept || host.closing.is_cancelled() {
-            return;
+        let until = Instant::now() + LINGER;
+        let forgotten = CancellationToken::new();
+        match lock(&self.lingering).entry(id.clone()) {
+            Entry::Occupied(mut kept) => return kept.get_mut().until = until,
+            _ if host.closing.is_cancelled() => return,
+            Entry::Vacant(place) => {
+                place.insert(Linger { until, _forgotten: forgotten.clone().drop_guard() });
+            }
         }
         let (host, follow) = (host.clone(), repository.follow());
         host.clone().tasks.spawn(async move {
             let live = &host.live;
             loop {
-                let until = lock(&live.lingering).get(&id).copied();
+                let until = lock(&live.lingering).get(&id).map(|linger| linger.until);
                 let Some(until) = until.filter(|until| *until > Instant::now()) else { break };
                 tokio::select! {
                     () = tokio::time::sleep_until(until) => {}
+                    () = forgotten.cancelled() => break,
                     () = host.closing.cancelled() => break,
                 }
             }
@@ -141,7 +159,7 @@ impl Live {
         &self,
         host: &Arc<Host>,
         connection: &Arc<Connection>,
-        entry: &Entry,
+        entry: &Workspace,
     ) -> Result<LiveFeed, Fault> {
         let id = entry.id.to_string();
         let repository = self.repository(entry).await?;

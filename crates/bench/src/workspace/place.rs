@@ -55,14 +55,12 @@ impl Place {
         Ok(self.used()? - before)
     }
 
-    /// Milliseconds of processor time of all threads of the daemon so far; the ticks of `stat` would be too coarse.
+    /// Milliseconds of processor time of the daemon so far, in ticks of ten; threads that have ended count too.
     fn used(&self) -> Outcome<f64> {
-        let mut nanoseconds = 0.0;
-        for thread in std::fs::read_dir(format!("/proc/{}/task", self.daemon.id()))? {
-            // A thread may end meanwhile.
-            let Ok(times) = std::fs::read_to_string(thread?.path().join("schedstat")) else { continue };
-            nanoseconds += times.split(' ').next().ok_or("no schedstat")?.parse::<f64>()?;
-        }
-        Ok(nanoseconds / 1e6)
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.daemon.id()))?;
+        // The name, which may hold anything, ends with the last bracket; the times are the 14th and 15th field.
+        let after = stat.rsplit_once(')').ok_or("no stat")?.1;
+        let ticks = after.split_whitespace().skip(11).take(2).map(str::parse::<f64>).sum::<Result<f64, _>>()?;
+        Ok(ticks * 10.0)
     }
 }

@@ -253,3 +253,24 @@ async fn who_follows_everything_follows_what_comes_later_until_one_is_named() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_workspace_that_is_removed_is_watched_no_more() {
+    let (door, id) = stage().await;
+    let mut client = door.client().await;
+    let watched = || -> usize {
+        let infos = fs::read_dir("/proc/self/fdinfo").unwrap().flatten();
+        let infos = infos.filter_map(|info| fs::read_to_string(info.path()).ok());
+        infos.map(|info| info.lines().filter(|line| line.starts_with("inotify wd:")).count()).sum()
+    };
+    // Who searches has the index kept up to date for a while.
+    client.call("repository/search", json!({ "workspace_id": id["workspace_id"], "query": "file" })).await.unwrap();
+    let until = async |wanted: fn(usize) -> bool| {
+        while !wanted(watched()) {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    soon("it is watched", until(|count| count > 0)).await;
+    client.call("workspace/remove", id).await.unwrap();
+    soon("it is watched no more", until(|count| count == 0)).await;
+}
