@@ -34,6 +34,7 @@ use crate::judge::Approver;
 use crate::ledger::Ledger;
 use crate::runtime::{self, Job, Opened, Opening, Profile, Runtime};
 use crate::scribe::Scribe;
+use crate::shell_folders::ShellFolders;
 use crate::task::{Linger, Lingered, Phase, Task, TaskEvent, at};
 
 /// Most prompts that wait in one session.
@@ -112,6 +113,8 @@ pub(crate) struct Actor {
     /// What queued prompts bring along besides their words.
     manners: HashMap<PromptId, Manner>,
     runtime: Option<Runtime>,
+    /// Where the runtime's shell may stand.
+    shell_folders: ShellFolders,
     /// The runtime was opened with another model than the session has now.
     is_outdated: bool,
     /// The model that the task which is being started asks for; the session's when the runtime has taken it.
@@ -129,6 +132,7 @@ impl Actor {
         let mut scribe = Scribe::new(shared.log.clone(), &profile.id, name);
         scribe.set_task(task.as_ref().map(|task| task.id.clone()));
         Self {
+            shell_folders: ShellFolders::new(profile.cwd.clone().into()),
             shared,
             profile,
             inbox,
@@ -329,7 +333,10 @@ impl Actor {
 
         let opening = match (self.runtime.take(), slot) {
             (Some(runtime), _) => runtime::start(self.shared.clone(), runtime, job),
-            (None, Some(slot)) => runtime::open(self.shared.clone(), slot, profile, self.native.clone(), job),
+            (None, Some(slot)) => {
+                self.shell_folders = ShellFolders::new(profile.cwd.clone().into());
+                runtime::open(self.shared.clone(), slot, profile, self.native.clone(), job)
+            }
             // Without a runtime a slot was claimed above.
             (None, None) => Opening::failed(TaskError::new(FailureCode::Internal, "no place for a runtime")),
         };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use roost_policy::{Call, Context, Effect, Memory, NO_APPROVER, Pattern, Remembered, ResolvedPath, RuleSet, Scope};
+use roost_policy::{Call, Context, Effect, Memory, NO_APPROVER, Pattern, Remembered, RuleSet, Scope};
 use roost_proto::approval::ApprovalScope;
 use roost_proto::ids::SessionId;
 use roost_proto::mode::Mode;
@@ -13,6 +13,9 @@ use roost_proto::runtime::RuntimeName;
 use roost_proto::tool::{PolicyDecision, PolicyResult, ToolPolicyEvaluation};
 
 pub use roost_policy::Approver;
+
+use crate::path_lookup::Lookup;
+use crate::shell_folders::ShellFolders;
 
 /// What is said to an agent whose tool call nobody could approve.
 const NOBODY: &str = "nobody is there to approve it";
@@ -32,6 +35,10 @@ pub(crate) struct Place<'a> {
     pub(crate) runtime: RuntimeName,
     /// Its root; absolute and without links.
     pub(crate) workspace: &'a Path,
+    /// Where the runtime's shell may stand.
+    pub(crate) folders: &'a ShellFolders,
+    /// The user's home, where it is the runtime's too.
+    pub(crate) home: Option<&'a Path>,
     pub(crate) mode: Mode,
     pub(crate) approver: Approver,
 }
@@ -51,18 +58,13 @@ impl Judge {
 
     /// What the policy says about a call.
     pub(crate) async fn judge(&self, place: &Place<'_>, request: &ToolCallRequestedPayload) -> Judgement {
-        let call = Call {
-            runtime: &place.runtime,
-            name: &request.name,
-            kind: request.kind,
-            input: &request.input,
-            input_hash: &request.identity.input_hash,
-            title: request.title.as_deref(),
+        let call = call_of(&place.runtime, request);
+        let lookup = Lookup {
+            workspace: place.workspace.to_owned(),
+            folders: place.folders.clone(),
+            home: place.home.map(Path::to_owned),
         };
-        let mut resolved = Vec::new();
-        for given in roost_policy::classify(&call).subject.paths() {
-            resolved.push(resolve(place.workspace, given).await);
-        }
+        let (resolved, unresolved) = lookup.resolve(roost_policy::classify(&call).paths()).await;
         let memory = self.answers.read().unwrap_or_else(PoisonError::into_inner).1.clone();
         let context = Context {
             mode: place.mode,
@@ -70,6 +72,7 @@ impl Judge {
             session: place.session,
             workspace: place.workspace,
             resolved: &resolved,
+            unresolved,
             rules: &self.rules,
             memory: &memory,
         };
@@ -93,19 +96,16 @@ impl Judge {
     }
 }
 
-/// Where a path that a call names really leads.
-async fn resolve(workspace: &Path, given: &str) -> ResolvedPath {
-    let path = workspace.join(given);
-    let real = match tokio::fs::canonicalize(&path).await {
-        Ok(real) => Some(real),
-        // A file that is not there yet is where its folder is.
-        Err(_) => match (path.parent(), path.file_name()) {
-            (Some(folder), Some(name)) => tokio::fs::canonicalize(folder).await.ok().map(|folder| folder.join(name)),
-            _ => None,
-        },
-    };
-    let inside_workspace = real.as_deref().is_some_and(|real| real.starts_with(workspace));
-    ResolvedPath { given: given.to_owned(), real, inside_workspace }
+/// A request as the policy sees it.
+pub(crate) fn call_of<'a>(runtime: &'a RuntimeName, request: &'a ToolCallRequestedPayload) -> Call<'a> {
+    Call {
+        runtime,
+        name: &request.name,
+        kind: request.kind,
+        input: &request.input,
+        input_hash: &request.identity.input_hash,
+        title: request.title.as_deref(),
+    }
 }
 
 fn memory(rules: &[RememberedRule]) -> Memory {

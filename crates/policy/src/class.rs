@@ -5,9 +5,10 @@ use roost_proto::runtime::RuntimeName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::commands;
+use crate::named_paths::{self, NamedPath};
 use crate::subject::{ParsedCommand, Subject};
 use crate::tools::{self, Action};
+use crate::{commands, fields};
 
 /// How much harm a tool call can do, the least first. A call that does several things has the worst class of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -79,12 +80,26 @@ pub struct Classified {
     pub classes: Classes,
     /// What it would touch.
     pub subject: Subject,
+    /// The folders in which a command that only reads runs git, as the call names them.
+    pub(crate) git_folders: Vec<String>,
+    /// Files that the input names, whatever the tool does with them.
+    pub(crate) mentions: Vec<String>,
+}
+
+impl Classified {
+    /// Every path that the caller should look up before it asks for a decision; some are no paths at all.
+    pub fn paths(&self) -> Vec<NamedPath> {
+        let mut paths = named_paths::of_subject(&self.subject, &self.git_folders);
+        paths.extend(self.mentions.iter().map(|file| NamedPath { text: file.clone(), is_pattern: false }));
+        paths.into_iter().collect()
+    }
 }
 
 /// Finds out what a call would do, from the runtime's table of tools, else from the kind that the runtime claims.
 pub fn classify(call: &Call<'_>) -> Classified {
     let action = tools::action(call);
-    let subject = Subject::of(call, action);
+    let subject = Subject::from_call(call, action);
+    let mut git_folders = Vec::new();
     let classes = match action {
         Action::Inert | Action::Read => ToolClass::ReadOnly.into(),
         Action::Edit | Action::Change => ToolClass::Write.into(),
@@ -94,9 +109,18 @@ pub fn classify(call: &Call<'_>) -> Classified {
         // What nobody knows must not run unasked in `Auto`.
         Action::Unknown => Classes::ANYTHING,
         Action::Shell => match &subject {
+            Subject::Shell(ParsedCommand { understood: false, .. } | ParsedCommand { line: Err(_), .. }) => {
+                Classes::ANYTHING
+            }
+            Subject::Shell(ParsedCommand { reading: Some(reading), cwd, .. }) => {
+                let start = cwd.as_deref().unwrap_or(".");
+                git_folders = reading.git_folders.iter().map(|folder| commands::join_folder(start, folder)).collect();
+                ToolClass::ReadOnly.into()
+            }
             Subject::Shell(ParsedCommand { line: Ok(line), .. }) => commands::classes_of(line),
             _ => Classes::ANYTHING,
         },
     };
-    Classified { classes, subject }
+    let mentions = fields::files(call.input);
+    Classified { classes, subject, git_folders, mentions }
 }

@@ -7,6 +7,7 @@ use roost_proto::mode::Mode;
 use roost_proto::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 
 use crate::class::{Call, Classified, ToolClass, classify};
+use crate::control_files;
 use crate::entry::Question;
 use crate::remembered::{Memory, Remembered, offers};
 use crate::rules::RuleSet;
@@ -24,16 +25,32 @@ pub enum Approver {
 /// The rule that denies a call which nobody could approve.
 pub const NO_APPROVER: &str = "no_approver";
 
-/// A path that a call names, and where it really leads.
+/// A path that a call names, and where it really leads. A path has several entries if it stands for several files, or
+/// if its runtime's shell may stand in several folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedPath {
-    /// The path as the call names it.
+    /// The path as the call names it ([`NamedPath::text`](crate::NamedPath)).
     pub given: String,
     /// The absolute path without links; for a file that does not exist yet, its folder's with the name added. `None`
     /// if it leads nowhere.
     pub real: Option<PathBuf>,
     /// The real path is inside the workspace.
     pub inside_workspace: bool,
+    /// It is a folder, and git started there uses the repository of the workspace: not one that lies inside the
+    /// workspace, and no folder that only looks like a repository, which an agent could have written.
+    pub in_own_repository: bool,
+}
+
+/// What the caller could not look up of a call's paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unresolved {
+    /// It looked up every path.
+    #[default]
+    Nothing,
+    /// It does not know where the runtime's shell stands, so a shell line is never only a read.
+    Folder,
+    /// The call names more files than it looked up, so every rule about files might be about one of them.
+    TooMany,
 }
 
 /// Where and when a call is made.
@@ -47,8 +64,10 @@ pub struct Context<'a> {
     pub session: &'a SessionId,
     /// The workspace's absolute path without links.
     pub workspace: &'a Path,
-    /// Every path of the call's [`Subject::paths`] that the caller could resolve.
+    /// Every path of [`Classified::paths`], looked up.
     pub resolved: &'a [ResolvedPath],
+    /// What could not be looked up.
+    pub unresolved: Unresolved,
     /// The lists.
     pub rules: &'a RuleSet,
     /// The answers.
@@ -56,16 +75,30 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    pub(crate) fn resolved(&self, given: &str) -> Option<&ResolvedPath> {
-        self.resolved.iter().find(|path| path.given == given)
+    pub(crate) fn resolved<'a>(&'a self, given: &'a str) -> impl Iterator<Item = &'a ResolvedPath> {
+        self.resolved.iter().filter(move |path| path.given == given)
     }
 
     /// Where these files really are, if there are any and all are inside the workspace.
     pub(crate) fn resolved_inside(&self, files: &[String]) -> Option<Vec<&ResolvedPath>> {
-        let inside = |path: &&ResolvedPath| {
+        let inside = |path: &ResolvedPath| {
             path.inside_workspace && path.real.as_deref().is_some_and(|real| real.starts_with(self.workspace))
         };
-        if files.is_empty() { None } else { files.iter().map(|file| self.resolved(file).filter(inside)).collect() }
+        let mut all = Vec::new();
+        for file in files {
+            let before = all.len();
+            all.extend(self.resolved.iter().filter(|path| path.given == *file));
+            if all.len() == before {
+                return None;
+            }
+        }
+        (!all.is_empty() && all.iter().all(|path| inside(path))).then_some(all)
+    }
+
+    /// Whether git, started in this folder, uses the workspace's own repository.
+    fn owns_repository(&self, folder: &str) -> bool {
+        let mut found = self.resolved(folder).peekable();
+        found.peek().is_some() && found.all(|path| path.in_own_repository)
     }
 }
 
@@ -82,7 +115,15 @@ pub struct Evaluation {
 
 /// Judges a call: the first of the steps that the crate's documentation lists decides.
 pub fn evaluate(call: &Call<'_>, context: &Context<'_>) -> Evaluation {
-    let classified = classify(call);
+    let mut classified = classify(call);
+    let is_shell = matches!(classified.subject, Subject::Shell(_));
+    // Git runs what the configuration of a repository says, so reading another one is not only reading.
+    if is_shell
+        && (context.unresolved != Unresolved::Nothing
+            || !classified.git_folders.iter().all(|folder| context.owns_repository(folder)))
+    {
+        classified.classes.add(ToolClass::Write);
+    }
     let (result, rule) = decide(&Question { call, classified: &classified, context });
     let asks = result == PolicyResult::Ask;
     let mut words = vec![word(result, rule)];
@@ -125,16 +166,10 @@ fn decide(question: &Question<'_>) -> (PolicyResult, String) {
     }
 }
 
-/// Folders whose files decide what other programs run; a change there is more than an edit.
-const CONTROL: [&str; 8] = [".git", ".claude", ".codex", ".gemini", ".opencode", ".roost", ".vscode", ".idea"];
-
-/// Whether a call changes files of the workspace and nothing else.
+/// Whether a call changes files of the workspace and nothing else, and none that makes other programs run something.
 fn is_an_edit(classified: &Classified, context: &Context<'_>) -> bool {
     let Subject::Files(files) = &classified.subject else { return false };
     let Some(paths) = context.resolved_inside(files) else { return false };
-    let controls = |path: &Path| {
-        let relative = path.strip_prefix(context.workspace).unwrap_or(path);
-        relative.components().any(|part| CONTROL.iter().any(|name| part.as_os_str().eq_ignore_ascii_case(name)))
-    };
-    !paths.iter().filter_map(|path| path.real.as_deref()).any(controls)
+    let relative = |path: &ResolvedPath| Some(path.real.as_deref()?.strip_prefix(context.workspace).ok()?.to_owned());
+    paths.into_iter().all(|path| relative(path).is_some_and(|path| !control_files::contains(&path)))
 }

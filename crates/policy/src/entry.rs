@@ -94,6 +94,14 @@ impl Entry {
         }
     }
 
+    /// How many words a command pattern names before it leaves the rest open.
+    pub(crate) fn named_words(&self) -> usize {
+        match &self.pattern {
+            Some(Pattern::Command(words)) => words.iter().take_while(|word| *word != ANY).count(),
+            _ => 0,
+        }
+    }
+
     pub(crate) fn is_open(&self) -> bool {
         matches!(&self.pattern, Some(Pattern::Command(words)) if words.last().is_some_and(|word| word == ANY))
     }

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use globset::{GlobSet, GlobSetBuilder};
 
 use crate::class::ToolClass;
+use crate::decide::Unresolved;
 use crate::entry::{Entry, Question, Tool, path_glob};
+use crate::open_commands::strays;
 use crate::pattern::{ANY, Pattern, host_in_word, host_of, might_be};
-use crate::remembered::strays;
 use crate::shell::{Line, Reached, Simple, Word, base};
 use crate::subject::{ParsedCommand, Subject};
 use crate::tools::is_generic;
@@ -124,6 +125,9 @@ impl Index {
             self.absolute_files.each(real, &mut take);
             self.files.each(relative.unwrap_or(real), &mut take);
         }
+        if question.context.unresolved == Unresolved::TooMany {
+            self.files.entries.iter().chain(&self.absolute_files.entries).for_each(|at| take(*at));
+        }
         first.map(|at| &self.entries[at])
     }
 
@@ -239,10 +243,11 @@ impl Index {
     }
 
     fn allowed_commands(&self, command: &ParsedCommand, question: &Question<'_>, dangerous: bool) -> Option<usize> {
-        // A command does other things in another folder.
-        let elsewhere =
-            command.cwd.iter().any(|cwd| question.context.resolved_inside(std::slice::from_ref(cwd)).is_none());
-        if self.commands.is_empty() || elsewhere {
+        // A command does other things in another folder, and another thing if the input says more than the command.
+        let context = question.context;
+        let folder = command.cwd.as_deref().unwrap_or(".").to_owned();
+        let elsewhere = context.unresolved != Unresolved::Nothing || context.resolved_inside(&[folder]).is_none();
+        if self.commands.is_empty() || elsewhere || !command.understood {
             return None;
         }
         let sequence = command.line.as_ref().ok().and_then(Line::sequence)?;
@@ -255,7 +260,8 @@ impl Index {
                     let entry = &self.entries[*at];
                     entry.allows_command(argv)
                         && entry.fits(question, |wanted| wanted == question.classified.classes.worst())
-                        && !(entry.alone && (sequence.len() > 1 || (entry.is_open() && strays(argv))))
+                        && !(entry.alone && sequence.len() > 1)
+                        && !(entry.is_open() && strays(argv, entry))
                         && !(dangerous && entry.is_open())
                 };
                 candidates.filter(allows).min()
@@ -268,7 +274,8 @@ impl Index {
         let class = question.classified.classes.worst();
         let mut first = None;
         for file in files {
-            let path = question.context.resolved(file)?;
+            let mut paths = question.context.resolved(file);
+            let (Some(path), None) = (paths.next(), paths.next()) else { return None };
             let real = path.real.as_deref()?;
             let mut found: Option<usize> = None;
             let mut take = |at: usize| {

@@ -1,7 +1,7 @@
 //! The one policy: rules and context in, a decision with its rule's name out. Pure: no I/O, no clock.
 //!
-//! [`classify`] finds out what a call would do and touch, the caller resolves the paths that it names
-//! ([`Subject::paths`]), and [`evaluate`] decides. The first step that has something to say decides:
+//! [`classify`] finds out what a call would do and touch, the caller looks up the paths that it names
+//! ([`Classified::paths`]), and [`evaluate`] decides. The first step that has something to say decides:
 //!
 //! | step | result | rule |
 //! |---|---|---|
@@ -26,6 +26,11 @@
 //! command with all its arguments, or the name of a tool of which nothing else is known (an MCP tool, say). A class, a
 //! glob, a command with `*`, or the name of the shell tool is not enough.
 //!
+//! **What runs unasked in `Plan` and `Ask` is a closed list.** A shell line only reads if the small grammar of
+//! `shell/plain.rs` accepts it and the tables of `commands/read_only` know every argument of every command; the whole
+//! input counts, so a field that is not understood (`env`, `stdin`, a second command) makes the call ask. Git only reads in
+//! the workspace's own repository.
+//!
 //! **Allowing is strict, denying is eager.** A command is allowed if every simple command of the line is, without
 //! redirection, substitution, assignment, background or anything not understood; a remembered command only if it stands
 //! alone. It is denied if any part of it might be the denied one, behind `sudo`, `xargs` or `sh -c` too. A file is
@@ -35,9 +40,14 @@
 
 mod class;
 mod commands;
+mod control_files;
 mod decide;
 mod entry;
+mod fields;
+mod folder_effect;
 mod index;
+mod named_paths;
+mod open_commands;
 mod pattern;
 mod redact;
 mod remembered;
@@ -47,7 +57,9 @@ mod subject;
 mod tools;
 
 pub use class::{Call, Classes, Classified, ToolClass, classify};
-pub use decide::{Approver, Context, Evaluation, NO_APPROVER, ResolvedPath, evaluate};
+pub use decide::{Approver, Context, Evaluation, NO_APPROVER, ResolvedPath, Unresolved, evaluate};
+pub use folder_effect::{FolderEffect, folder_effect};
+pub use named_paths::{MOST_PATHS, NamedPath};
 pub use pattern::Pattern;
 pub use redact::{REDACTED, is_secret_name, redact, redact_json, redact_settings};
 pub use remembered::{Memory, Remembered, Scope};

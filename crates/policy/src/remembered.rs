@@ -6,9 +6,10 @@ use roost_proto::ids::SessionId;
 use serde::{Deserialize, Serialize};
 
 use crate::class::{Call, Classified, ToolClass};
-use crate::decide::{Context, ResolvedPath};
+use crate::decide::{Context, ResolvedPath, Unresolved};
 use crate::entry::Entry;
 use crate::index::Index;
+use crate::open_commands::lasting;
 use crate::pattern::{ANY, Pattern, host_of};
 use crate::rules::{Effect, Error};
 use crate::subject::Subject;
@@ -101,7 +102,7 @@ pub(crate) fn offers(call: &Call<'_>, classified: &Classified, context: &Context
         // Whoever allows an unknown tool by its name has judged that tool; a name that many tools share says nothing.
         Subject::Other if tools::is_generic(call.name) => return Vec::new(),
         Subject::Other => (runtime, tool, None),
-        _ if dangerous => return Vec::new(),
+        _ if dangerous || context.unresolved != Unresolved::Nothing => return Vec::new(),
         Subject::Shell(command) => match command.line.as_ref().ok().and_then(|line| line.single()) {
             Some(argv) if !argv.contains(&ANY) => (None, None, Some(Pattern::Command(lasting(&argv)))),
             _ => return Vec::new(),
@@ -132,51 +133,4 @@ pub(crate) fn offers(call: &Call<'_>, classified: &Classified, context: &Context
 fn exactly(path: &ResolvedPath, context: &Context<'_>) -> Pattern {
     let relative = path.real.as_deref().and_then(|real| real.strip_prefix(context.workspace).ok());
     Pattern::File(globset::escape(&relative.unwrap_or(context.workspace).to_string_lossy()))
-}
-
-/// Commands whose further arguments choose what of the project is built, tested or recorded, with the options that
-/// would make them run or write something else.
-const OPEN: [(&[&str], &[&str]); 15] = [
-    (&["cargo", "build"], CARGO),
-    (&["cargo", "check"], CARGO),
-    (&["cargo", "clippy"], CARGO),
-    (&["cargo", "doc"], CARGO),
-    (&["cargo", "fmt"], CARGO),
-    (&["cargo", "test"], CARGO),
-    (&["git", "add"], &[]),
-    (&["git", "commit"], &[]),
-    (&["go", "build"], GO),
-    (&["go", "test"], GO),
-    (&["go", "vet"], GO),
-    (&["npm", "test"], NPM),
-    (&["npm", "run"], NPM),
-    (&["pnpm", "run"], NPM),
-    (&["yarn", "run"], NPM),
-];
-const CARGO: &[&str] = &["--config", "--manifest-path", "--target-dir", "-C", "-Z"];
-const GO: &[&str] = &["-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool", "-C", "-o", "-overlay"];
-const NPM: &[&str] = &["--prefix", "--script-shell", "-C", "--cwd", "--dir", "--node-options"];
-
-/// The pattern that stands for a command in later calls: the command and its subcommand where further arguments may
-/// change, else the command exactly.
-fn lasting(argv: &[&str]) -> Vec<String> {
-    let known = OPEN.iter().find(|(start, _)| argv.starts_with(start));
-    // The script is what `run` runs, so it is part of the command.
-    let fixed = if argv.get(1) == Some(&"run") { 3 } else { 2 };
-    let mut words: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
-    if known.is_some()
-        && argv.len() >= fixed
-        && !argv[..fixed].iter().any(|word| word.starts_with('-'))
-        && !strays(argv)
-    {
-        words.truncate(fixed);
-        words.push(ANY.to_owned());
-    }
-    words
-}
-
-/// Whether options lead a known command away from what was allowed.
-pub(crate) fn strays(argv: &[&str]) -> bool {
-    let away = OPEN.iter().filter(|(start, _)| argv.starts_with(start)).flat_map(|(_, away)| *away);
-    away.into_iter().any(|option| argv[2..].iter().any(|arg| arg.starts_with(option)))
 }

@@ -1,8 +1,10 @@
 //! Who decides: the policy, or a person whom it asks. A decision is written first and told to the runtime second.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
+use roost_process::Isolation;
 use roost_proto::approval::{Answerer, ApprovalEnd, ApprovalScope};
 use roost_proto::event::EventBody;
 use roost_proto::ids::{QuestionId, ToolCallId};
@@ -60,10 +62,16 @@ impl Actor {
         let Some(request) = task.ledger.request_of(call) else { return Ok(()) };
         let judgement = match task.stop {
             None => {
+                let runtime = self.profile.adapter.name();
+                let config = &self.shared.config;
+                let shares_home = config.isolation_of(self.profile.isolation, &runtime) == Isolation::Shared;
+                let home = config.environments.base.get("HOME").filter(|_| shares_home).map(Path::new);
                 let place = Place {
                     session: &self.profile.id,
-                    runtime: self.profile.adapter.name(),
+                    runtime,
                     workspace: self.profile.cwd.as_ref(),
+                    folders: &self.shell_folders,
+                    home,
                     mode: task.mode,
                     approver: task.approver,
                 };

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use roost_policy::{FolderEffect, folder_effect};
 use roost_proto::payload::SessionUpdatedPayload;
 use roost_proto::time::Timestamp;
 use tokio::time::Instant;
@@ -10,6 +11,7 @@ use super::ending::EXIT_GRACE;
 use super::{Actor, Flow};
 use crate::adapter::{Draft, Fact};
 use crate::error::Error;
+use crate::judge::call_of;
 use crate::ledger::Next;
 use crate::task::Task;
 
@@ -32,6 +34,11 @@ impl Actor {
                 self.native = Some(native.clone());
                 self.scribe.runtime.runtime_session_id.clone_from(&self.native);
             }
+            // A call is judged from where the shell stands before it.
+            let effect = match &fact {
+                Fact::ToolRequested(request) => folder_effect(&call_of(&self.profile.adapter.name(), request)),
+                _ => FolderEffect::Stays,
+            };
             let next = task.ledger.enter(fact, &mut bodies);
             let mut raw = raw;
             for body in bodies.drain(..) {
@@ -48,6 +55,7 @@ impl Actor {
                     return self.end(end).await;
                 }
             }
+            self.shell_folders.follow(&effect).await;
         }
         self.hand_over(events).await?;
         Ok(Flow::Continue)

@@ -68,6 +68,10 @@ const ALWAYS: [&str; 55] = [
 /// Package managers' commands that publish, for all to see.
 const PUBLISHES: [&str; 8] = ["publish", "unpublish", "yank", "owner", "login", "deprecate", "push", "token"];
 
+/// The commands of Roost itself that only show something. With any other, an agent would decide about itself: answer
+/// its own questions, let devices in, add workspaces, start agents with a mode of its choice, or end its host.
+const ROOST_READS: [&str; 9] = ["doctor", "files", "git", "help", "log", "runtimes", "search", "sessions", "status"];
+
 pub(super) fn matches(program: &str, args: Args<'_>) -> bool {
     match program {
         "rm" => {
@@ -82,6 +86,7 @@ pub(super) fn matches(program: &str, args: Args<'_>) -> bool {
         }
         "twine" => args.has("upload"),
         "gh" | "glab" => args.has("delete"),
+        "roost" => !args.certain().next().is_some_and(|command| ROOST_READS.contains(&command)),
         other => ALWAYS.contains(&other) || other.starts_with("mkfs"),
     }
 }
@@ -100,7 +105,10 @@ fn git_is(args: Args<'_>) -> bool {
                 || rest.certain().any(deletes_or_forces)
         }
         "reset" => rest.has_long(&["--hard"]),
-        "clean" => !rest.has_short("n") && !rest.has_long(&["--dry-run"]),
+        "clean" => {
+            let dry = rest.has_short("n") || rest.has_long(&["--dry-run"]);
+            !dry || rest.has_long(&["--no-dry-run", "--force"]) || rest.has_short("f")
+        }
         "stash" => rest.has("drop") || rest.has("clear"),
         "branch" => rest.has_short("D") || rest.has_long(&["--force"]),
         "reflog" => rest.has("expire") || rest.has("delete"),

@@ -1,61 +1,8 @@
-//! What git does: it is most of what agents run, and any of the four classes.
+//! A call of git, taken apart: it is most of what agents run, and any of the four classes. What only reads is in
+//! `read_only/git.rs`.
 
 use super::Args;
 use crate::shell::Word;
-
-/// Commands that only read, with almost any option.
-const READS: [&str; 24] = [
-    "blame",
-    "cat-file",
-    "check-ignore",
-    "cherry",
-    "count-objects",
-    "describe",
-    "diff",
-    "diff-files",
-    "diff-index",
-    "diff-tree",
-    "for-each-ref",
-    "grep",
-    "log",
-    "ls-files",
-    "ls-tree",
-    "merge-base",
-    "name-rev",
-    "rev-list",
-    "rev-parse",
-    "shortlog",
-    "show",
-    "show-ref",
-    "status",
-    "whatchanged",
-];
-
-/// Options that make a reading command write a file or run a program; git accepts any beginning of them.
-const BUT_NOT: [&str; 4] = ["--output", "--ext-diff", "--open-files-in-pager", "--exec"];
-
-/// Whether git with these arguments changes nothing.
-pub(super) fn only_reads(args: &[&str]) -> bool {
-    let args = if let ["--no-pager" | "-P", rest @ ..] = args { rest } else { args };
-    let among = |allowed: &[&str], args: &[&str]| args.iter().all(|arg| allowed.contains(arg));
-    match args {
-        [command, args @ ..] if READS.contains(command) => !args.iter().any(|arg| {
-            let name = arg.split('=').next().unwrap_or(arg);
-            let long = name.starts_with("--") && name.len() > 2;
-            let short = arg.starts_with('-') && !arg.starts_with("--");
-            (short && arg.contains('O'))
-                || (long && BUT_NOT.iter().any(|bad| bad.starts_with(name) || name.starts_with(bad)))
-        }),
-        ["branch", args @ ..] => {
-            among(&["-a", "-r", "-v", "-vv", "--all", "--list", "--remotes", "--show-current"], args)
-        }
-        ["tag", args @ ..] => among(&["-l", "--list", "-n"], args),
-        ["remote", args @ ..] => among(&["-v", "--verbose"], args) || matches!(args, ["get-url", _]),
-        ["stash", "list" | "show"] | ["worktree", "list"] | ["reflog"] => true,
-        ["config", "--get" | "--get-all", _] | ["config", "--list" | "-l"] => true,
-        _ => false,
-    }
-}
 
 /// A call of git, taken apart.
 pub(super) struct Parts<'a> {

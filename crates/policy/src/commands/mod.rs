@@ -5,15 +5,15 @@ mod git;
 mod network;
 mod read_only;
 
+pub(crate) use read_only::{Reading, join_folder, reading};
+
 use crate::class::{Classes, ToolClass};
 use crate::shell::{Line, Reached, Redirect, Simple, Word, base};
 
-/// The classes of everything that a line runs.
+/// The classes of everything that a line runs which does not only read.
 pub(crate) fn classes_of(line: &Line) -> Classes {
     let mut classes = Classes::from(ToolClass::ReadOnly);
-    if line.substitution || line.background || enters_another_repository(line) {
-        classes.add(ToolClass::Write);
-    }
+    classes.add(ToolClass::Write);
     line.reach(&mut |reached| match reached {
         Reached::Command(command) => classes.add(of_command(command)),
         Reached::Behind(argv) => classes.add(behind(argv)),
@@ -22,30 +22,20 @@ pub(crate) fn classes_of(line: &Line) -> Classes {
     classes
 }
 
-/// Git runs what the configuration of the repository says, so reading another one is not only reading.
-fn enters_another_repository(line: &Line) -> bool {
-    let runs = |name| line.commands.iter().any(|command| command.argv.first().and_then(Word::literal) == Some(name));
-    runs("cd") && runs("git")
-}
-
 fn of_command(command: &Simple) -> Classes {
-    let Some(program) = command.argv.first() else {
-        return if command.redirects.iter().any(writes_to_a_device) { ToolClass::Dangerous } else { ToolClass::Write }
-            .into();
-    };
+    let mut classes = Classes::from(ToolClass::Write);
+    if command.redirects.iter().any(writes_to_a_device) {
+        classes.add(ToolClass::Dangerous);
+    }
+    let Some(program) = command.argv.first() else { return classes };
     let Some(program) = program.literal() else { return Classes::ANYTHING };
     let args = Args(&command.argv[1..]);
     let name = base(program);
-    let bare = command.redirects.is_empty() && !command.assigns;
-    if bare && read_only::matches(program, args) && !dangerous::matches(name, args) {
-        return ToolClass::ReadOnly.into();
-    }
-    let mut classes = Classes::from(ToolClass::Write);
     if network::matches(name, args) {
-        classes = ToolClass::Network.into();
+        classes.add(ToolClass::Network);
     }
-    let runs_input = command.piped && dangerous::runs_its_input(name, args);
-    if runs_input || dangerous::matches(name, args) || command.redirects.iter().any(writes_to_a_device) {
+    let fed = command.piped || command.redirects.iter().any(|redirect| redirect.is_text);
+    if (fed && dangerous::runs_its_input(name, args)) || dangerous::matches(name, args) {
         classes.add(ToolClass::Dangerous);
     }
     classes
@@ -56,11 +46,7 @@ fn behind(argv: &[Word]) -> Classes {
     match &argv[0] {
         Word::Dynamic => Classes::ANYTHING,
         Word::Pattern(_) => ToolClass::Write.into(),
-        Word::Literal(_) => {
-            let mut classes = of_command(&Simple { argv: argv.to_vec(), ..Simple::default() });
-            classes.add(ToolClass::Write);
-            classes
-        }
+        Word::Literal(_) => of_command(&Simple { argv: argv.to_vec(), ..Simple::default() }),
     }
 }
 
@@ -77,11 +63,6 @@ struct Args<'a>(&'a [Word]);
 impl<'a> Args<'a> {
     fn certain(self) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter_map(Word::literal)
-    }
-
-    /// All of them, if all are certain.
-    fn all(self) -> Option<Vec<&'a str>> {
-        self.0.iter().map(Word::literal).collect()
     }
 
     fn has(self, word: &str) -> bool {

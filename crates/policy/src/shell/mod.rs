@@ -6,8 +6,10 @@
 
 mod lexer;
 mod parser;
+mod plain;
 mod reach;
 
+pub(crate) use plain::{Join, PlainCommand, PlainWord, parse_plain};
 pub(crate) use reach::{Reached, SHELLS, base};
 
 /// A line that cannot be understood for certain, and why.
@@ -41,6 +43,8 @@ impl Word {
 pub struct Redirect {
     /// It may write.
     pub writes: bool,
+    /// The input stands in the line itself (`<<`, `<<<`).
+    pub is_text: bool,
     /// The file, or the descriptor that is copied.
     pub target: Word,
 }
@@ -118,8 +122,10 @@ pub fn parse(text: &str) -> Result<Line, Opaque> {
 
 /// Characters that a person does not see, or that change the order of what he sees.
 fn misleading(c: char) -> bool {
-    let invisible = matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+    let invisible = matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
     invisible || (c.is_control() && !matches!(c, '\n' | '\t'))
 }
 

@@ -244,7 +244,7 @@ impl Reader<'_> {
         }
         // Without `&>` in a shell's syntax, it puts the command in the background.
         self.out.background |= operator.starts_with('&');
-        Ok(Redirect { writes: operator.contains('>'), target: target.into_word() })
+        Ok(Redirect { writes: operator.contains('>'), is_text: operator.starts_with("<<"), target: target.into_word() })
     }
 
     fn plain_word(&mut self) -> Result<RawWord, Opaque> {

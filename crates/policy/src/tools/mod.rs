@@ -12,7 +12,7 @@ use roost_proto::payload::ToolKind;
 use roost_proto::runtime::RuntimeName;
 
 use crate::class::Call;
-use crate::subject;
+use crate::fields;
 
 /// What a tool does, which says where in its input to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,23 +47,37 @@ pub(crate) fn action(call: &Call<'_>) -> Action {
     native.unwrap_or_else(|| claimed(call))
 }
 
-/// What a call does by its kind. A kind is a label for screens: `cat x` in a shell is labelled as a read, and a tool of
-/// an MCP server is labelled by whoever wrote the server.
+/// What a call does by its kind. A kind is the runtime's own word: `cat x` in a shell is labelled as a read, and a tool of
+/// an MCP server is labelled by whoever wrote the server. So it is believed only if the input shows the same (a read
+/// names files, a fetch an address); without that nobody knows what the call does.
 fn claimed(call: &Call<'_>) -> Action {
     if call.name.starts_with("mcp_") {
         return Action::Unknown;
     }
-    match call.kind {
-        None | Some(ToolKind::Other) => Action::Unknown,
-        Some(ToolKind::Execute) => Action::Shell,
-        Some(_) if subject::has_command(call.input) => Action::Shell,
-        Some(ToolKind::Read | ToolKind::Search) => Action::Read,
-        Some(ToolKind::Think) => Action::Inert,
-        Some(ToolKind::Edit | ToolKind::Move) => Action::Edit,
-        Some(ToolKind::Delete) => Action::Delete,
-        Some(ToolKind::Fetch) => Action::Fetch,
-        Some(ToolKind::SwitchMode) => Action::Change,
+    let kind = match call.kind {
+        None | Some(ToolKind::Other) => return Action::Unknown,
+        Some(ToolKind::Execute) => return Action::Shell,
+        Some(_) if fields::has_command(call.input) => return Action::Shell,
+        Some(kind) => kind,
+    };
+    let names_files = || !fields::files(call.input).is_empty();
+    let names_address = || call.input.get("url").is_some_and(serde_json::Value::is_string);
+    match kind {
+        ToolKind::Delete => Action::Delete,
+        ToolKind::SwitchMode => Action::Change,
+        ToolKind::Fetch => Action::Fetch,
+        _ if names_address() => Action::Fetch,
+        ToolKind::Read | ToolKind::Search if names_files() => Action::Read,
+        ToolKind::Edit | ToolKind::Move if names_files() => Action::Edit,
+        ToolKind::Think if !names_files() => Action::Inert,
+        _ => Action::Unknown,
     }
+}
+
+/// Whether the shell of this runtime stays where a `cd` led it, from one call to the next. Only those count as new each
+/// time that are known to be.
+pub(crate) fn keeps_folder(runtime: &RuntimeName) -> bool {
+    !matches!(runtime, RuntimeName::CodexSdk | RuntimeName::GeminiCliCore | RuntimeName::OpencodeServer)
 }
 
 /// Whether this is a name that stands for many tools: an ACP agent that names none is shown by its call's kind.

@@ -69,20 +69,28 @@ fn every_runtimes_own_tools_are_known() {
 
 #[test]
 fn a_tool_in_no_table_is_judged_by_the_kind_its_runtime_claims() {
+    let file = || json!({ "path": "a" });
     let cases = [
-        (ToolKind::Read, ReadOnly),
-        (ToolKind::Search, ReadOnly),
-        (ToolKind::Think, ReadOnly),
-        (ToolKind::Edit, Write),
-        (ToolKind::Move, Write),
-        (ToolKind::SwitchMode, Write),
-        (ToolKind::Fetch, Network),
-        (ToolKind::Delete, Dangerous),
-        (ToolKind::Execute, Dangerous),
-        (ToolKind::Other, Dangerous),
+        (ToolKind::Read, file(), ReadOnly),
+        (ToolKind::Search, file(), ReadOnly),
+        (ToolKind::Think, json!({}), ReadOnly),
+        (ToolKind::Edit, file(), Write),
+        (ToolKind::Move, file(), Write),
+        (ToolKind::SwitchMode, json!({}), Write),
+        (ToolKind::Fetch, json!({}), Network),
+        (ToolKind::Delete, file(), Dangerous),
+        (ToolKind::Execute, json!({}), Dangerous),
+        (ToolKind::Other, file(), Dangerous),
+        // The input does not show what is claimed.
+        (ToolKind::Read, json!({}), Dangerous),
+        (ToolKind::Search, json!({ "query": "x" }), Dangerous),
+        (ToolKind::Think, file(), Dangerous),
+        (ToolKind::Edit, json!({}), Dangerous),
+        (ToolKind::Read, json!({ "url": "https://example.org", "path": "a" }), Network),
+        (ToolKind::Read, json!({ "path": "a", "script": "rm -rf x" }), Dangerous),
     ];
-    for (kind, class) in cases {
-        assert_eq!(Ask::tool("goose", "whatever", json!({})).kind(kind).class(), class, "{kind:?}");
+    for (kind, input, class) in cases {
+        assert_eq!(Ask::tool("goose", "whatever", input.clone()).kind(kind).class(), class, "{kind:?} {input}");
     }
 }
 
@@ -118,19 +126,19 @@ fn commands_that_only_read_are_read_only() {
         "echo hi",
         "pwd && ls",
         "cd src && ls",
-        "(cd src; ls)",
         "sed -n '1,20p' x",
         "sed -n 5p x",
         "which cargo",
         "cargo --version",
         "test -f x && echo yes",
         "[ -d x ]",
-        "# look\nls",
         "date +%s",
-        "for f in a b; do echo x; done",
         "true",
         "command -v git",
         "jq .a x.json",
+        "ls 2>/dev/null",
+        "awk 1 x",
+        "xargs ls",
     ];
     for text in cases {
         assert_eq!(Ask::bash(text).class(), ReadOnly, "{text}");
@@ -142,7 +150,9 @@ fn commands_that_might_change_something_are_not_read_only() {
     let cases = [
         "ls > x",
         "cat a >> b",
-        "ls 2>/dev/null",
+        "(cd src; ls)",
+        "# look\nls",
+        "for f in a b; do echo x; done",
         "wc -l < x",
         "A=1 ls",
         "A=1",
@@ -162,8 +172,6 @@ fn commands_that_might_change_something_are_not_read_only() {
         "git config a b",
         "git stash",
         "git commit -m x",
-        "git -C .. status",
-        "cd evil && git status",
         "rg --pre x y",
         "sort -o x y",
         "sort -ro x y",
@@ -171,7 +179,6 @@ fn commands_that_might_change_something_are_not_read_only() {
         "sed -i s/a/b/ x",
         "sed -n '1e rm x' y",
         "sed -n 1,20p -i x",
-        "awk 1 x",
         "tee x",
         "touch x",
         "mkdir x",
@@ -181,7 +188,6 @@ fn commands_that_might_change_something_are_not_read_only() {
         "make",
         "rm x",
         "mv a b",
-        "xargs ls",
         "env ls",
         "python3 -c 'x'",
         "test -v 'a[$(x)]'",
@@ -404,6 +410,9 @@ fn files_are_found_wherever_a_runtime_names_them() {
 #[test]
 fn the_paths_to_resolve_are_files_words_redirections_and_the_folder() {
     let ask = Ask::tool("opencode", "bash", json!({ "command": "cp -r a 'b c' > log; ls $x d*", "workdir": "sub" }));
-    assert_eq!(ask.subject().paths(), ["sub", "a", "b c", "log"]);
-    assert_eq!(Ask::edit("x").subject().paths(), ["x"]);
+    let paths = ask.paths();
+    for path in ["sub", "sub/a", "sub/b c", "sub/log", "sub/d*"] {
+        assert!(paths.iter().any(|found| found == path), "{path} is not among {paths:?}");
+    }
+    assert_eq!(Ask::edit("x").paths(), ["x"]);
 }

@@ -27,6 +27,7 @@ pub(crate) struct Ask {
     pub(crate) session: SessionId,
     pub(crate) workspace: PathBuf,
     pub(crate) resolved: Vec<ResolvedPath>,
+    pub(crate) unresolved: Unresolved,
     pub(crate) rules: Vec<Rule>,
     pub(crate) remembered: Vec<Remembered>,
 }
@@ -43,7 +44,8 @@ impl Ask {
             approver: Approver::Present,
             session: "one".into(),
             workspace: WORKSPACE.into(),
-            resolved: Vec::new(),
+            resolved: vec![folder(".", WORKSPACE)],
+            unresolved: Unresolved::Nothing,
             rules: Vec::new(),
             remembered: Vec::new(),
         }
@@ -80,8 +82,21 @@ impl Ask {
     /// Says where a path really leads.
     pub(crate) fn leads(mut self, given: &str, real: &str) -> Self {
         let inside_workspace = Path::new(real).starts_with(WORKSPACE);
-        self.resolved.push(ResolvedPath { given: given.into(), real: Some(real.into()), inside_workspace });
+        let real = Some(real.into());
+        self.resolved.push(ResolvedPath { given: given.into(), real, inside_workspace, in_own_repository: false });
         self
+    }
+
+    /// Says that a folder belongs to the workspace's own repository.
+    pub(crate) fn own_folder(mut self, given: &str, real: &str) -> Self {
+        self.resolved.push(folder(given, real));
+        self
+    }
+
+    /// Says where the runtime's shell stands.
+    pub(crate) fn stands_in(mut self, real: &str) -> Self {
+        self.resolved.retain(|path| path.given != ".");
+        self.leads(".", real)
     }
 
     pub(crate) fn evaluation(&self) -> Evaluation {
@@ -96,6 +111,7 @@ impl Ask {
                 session: &self.session,
                 workspace: &self.workspace,
                 resolved: &self.resolved,
+                unresolved: self.unresolved,
                 rules: &rules,
                 memory: &memory,
             },
@@ -111,6 +127,10 @@ impl Ask {
         classify(&self.call("")).classes.worst()
     }
 
+    pub(crate) fn paths(&self) -> Vec<String> {
+        classify(&self.call("")).paths().into_iter().map(|path| path.text).collect()
+    }
+
     pub(crate) fn subject(&self) -> Subject {
         classify(&self.call("")).subject
     }
@@ -124,6 +144,11 @@ impl Ask {
     pub(crate) fn result(&self) -> PolicyResult {
         self.verdict().0
     }
+}
+
+fn folder(given: &str, real: &str) -> ResolvedPath {
+    let inside_workspace = Path::new(real).starts_with(WORKSPACE);
+    ResolvedPath { given: given.into(), real: Some(real.into()), inside_workspace, in_own_repository: true }
 }
 
 pub(crate) fn allow(pattern: Pattern) -> Rule {

@@ -7,3 +7,4 @@ mod redaction;
 mod remembered;
 mod rules;
 mod shell;
+mod unasked;

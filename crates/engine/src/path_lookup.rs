@@ -1,0 +1,272 @@
+//! Where the paths that a tool call names really lead, and which repository git would use there.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use globset::GlobBuilder;
+use roost_policy::{MOST_PATHS, NamedPath, ResolvedPath, Unresolved};
+
+use crate::shell_folders::ShellFolders;
+
+/// More files than these are not looked at for one pattern.
+const MOST_MATCHES: usize = 20_000;
+
+/// Where a call is made.
+pub(crate) struct Lookup {
+    /// The session's root; absolute and without links.
+    pub(crate) workspace: PathBuf,
+    /// Where the runtime's shell may stand.
+    pub(crate) folders: ShellFolders,
+    /// The user's home, where it is the runtime's too.
+    pub(crate) home: Option<PathBuf>,
+}
+
+impl Lookup {
+    /// Looks up every path from every folder that it may be seen from.
+    pub(crate) async fn resolve(self, paths: Vec<NamedPath>) -> (Vec<ResolvedPath>, Unresolved) {
+        let blocking = tokio::task::spawn_blocking(move || self.resolve_now(&paths));
+        // It ends early only while the daemon does; then nothing is known, and nothing runs.
+        blocking.await.unwrap_or_else(|_| (Vec::new(), Unresolved::TooMany))
+    }
+
+    fn resolve_now(&self, paths: &[NamedPath]) -> (Vec<ResolvedPath>, Unresolved) {
+        let mut found = Vec::new();
+        let (folders, mut unresolved) = match self.folders.known() {
+            Some(folders) => (folders.filter(|folder| folder.is_dir()).cloned().collect(), Unresolved::Nothing),
+            None => (vec![self.workspace.clone()], Unresolved::Folder),
+        };
+        if paths.len() > MOST_PATHS {
+            unresolved = Unresolved::TooMany;
+        }
+        for path in paths.iter().take(MOST_PATHS) {
+            for folder in &folders {
+                match self.files_of(folder, path) {
+                    Some(files) => found.extend(files.iter().map(|file| self.entry(&path.text, file))),
+                    None => unresolved = Unresolved::TooMany,
+                }
+                // An absolute path is the same from everywhere.
+                if path.text.starts_with(['/', '~']) {
+                    break;
+                }
+            }
+        }
+        (found, unresolved)
+    }
+
+    /// The files that a path stands for; `None` if there are too many to tell.
+    fn files_of(&self, folder: &Path, path: &NamedPath) -> Option<Vec<PathBuf>> {
+        if !path.is_pattern {
+            return Some(vec![folder.join(&path.text)]);
+        }
+        let pattern = match path.text.strip_prefix('~') {
+            Some(rest) => self.home.as_deref()?.join(rest.trim_start_matches('/')),
+            None => folder.join(&path.text),
+        };
+        let files = expand(&pattern)?;
+        // A pattern that matches nothing is passed on as it is.
+        Some(if files.is_empty() { vec![pattern] } else { files })
+    }
+
+    fn entry(&self, given: &str, path: &Path) -> ResolvedPath {
+        let real = real_path(path);
+        let inside_workspace = real.as_deref().is_some_and(|real| real.starts_with(&self.workspace));
+        let is_folder = real.as_deref().filter(|real| inside_workspace && real.is_dir());
+        let in_own_repository = is_folder.is_some_and(|folder| uses_own_repository(folder, &self.workspace));
+        ResolvedPath { given: given.to_owned(), real, inside_workspace, in_own_repository }
+    }
+}
+
+/// A path without links; of what is not there yet, the folder that is, with the rest added.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    let mut missing: Vec<OsString> = Vec::new();
+    let mut there = path.to_owned();
+    let mut real = loop {
+        match std::fs::canonicalize(&there) {
+            Ok(real) => break real,
+            Err(_) => {
+                let last = there.components().next_back()?;
+                missing.push(last.as_os_str().to_owned());
+                there = there.parent()?.to_owned();
+            }
+        }
+    };
+    for name in missing.iter().rev() {
+        match Path::new(name).components().next() {
+            Some(Component::ParentDir) => drop(real.pop()),
+            Some(Component::CurDir) | None => {}
+            Some(_) => real.push(name),
+        }
+    }
+    Some(real)
+}
+
+/// The files that match a shell's pattern; `None` if there are too many. A leading dot is matched too, because some
+/// shells are set to do so.
+fn expand(pattern: &Path) -> Option<Vec<PathBuf>> {
+    let mut found = vec![PathBuf::new()];
+    for part in pattern.components() {
+        let Component::Normal(name) = part else {
+            found.iter_mut().for_each(|path| path.push(part));
+            continue;
+        };
+        let text = name.to_string_lossy();
+        let glob =
+            GlobBuilder::new(&text).literal_separator(true).build().ok().filter(|_| text.contains(['*', '?', '[']));
+        let Some(matcher) = glob.map(|glob| glob.compile_matcher()) else {
+            found.iter_mut().for_each(|path| path.push(name));
+            continue;
+        };
+        let mut next = Vec::new();
+        for folder in &found {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                if matcher.is_match(Path::new(&entry.file_name())) {
+                    next.push(entry.path());
+                }
+                if next.len() > MOST_MATCHES {
+                    return None;
+                }
+            }
+        }
+        found = next;
+    }
+    found.retain(|path| path.symlink_metadata().is_ok());
+    Some(found)
+}
+
+/// Whether git, started in this folder of the workspace, uses the workspace's repository and nothing that lies inside the
+/// workspace. Git takes the nearest folder with a `.git`, and also one that is itself laid out like a repository, which
+/// everyone who may write files can make.
+fn uses_own_repository(folder: &Path, workspace: &Path) -> bool {
+    for level in folder.ancestors() {
+        let dot_git = level.join(".git");
+        let at_or_above = workspace.starts_with(level);
+        if dot_git.join("HEAD").exists() {
+            return at_or_above;
+        }
+        if dot_git.is_file() {
+            return at_or_above && !points_into(&dot_git, workspace);
+        }
+        if level.join("HEAD").symlink_metadata().is_ok() {
+            return false;
+        }
+    }
+    // There is no repository, so git reads nothing.
+    true
+}
+
+/// Whether a `.git` file (of a worktree or a submodule) names a repository inside the workspace, other than in a `.git`.
+fn points_into(dot_git: &Path, workspace: &Path) -> bool {
+    let text = std::fs::read_to_string(dot_git).unwrap_or_default();
+    let Some(target) = text.trim().strip_prefix("gitdir:") else { return true };
+    let target = dot_git.parent().unwrap_or(workspace).join(target.trim());
+    let Some(real) = real_path(&target) else { return true };
+    real.strip_prefix(workspace).is_ok_and(|inside| !inside.components().any(|part| part.as_os_str() == ".git"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn lookup(workspace: &Path) -> Lookup {
+        let folders = ShellFolders::new(workspace.to_owned());
+        Lookup { workspace: workspace.to_owned(), folders, home: Some(workspace.join("home")) }
+    }
+
+    fn found(workspace: &Path, text: &str, is_pattern: bool) -> Vec<String> {
+        let (found, _) = lookup(workspace).resolve_now(&[NamedPath { text: text.into(), is_pattern }]);
+        let mut real: Vec<_> = found
+            .iter()
+            .filter_map(|path| Some(path.real.as_deref()?.strip_prefix(workspace).ok()?.display().to_string()))
+            .collect();
+        real.sort();
+        real
+    }
+
+    fn workspace() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        (folder, real)
+    }
+
+    #[test]
+    fn a_path_is_found_through_links_patterns_the_home_and_folders_that_are_not_there_yet() {
+        let (_folder, root) = workspace();
+        for file in ["secrets/key", "src/a.rs", "src/b.rs", "home/.ssh/id"] {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), "").unwrap();
+        }
+        std::os::unix::fs::symlink(root.join("secrets"), root.join("link")).unwrap();
+        let cases: [(&str, bool, &[&str]); 9] = [
+            ("secrets/key", false, &["secrets/key"]),
+            ("link/key", false, &["secrets/key"]),
+            ("li*/k?y", true, &["secrets/key"]),
+            ("s*/*", true, &["secrets/key", "src/a.rs", "src/b.rs"]),
+            ("~/.ssh/*", true, &["home/.ssh/id"]),
+            ("none*", true, &["none*"]),
+            ("link/new/deep/file", false, &["secrets/new/deep/file"]),
+            ("new/../secrets/key", false, &["secrets/key"]),
+            ("*/key", false, &["*/key"]),
+        ];
+        for (text, is_pattern, expected) in cases {
+            assert_eq!(found(&root, text, is_pattern), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_workspaces_own_repository_counts_as_its_own() {
+        let (_folder, root) = workspace();
+        let make = |names: &[&str]| {
+            for name in names {
+                fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+                fs::write(root.join(name), "ref: refs/heads/main\n").unwrap();
+            }
+        };
+        make(&[
+            ".git/HEAD",
+            "src/a.rs",
+            "nested/.git/HEAD",
+            "bare/HEAD",
+            "bare/objects/x",
+            "bare/refs/x",
+            "bare/sub/x",
+        ]);
+        make(&["worktree/HEAD", "worktree/commondir", "filed/x"]);
+        fs::write(root.join("filed/.git"), "gitdir: ../bare\n").unwrap();
+        let cases = [
+            ("", true),
+            ("src", true),
+            ("nested", false),
+            ("bare", false),
+            ("bare/sub", false),
+            ("bare/objects", false),
+            ("worktree", false),
+            ("filed", false),
+        ];
+        for (folder, own) in cases {
+            assert_eq!(uses_own_repository(&root.join(folder), &root), own, "{folder}");
+        }
+    }
+
+    #[test]
+    fn a_workspace_below_a_repository_uses_that_and_its_own_git_file_must_lead_out() {
+        let (_folder, root) = workspace();
+        fs::create_dir_all(root.join(".git")).unwrap();
+        fs::write(root.join(".git/HEAD"), "").unwrap();
+        fs::create_dir_all(root.join("part/sub")).unwrap();
+        assert!(uses_own_repository(&root.join("part/sub"), &root.join("part")));
+        fs::write(root.join("part/.git"), format!("gitdir: {}", root.join(".git").display())).unwrap();
+        assert!(uses_own_repository(&root.join("part"), &root.join("part")));
+        fs::write(root.join("part/.git"), "gitdir: fake").unwrap();
+        assert!(!uses_own_repository(&root.join("part"), &root.join("part")));
+    }
+
+    #[test]
+    fn an_empty_git_folder_does_not_hide_a_workspace_that_looks_like_a_repository() {
+        let (_folder, root) = workspace();
+        fs::create_dir(root.join(".git")).unwrap();
+        fs::write(root.join("HEAD"), "").unwrap();
+        assert!(!uses_own_repository(&root, &root));
+    }
+}

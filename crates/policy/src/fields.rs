@@ -1,0 +1,184 @@
+//! Where runtimes put things in a tool call's input.
+
+use serde_json::Value;
+
+/// The fields in which runtimes pass a command.
+const COMMAND: [&str; 2] = ["command", "cmd"];
+/// The fields in which runtimes name the folder that a command runs in.
+const FOLDER: [&str; 4] = ["cwd", "workdir", "directory", "dir_path"];
+/// The fields of a shell tool that say nothing about what runs: words for people, limits, and the runtime's own ids.
+const SILENT: [&str; 31] = [
+    "availableDecisions",
+    "available_decisions",
+    "callId",
+    "call_id",
+    "commandActions",
+    "completed_at_ms",
+    "description",
+    "environmentId",
+    "itemId",
+    "justification",
+    "locations",
+    "max_output_tokens",
+    "parsed_cmd",
+    "process_id",
+    "proposedExecpolicyAmendment",
+    "proposed_execpolicy_amendment",
+    "reason",
+    "source",
+    "startedAtMs",
+    "started_at_ms",
+    "status",
+    "threadId",
+    "timeout",
+    "timeout_ms",
+    "timeout_seconds",
+    "title",
+    "tool_call_id",
+    "turnId",
+    "turn_id",
+    "type",
+    "yield_time_ms",
+];
+/// The fields in which runtimes pass a patch.
+const PATCH: [&str; 3] = ["patch", "patchText", "input"];
+
+/// A shell tool's input, taken apart.
+pub(crate) struct ShellFields<'a> {
+    pub(crate) command: Option<&'a Value>,
+    pub(crate) cwd: Option<&'a str>,
+    pub(crate) in_background: bool,
+    /// There is nothing else in the input that could change what runs.
+    pub(crate) understood: bool,
+}
+
+/// Takes a shell tool's input apart. Whatever is not known to be silent might change what runs (`env`, `stdin`, `shell`,
+/// `args`, a second command), so the input is then not understood.
+pub(crate) fn of_shell(input: &Value) -> ShellFields<'_> {
+    let mut fields = ShellFields { command: None, cwd: None, in_background: false, understood: input.is_object() };
+    for (name, value) in input.as_object().into_iter().flatten().filter(|(_, value)| !is_empty(value)) {
+        let fits = match name.as_str() {
+            name if COMMAND.contains(&name) => *fields.command.get_or_insert(value) == value,
+            name if FOLDER.contains(&name) => {
+                value.as_str().is_some_and(|folder| *fields.cwd.get_or_insert(folder) == folder)
+            }
+            "run_in_background" | "is_background" => {
+                fields.in_background = true;
+                true
+            }
+            "sandbox_permissions" => value == "use_default",
+            // What an agent shows beside its question; a change of a file is more than that.
+            "content" => !mentions_diff(value),
+            name => SILENT.contains(&name),
+        };
+        fields.understood &= fits;
+    }
+    fields
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
+    }
+}
+
+fn mentions_diff(value: &Value) -> bool {
+    match value {
+        Value::Array(list) => list.iter().any(mentions_diff),
+        Value::Object(fields) => {
+            fields.get("type").is_some_and(|kind| kind == "diff") || fields.values().any(mentions_diff)
+        }
+        _ => false,
+    }
+}
+
+/// Whether an input passes a command, or something that could be one.
+pub(crate) fn has_command(input: &Value) -> bool {
+    let named = ["command", "cmd", "script", "shell", "args", "argv", "code"];
+    named.iter().any(|field| input.get(field).is_some_and(|value| !is_empty(value)))
+}
+
+/// The files that an input names: in every field whose name speaks of files, as keys or entries of a list of changes, and
+/// in a patch.
+pub(crate) fn files(input: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(input, &mut found);
+    // Codex lists its changes, or names the files as keys.
+    if let Some(Value::Object(changes)) = input.get("changes") {
+        found.extend(changes.keys().cloned());
+    }
+    let patches = PATCH.iter().filter_map(|field| input.get(field)?.as_str()).chain(input.as_str());
+    patches.for_each(|patch| found.extend(patched(patch)));
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Whether a field of this name holds the name of a file or folder.
+fn names_a_file(field: &str) -> bool {
+    let name = field.to_ascii_lowercase();
+    let speaks = ["path", "file", "uri", "location", "folder", "directory"].iter().any(|word| name.contains(word));
+    // `profile` is not a file, and `file_text` is not its name.
+    let other = ["profile", "text", "content", "pattern", "size", "type", "mime", "regex", "count", "limit"];
+    (speaks || matches!(name.as_str(), "cwd" | "workdir" | "dir" | "root" | "target" | "destination" | "dest"))
+        && !other.iter().any(|word| name.contains(word))
+}
+
+fn collect(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Array(list) => list.iter().for_each(|item| collect(item, found)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(path) if names_a_file(name) && !path.is_empty() => found.push(from_uri(path)),
+                    Value::Array(list) if names_a_file(name) => {
+                        found.extend(list.iter().filter_map(Value::as_str).map(from_uri));
+                        collect(value, found);
+                    }
+                    _ => collect(value, found),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The path of a `file:` address, with its `%xx` decoded; any other text is a path as it is.
+fn from_uri(text: &str) -> String {
+    let Some(rest) = text.strip_prefix("file:") else { return text.to_owned() };
+    let path = rest.strip_prefix("//").map_or(rest, |rest| rest.find('/').map_or(rest, |start| &rest[start..]));
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let code = after.get(..2).filter(|_| byte == b'%').and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(decoded) => {
+                bytes.push(decoded);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The files that a patch names, in Codex's format or as a unified diff.
+fn patched(patch: &str) -> impl Iterator<Item = String> {
+    let own = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+    patch.lines().filter_map(move |line| {
+        if let Some(path) = own.iter().find_map(|start| line.strip_prefix(start)) {
+            return Some(path.trim().to_owned());
+        }
+        let path = line.strip_prefix("--- ").or_else(|| line.strip_prefix("+++ "))?;
+        let path = path.split('\t').next().unwrap_or(path);
+        let path = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path);
+        (path != "/dev/null").then(|| path.to_owned())
+    })
+}

@@ -1,0 +1,141 @@
+//! Every path that a call names, in whatever way: rules about files must see them all.
+//!
+//! Denying is eager, so a word is taken for a path if it might be one: `--file=a`, `-fa`, `@a`, and each from every
+//! folder that a `cd` or `-C` of the line goes to. Where a line is not certain (a variable, a substitution, a syntax that
+//! is not understood), every piece of its text counts.
+
+use std::collections::BTreeSet;
+
+use crate::shell::{Line, Reached, Simple, Word, base};
+use crate::subject::{ParsedCommand, Subject};
+
+/// A path that a call names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NamedPath {
+    /// The path as the call names it, relative to where the runtime or its shell stands.
+    pub text: String,
+    /// It stands for every file that matches it, and `~` at its start for the home folder.
+    pub is_pattern: bool,
+}
+
+/// More than these are not looked up; then rules about files take the call for one that names any file.
+pub const MOST_PATHS: usize = 4096;
+
+/// The paths that a subject names, and the folder that a command runs in (`.`).
+pub(crate) fn of_subject(subject: &Subject, git_folders: &[String]) -> BTreeSet<NamedPath> {
+    let exact = |text: &str| NamedPath { text: text.to_owned(), is_pattern: false };
+    match subject {
+        Subject::Files(files) => files.iter().map(|file| exact(file)).collect(),
+        Subject::Shell(command) => {
+            let mut found = BTreeSet::new();
+            found.insert(exact(command.cwd.as_deref().unwrap_or(".")));
+            found.extend(git_folders.iter().map(|folder| exact(folder)));
+            of_command(command, &mut found);
+            found
+        }
+        Subject::Url(_) | Subject::Other => BTreeSet::new(),
+    }
+}
+
+fn of_command(command: &ParsedCommand, found: &mut BTreeSet<NamedPath>) {
+    let start = command.cwd.clone().unwrap_or_default();
+    let mut folders = BTreeSet::from([start]);
+    let mut words: Vec<(String, bool)> = Vec::new();
+    match &command.line {
+        Ok(line) => {
+            line.reach(&mut |reached| match reached {
+                Reached::Command(simple) => read_words(simple, &mut words, &mut folders),
+                Reached::Behind(_) => {}
+                Reached::Opaque(text) => words.extend(pieces(text)),
+            });
+            if !is_certain(line) {
+                words.extend(pieces(&command.text));
+            }
+        }
+        Err(_) => words.extend(pieces(&command.text)),
+    }
+    for folder in &folders {
+        for (word, is_pattern) in &words {
+            if found.len() > MOST_PATHS {
+                return;
+            }
+            let whole = folder.is_empty() || word.starts_with(['/', '~']);
+            let text = if whole { word.clone() } else { format!("{folder}/{word}") };
+            found.insert(NamedPath { text, is_pattern: *is_pattern });
+        }
+    }
+}
+
+/// More folders than these are no longer told apart: a line with so many `cd`s names them all as words anyway.
+const MOST_FOLDERS: usize = 16;
+
+/// Programs whose arguments may be a program of their own, which names files wherever it likes.
+const INTERPRETERS: [&str; 12] =
+    ["awk", "bun", "deno", "gawk", "node", "perl", "php", "python", "python3", "ruby", "sed", "tclsh"];
+/// Options whose value is the folder in which a program works.
+const FOLDER_OPTIONS: [&str; 7] = ["-C", "--directory", "--cwd", "--chdir", "--prefix", "--git-dir", "--work-tree"];
+
+fn read_words(simple: &Simple, words: &mut Vec<(String, bool)>, folders: &mut BTreeSet<String>) {
+    let program = base(simple.argv.first().and_then(Word::literal).unwrap_or_default());
+    let enters = ["cd", "pushd"].contains(&program);
+    let mut after_folder_option = false;
+    for word in simple.argv.iter().skip(1) {
+        let (text, is_pattern) = match word {
+            Word::Literal(text) => (text, false),
+            Word::Pattern(text) => (text, true),
+            Word::Dynamic => continue,
+        };
+        words.extend(readings(text).map(|text| (text.to_owned(), is_pattern)));
+        if INTERPRETERS.contains(&program) {
+            words.extend(pieces(text));
+        }
+        let (name, value) = text.split_once('=').unwrap_or((text, text));
+        let is_option = FOLDER_OPTIONS.contains(&name);
+        let has_value = is_option && value.len() < text.len();
+        if (enters || after_folder_option || has_value) && folders.len() < MOST_FOLDERS {
+            let below: Vec<_> = folders.iter().map(|from| joined(from, value)).collect();
+            folders.extend(below);
+        }
+        after_folder_option = is_option && !has_value;
+    }
+    for redirect in &simple.redirects {
+        match &redirect.target {
+            Word::Literal(text) => words.push((text.clone(), false)),
+            Word::Pattern(text) => words.push((text.clone(), true)),
+            Word::Dynamic => {}
+        }
+    }
+}
+
+fn joined(folder: &str, path: &str) -> String {
+    if folder.is_empty() || path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") }
+}
+
+/// What a word may name: itself, the value of an option, what follows `=`, `@` or `:`.
+fn readings(word: &str) -> impl Iterator<Item = &str> {
+    let whole = (!word.starts_with('-')).then_some(word);
+    let attached = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));
+    let after = |mark: char| word.split_once(mark).map(|(_, value)| value);
+    let values = [whole, attached, after('='), after('@'), after(':')];
+    values.into_iter().flatten().filter(|text| !text.is_empty())
+}
+
+fn is_certain(line: &Line) -> bool {
+    let certain = |word: &Word| *word != Word::Dynamic;
+    let commands = &line.commands;
+    !line.substitution
+        && commands.iter().all(|simple| {
+            !simple.assigns
+                && simple.argv.iter().all(certain)
+                && simple.redirects.iter().all(|redirect| certain(&redirect.target))
+        })
+}
+
+/// The pieces of a text that could be names of files.
+fn pieces(text: &str) -> impl Iterator<Item = (String, bool)> {
+    let apart = |c: char| c.is_whitespace() || "'\"`$(){}<>|;&=,\\".contains(c);
+    text.split(apart).filter(|piece| !piece.is_empty() && !piece.starts_with('-')).map(|piece| {
+        let is_pattern = piece.contains(['*', '?', '[']) || piece.starts_with('~');
+        (piece.to_owned(), is_pattern)
+    })
+}

@@ -1,0 +1,315 @@
+//! The closed grammar of lines that may run unasked.
+//!
+//! ```text
+//! line     = pipeline { ("&&" | "||" | ";" | newline) pipeline }
+//! pipeline = command { "|" command }
+//! command  = program { word | redirect }
+//! program  = letters, digits, "_", ".", "+", "-"; or "["
+//! word     = { plain characters | 'text' | "text" | backslash and a punctuation mark }
+//!          | file names: plain characters with * ? [ ], or a leading ~/, nothing of it in quotes
+//!          | $NAME, ${NAME}: only where the program prints its arguments
+//! redirect = ">/dev/null" | "1>/dev/null" | "2>/dev/null" | "2>&1" | "</dev/null"
+//! ```
+//!
+//! There is no assignment, loop, function, group, substitution, here-document, comment or background job in it, and
+//! nothing that bash, dash and zsh read differently. Whatever is not in the grammar is refused, which costs a question
+//! and nothing else; the tests compare the accepted lines with a second parser and with real shells.
+
+use super::{LONGEST, misleading};
+
+/// One word of a plain command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PlainWord {
+    /// Exactly this text.
+    Literal(String),
+    /// None, one or many names of files: those that match the pattern, or a path below the home folder.
+    Files(String),
+    /// The value of a variable.
+    Variable,
+}
+
+impl PlainWord {
+    /// The text, if there is only one.
+    pub(crate) fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Literal(text) => Some(text),
+            Self::Files(_) | Self::Variable => None,
+        }
+    }
+
+    /// Whether a program could take the word for an option when it is run.
+    pub(crate) fn may_be_option(&self) -> bool {
+        match self {
+            Self::Literal(text) => text.starts_with('-'),
+            // A file may have any name, also that of an option.
+            Self::Files(pattern) => pattern.starts_with(['-', '*', '?', '[']),
+            Self::Variable => true,
+        }
+    }
+}
+
+/// What stands before a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// The start of the line, `;`, `||` or a newline: it may run whether or not the one before succeeded.
+    Then,
+    /// `&&`: it runs only if the one before succeeded.
+    And,
+    /// `|`: it runs beside the one before.
+    Pipe,
+}
+
+/// One command of a plain line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlainCommand {
+    pub(crate) join: Join,
+    /// It is part of a pipeline, so the shell may run it as a process of its own.
+    pub(crate) in_pipeline: bool,
+    pub(crate) program: String,
+    pub(crate) args: Vec<PlainWord>,
+}
+
+/// The commands of a line, if the grammar accepts it.
+pub(crate) fn parse_plain(text: &str) -> Option<Vec<PlainCommand>> {
+    if text.len() > LONGEST || text.chars().any(misleading) {
+        return None;
+    }
+    Scanner { rest: text }.line()
+}
+
+/// The characters that mean themselves outside quotes, to every shell, wherever they stand.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | ',' | '@' | '%' | '+')
+}
+
+/// The redirections that change nothing; a space may stand before the file's name.
+const REDIRECTS: [&str; 9] = [
+    ">/dev/null",
+    "> /dev/null",
+    "1>/dev/null",
+    "1> /dev/null",
+    "2>/dev/null",
+    "2> /dev/null",
+    "2>&1",
+    "</dev/null",
+    "< /dev/null",
+];
+
+struct Scanner<'a> {
+    rest: &'a str,
+}
+
+impl Scanner<'_> {
+    fn line(mut self) -> Option<Vec<PlainCommand>> {
+        let mut commands: Vec<PlainCommand> = Vec::new();
+        let mut join = Join::Then;
+        self.skip_newlines();
+        loop {
+            commands.push(self.command(join)?);
+            if join == Join::Pipe {
+                let last = commands.len() - 1;
+                commands[last - 1..].iter_mut().for_each(|command| command.in_pipeline = true);
+            }
+            self.skip_blanks();
+            join = if self.take("&&") {
+                Join::And
+            } else if self.take("||") {
+                Join::Then
+            } else if self.take("|") {
+                Join::Pipe
+            } else if self.take(";") || self.take("\n") {
+                self.skip_newlines();
+                if self.rest.is_empty() {
+                    return Some(commands);
+                }
+                Join::Then
+            } else {
+                return self.rest.is_empty().then_some(commands);
+            };
+            self.skip_newlines();
+        }
+    }
+
+    fn command(&mut self, join: Join) -> Option<PlainCommand> {
+        self.skip_blanks();
+        let program = self.program()?;
+        let mut args = Vec::new();
+        loop {
+            let before = self.rest.len();
+            self.skip_blanks();
+            if self.at_end_of_command() {
+                return Some(PlainCommand { join, in_pipeline: false, program, args });
+            }
+            // Words and redirections are apart, so that no digit before `>` is read in two ways.
+            if self.rest.len() == before {
+                return None;
+            }
+            if !self.redirect() {
+                args.push(self.word()?);
+            }
+        }
+    }
+
+    fn program(&mut self) -> Option<String> {
+        if self.take("[") {
+            return Some("[".to_owned());
+        }
+        let other = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '+' | '-'));
+        let end = self.rest.find(other).unwrap_or(self.rest.len());
+        let (program, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        (!program.is_empty()).then(|| program.to_owned())
+    }
+
+    fn redirect(&mut self) -> bool {
+        let Some(redirect) = REDIRECTS.iter().find(|redirect| self.rest.starts_with(**redirect)) else { return false };
+        let rest = &self.rest[redirect.len()..];
+        let ends = rest.is_empty() || rest.starts_with([' ', '\t', '\n', ';', '|']) || rest.starts_with("&&");
+        if ends {
+            self.rest = rest;
+        }
+        ends
+    }
+
+    fn word(&mut self) -> Option<PlainWord> {
+        if let Some(variable) = self.variable() {
+            return Some(variable);
+        }
+        let mut text = String::new();
+        let (mut quoted, mut names_files) = (false, false);
+        if self.rest.starts_with('~') {
+            names_files = true;
+            self.rest = &self.rest[1..];
+            text.push('~');
+            if !(self.at_end_of_word() || self.rest.starts_with('/')) {
+                return None;
+            }
+        }
+        while !self.at_end_of_word() {
+            let c = self.rest.chars().next()?;
+            self.rest = &self.rest[c.len_utf8()..];
+            match c {
+                c if is_plain(c) => text.push(c),
+                // At the start of a word zsh gives these a meaning.
+                '=' | '^' | '~' if !text.is_empty() && !(c == '~' && text.ends_with(['=', ':'])) => text.push(c),
+                '#' if !text.is_empty() => text.push(c),
+                ']' => text.push(c),
+                '!' if text.is_empty() && self.at_end_of_word() => text.push(c),
+                '{' if text.ends_with('@') => {
+                    let (inside, rest) = self.rest.split_once('}')?;
+                    let usual = |c: char| c.is_ascii_alphanumeric() || c == '-';
+                    if inside.is_empty() || !inside.chars().all(usual) {
+                        return None;
+                    }
+                    text.push_str(&format!("{{{inside}}}"));
+                    self.rest = rest;
+                }
+                '*' | '?' | '[' => {
+                    names_files = true;
+                    text.push(c);
+                }
+                '\'' => {
+                    let (inside, rest) = self.rest.split_once('\'')?;
+                    text.push_str(inside);
+                    self.rest = rest;
+                    quoted = true;
+                }
+                '"' => {
+                    self.double_quoted(&mut text)?;
+                    quoted = true;
+                }
+                '\\' => {
+                    let escaped = self.rest.chars().next().filter(char::is_ascii_punctuation)?;
+                    self.rest = &self.rest[1..];
+                    text.push(escaped);
+                    quoted = true;
+                }
+                _ => return None,
+            }
+        }
+        match (names_files, quoted) {
+            // Which of the characters were quoted is not known any more.
+            (true, true) => None,
+            (true, false) => Some(PlainWord::Files(text)),
+            (false, _) => Some(PlainWord::Literal(text)),
+        }
+    }
+
+    /// A word that is nothing but a variable's value.
+    fn variable(&mut self) -> Option<PlainWord> {
+        let unquoted = self.rest.strip_prefix('"');
+        let inside = unquoted.unwrap_or(self.rest).strip_prefix('$')?;
+        let braced = inside.strip_prefix('{');
+        let name = braced.unwrap_or(inside);
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+        let usual = name[..end].starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let (taken, mut rest) = if usual { (&name[..end], &name[end..]) } else { ("?", name.strip_prefix('?')?) };
+        if taken == "?" && braced.is_some() {
+            return None;
+        }
+        if braced.is_some() {
+            rest = rest.strip_prefix('}')?;
+        }
+        if unquoted.is_some() {
+            rest = rest.strip_prefix('"')?;
+        }
+        let ends = rest.is_empty() || rest.starts_with([' ', '\t', '\n', ';', '|', '&']);
+        if !ends {
+            return None;
+        }
+        self.rest = rest;
+        Some(PlainWord::Variable)
+    }
+
+    fn double_quoted(&mut self, text: &mut String) -> Option<()> {
+        loop {
+            let c = self.rest.chars().next()?;
+            self.rest = &self.rest[c.len_utf8()..];
+            let next = self.rest.chars().next();
+            match (c, next) {
+                ('"', _) => return Some(()),
+                ('`', _) => return None,
+                ('\\', Some(escaped @ ('"' | '\\' | '$' | '`'))) => {
+                    self.rest = &self.rest[1..];
+                    text.push(escaped);
+                }
+                ('\\', Some('\n') | None) => return None,
+                // A `$` before these is only itself.
+                ('$', Some('"' | ' ' | '|' | ')' | '/')) => text.push('$'),
+                ('$', _) => return None,
+                _ => text.push(c),
+            }
+        }
+    }
+
+    fn at_end_of_word(&self) -> bool {
+        self.rest.is_empty() || self.rest.starts_with([' ', '\t']) || self.at_end_of_command()
+    }
+
+    fn at_end_of_command(&self) -> bool {
+        self.rest.is_empty() || self.rest.starts_with(['\n', ';', '|']) || self.rest.starts_with("&&")
+    }
+
+    /// Blanks, and lines that go on after a blank; without one, the two parts would be one word.
+    fn skip_blanks(&mut self) {
+        loop {
+            let trimmed = self.rest.trim_start_matches([' ', '\t']);
+            let had_blank = trimmed.len() < self.rest.len();
+            self.rest = trimmed;
+            match trimmed.strip_prefix("\\\n") {
+                Some(rest) if had_blank => self.rest = rest,
+                _ => return,
+            }
+        }
+    }
+
+    fn skip_newlines(&mut self) {
+        self.rest = self.rest.trim_start_matches([' ', '\t', '\n']);
+    }
+
+    fn take(&mut self, operator: &str) -> bool {
+        let rest = self.rest.strip_prefix(operator);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+}
