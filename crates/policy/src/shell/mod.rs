@@ -9,7 +9,7 @@ mod parser;
 mod plain;
 mod reach;
 
-pub(crate) use plain::{Join, PlainCommand, PlainWord, parse_plain};
+pub use plain::{Join, PlainCommand, PlainWord, parse_plain};
 pub(crate) use reach::{Reached, SHELLS, base};
 
 /// A line that cannot be understood for certain, and why.

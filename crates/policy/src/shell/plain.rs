@@ -4,8 +4,8 @@
 //! line     = pipeline { ("&&" | "||" | ";" | newline) pipeline }
 //! pipeline = command { "|" command }
 //! command  = program { word | redirect }
-//! program  = letters, digits, "_", ".", "+", "-"; or "["
-//! word     = { plain characters | 'text' | "text" | backslash and a punctuation mark }
+//! program  = letters, digits, "_", ".", "+", "-", but no keyword; or "["
+//! word     = "{}" | { plain characters | 'text' | "text" | backslash and a punctuation mark }
 //!          | file names: plain characters with * ? [ ], or a leading ~/, nothing of it in quotes
 //!          | $NAME, ${NAME}: only where the program prints its arguments
 //! redirect = ">/dev/null" | "1>/dev/null" | "2>/dev/null" | "2>&1" | "</dev/null"
@@ -15,11 +15,12 @@
 //! nothing that bash, dash and zsh read differently. Whatever is not in the grammar is refused, which costs a question
 //! and nothing else; the tests compare the accepted lines with a second parser and with real shells.
 
+use super::parser::is_keyword;
 use super::{LONGEST, misleading};
 
 /// One word of a plain command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum PlainWord {
+pub enum PlainWord {
     /// Exactly this text.
     Literal(String),
     /// None, one or many names of files: those that match the pattern, or a path below the home folder.
@@ -30,7 +31,7 @@ pub(crate) enum PlainWord {
 
 impl PlainWord {
     /// The text, if there is only one.
-    pub(crate) fn literal(&self) -> Option<&str> {
+    pub fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
             Self::Files(_) | Self::Variable => None,
@@ -38,7 +39,7 @@ impl PlainWord {
     }
 
     /// Whether a program could take the word for an option when it is run.
-    pub(crate) fn may_be_option(&self) -> bool {
+    pub fn may_be_option(&self) -> bool {
         match self {
             Self::Literal(text) => text.starts_with('-'),
             // A file may have any name, also that of an option.
@@ -50,7 +51,7 @@ impl PlainWord {
 
 /// What stands before a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Join {
+pub enum Join {
     /// The start of the line, `;`, `||` or a newline: it may run whether or not the one before succeeded.
     Then,
     /// `&&`: it runs only if the one before succeeded.
@@ -61,16 +62,19 @@ pub(crate) enum Join {
 
 /// One command of a plain line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PlainCommand {
-    pub(crate) join: Join,
+pub struct PlainCommand {
+    /// How it is joined to the one before.
+    pub join: Join,
     /// It is part of a pipeline, so the shell may run it as a process of its own.
-    pub(crate) in_pipeline: bool,
-    pub(crate) program: String,
-    pub(crate) args: Vec<PlainWord>,
+    pub in_pipeline: bool,
+    /// The program, by its bare name.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<PlainWord>,
 }
 
 /// The commands of a line, if the grammar accepts it.
-pub(crate) fn parse_plain(text: &str) -> Option<Vec<PlainCommand>> {
+pub fn parse_plain(text: &str) -> Option<Vec<PlainCommand>> {
     if text.len() > LONGEST || text.chars().any(misleading) {
         return None;
     }
@@ -158,7 +162,8 @@ impl Scanner<'_> {
         let end = self.rest.find(other).unwrap_or(self.rest.len());
         let (program, rest) = self.rest.split_at(end);
         self.rest = rest;
-        (!program.is_empty()).then(|| program.to_owned())
+        let is_program = !program.is_empty() && !is_keyword(program) && program != "time";
+        is_program.then(|| program.to_owned())
     }
 
     fn redirect(&mut self) -> bool {
@@ -195,6 +200,13 @@ impl Scanner<'_> {
                 '#' if !text.is_empty() => text.push(c),
                 ']' => text.push(c),
                 '!' if text.is_empty() && self.at_end_of_word() => text.push(c),
+                '{' if text.is_empty() && self.rest.starts_with('}') => {
+                    self.rest = &self.rest[1..];
+                    text.push_str("{}");
+                    if !self.at_end_of_word() {
+                        return None;
+                    }
+                }
                 '{' if text.ends_with('@') => {
                     let (inside, rest) = self.rest.split_once('}')?;
                     let usual = |c: char| c.is_ascii_alphanumeric() || c == '-';

@@ -2,9 +2,12 @@
 
 mod classes;
 mod decisions;
+mod everyday;
 mod kit;
 mod redaction;
 mod remembered;
 mod rules;
+mod second_parser;
 mod shell;
+mod shell_lines;
 mod unasked;

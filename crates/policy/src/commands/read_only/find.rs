@@ -1,5 +1,6 @@
 //! `find`, whose options and tests are words.
 
+use super::table;
 use crate::shell::PlainWord;
 
 /// Words without a value.
@@ -15,6 +16,11 @@ pub(super) fn reads(args: &[PlainWord]) -> bool {
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let fine = match arg {
+            PlainWord::Literal(word) if word == "-exec" => {
+                let command: Vec<_> =
+                    args.by_ref().take_while(|arg| !matches!(arg.literal(), Some(";" | "+"))).collect();
+                runs_a_reader(&command)
+            }
             PlainWord::Literal(word) if VALUED.split_ascii_whitespace().any(|known| known == word) => {
                 args.next().and_then(PlainWord::literal).is_some_and(is_value)
             }
@@ -30,6 +36,17 @@ pub(super) fn reads(args: &[PlainWord]) -> bool {
         }
     }
     true
+}
+
+/// Whether a program only reads, whatever files it is given. The names begin with the folder that is searched, so none
+/// of them is an option.
+fn runs_a_reader(command: &[&PlainWord]) -> bool {
+    let Some((PlainWord::Literal(program), args)) = command.split_first() else { return false };
+    let found = |arg: &&PlainWord| match arg.literal() {
+        Some("{}") => PlainWord::Files("./*".to_owned()),
+        _ => (*arg).clone(),
+    };
+    table::reads(program, &args.iter().map(found).collect::<Vec<_>>())
 }
 
 /// A value does not look like an action, so that a version with other options cannot take it for one.

@@ -28,6 +28,17 @@ pub(crate) struct Reading {
 
 /// What a line reads, if it only reads.
 pub(crate) fn reading(text: &str) -> Option<Reading> {
+    of_line(text, Shells::One)
+}
+
+/// Whether a line may be given to a further shell; one inside another is enough.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shells {
+    One,
+    None,
+}
+
+fn of_line(text: &str, shells: Shells) -> Option<Reading> {
     let commands = parse_plain(text)?;
     let mut folders = Folders::default();
     let mut reading = Reading::default();
@@ -38,6 +49,14 @@ pub(crate) fn reading(text: &str) -> Option<Reading> {
             "git" => {
                 let at = git::reads(&command.args)?;
                 reading.git_folders.extend(here.iter().map(|folder| folders::join(folder, &at)));
+            }
+            "bash" | "sh" if shells == Shells::One && !table::tells_version(&command.program, &command.args) => {
+                let [PlainWord::Literal(option), PlainWord::Literal(script)] = command.args.as_slice() else {
+                    return None;
+                };
+                let inner = matches!(option.as_str(), "-c" | "-lc").then(|| of_line(script, Shells::None))??;
+                let at = |folder: &String| here.iter().map(|here| folders::join(here, folder)).collect::<Vec<_>>();
+                reading.git_folders.extend(inner.git_folders.iter().flat_map(at));
             }
             _ if !reads(command) => return None,
             _ => {}

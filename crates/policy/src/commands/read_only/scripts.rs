@@ -115,5 +115,6 @@ pub(super) fn awk(args: &[PlainWord]) -> bool {
     const REACHES_OUT: [&str; 5] = ["system", "getline", "close", "fflush", "include"];
     let Some(operands) = AWK.operands_of(args) else { return false };
     let Some(program) = operands.first().and_then(|word| word.literal()) else { return false };
-    !program.contains(['>', '|', '@']) && !REACHES_OUT.iter().any(|word| program.contains(word))
+    // `>=` compares, a `>` alone may write.
+    !program.replace(">=", "").contains(['>', '|', '@']) && !REACHES_OUT.iter().any(|word| program.contains(word))
 }
