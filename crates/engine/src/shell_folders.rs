@@ -15,12 +15,14 @@ pub(crate) struct ShellFolders {
     start: PathBuf,
     /// `None` after a line that nobody can follow.
     possible: Option<BTreeSet<PathBuf>>,
+    /// What the newest call does; it counts for those after it, because a call is judged from where it begins.
+    newest: FolderEffect,
 }
 
 impl ShellFolders {
     /// A shell that was just started.
     pub(crate) fn new(start: PathBuf) -> Self {
-        Self { possible: Some(BTreeSet::from([start.clone()])), start }
+        Self { possible: Some(BTreeSet::from([start.clone()])), start, newest: FolderEffect::Stays }
     }
 
     /// The folders, if they are known.
@@ -28,8 +30,9 @@ impl ShellFolders {
         self.possible.as_ref().map(BTreeSet::iter)
     }
 
-    /// A call with this effect was made.
-    pub(crate) async fn follow(&mut self, effect: &FolderEffect) {
+    /// A call with this effect is requested.
+    pub(crate) async fn follow(&mut self, next: FolderEffect) {
+        let effect = &std::mem::replace(&mut self.newest, next);
         let leads_back = match effect {
             FolderEffect::MayGo { folders, begins_with_it: true } => match folders.first().map(Path::new) {
                 Some(first) if first.is_absolute() => {
@@ -78,8 +81,9 @@ mod tests {
     async fn after(effects: &[FolderEffect]) -> Option<Vec<String>> {
         let mut folders = ShellFolders::new("/w".into());
         for effect in effects {
-            folders.follow(effect).await;
+            folders.follow(effect.clone()).await;
         }
+        folders.follow(FolderEffect::Stays).await;
         folders.known().map(|known| known.map(|folder| folder.display().to_string()).collect())
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use roost_policy::{FolderEffect, folder_effect};
+use roost_policy::folder_effect;
 use roost_proto::payload::SessionUpdatedPayload;
 use roost_proto::time::Timestamp;
 use tokio::time::Instant;
@@ -34,11 +34,10 @@ impl Actor {
                 self.native = Some(native.clone());
                 self.scribe.runtime.runtime_session_id.clone_from(&self.native);
             }
-            // A call is judged from where the shell stands before it.
-            let effect = match &fact {
-                Fact::ToolRequested(request) => folder_effect(&call_of(&self.profile.adapter.name(), request)),
-                _ => FolderEffect::Stays,
-            };
+            if let Fact::ToolRequested(request) = &fact {
+                let effect = folder_effect(&call_of(&self.profile.adapter.name(), request));
+                self.shell_folders.follow(effect).await;
+            }
             let next = task.ledger.enter(fact, &mut bodies);
             let mut raw = raw;
             for body in bodies.drain(..) {
@@ -55,7 +54,6 @@ impl Actor {
                     return self.end(end).await;
                 }
             }
-            self.shell_folders.follow(&effect).await;
         }
         self.hand_over(events).await?;
         Ok(Flow::Continue)

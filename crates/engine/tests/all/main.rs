@@ -20,5 +20,6 @@ mod questioning;
 mod recovering;
 mod remembering;
 mod resuming;
+mod shell_folder;
 mod stopping;
 mod watched;
