@@ -79,7 +79,8 @@ fn is_login(value: &str) -> bool {
     let Some((user, password)) = value.split_once(':') else { return false };
     let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let stands_for_one = password.starts_with(['$', '<', '{', '%', '*', '[']) || password.starts_with("//");
-    !password.is_empty() && !stands_for_one && !(number(user) && number(password))
+    let is_group = number(user) && number(password);
+    !(password.is_empty() || stands_for_one || is_group)
 }
 
 /// `--token to` is a phrase; a secret that stands like this has a digit.
