@@ -3,7 +3,6 @@
 mod answer;
 mod card;
 mod change;
-mod visible;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -17,9 +16,10 @@ use roost_proto::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
 use serde_json::Value;
 
 use crate::keyboard::Typed;
+use crate::screen::{exact, one_line};
 use crate::style::Style;
 use answer::{DECLINE, Said, said, values};
-use card::{Extent, card, field, one_line};
+use card::{Extent, card, field};
 
 /// What waits for whoever sits at the terminal.
 pub(crate) struct Asker {
@@ -107,7 +107,7 @@ impl Asker {
                 (card.text, Step::Decide, card.cut)
             }
             PendingAsk::Question(asked) => {
-                let message = format!("{} {}\n", self.style.yellow("?"), visible::visible(&asked.message));
+                let message = format!("{} {}\n", self.style.yellow("?"), exact(&asked.message));
                 let first = asked.fields.first().map(|first| field(self.style, first)).unwrap_or_default();
                 (message + &first, Step::Field(BTreeMap::new(), 0), false)
             }
@@ -239,7 +239,7 @@ fn ending(body: &EventBody) -> String {
         },
         EventBody::QuestionResolved(resolved) => match (&resolved.answered_by, &resolved.reason) {
             (Some(by), _) => format!("answered by {}", named(Some(by))),
-            (None, Some(reason)) => one_line(reason),
+            (None, Some(reason)) => one_line(reason).into_owned(),
             (None, None) => "it is over".into(),
         },
         _ => "it is over".into(),
@@ -252,7 +252,7 @@ pub(crate) fn named(by: Option<&Answerer>) -> String {
         let client = by.client_id.as_ref().map(|client| client.as_str());
         by.user_id.as_ref().map(|user| user.as_str()).or(client).or(by.from.as_deref())
     });
-    one_line(name.unwrap_or("somebody"))
+    one_line(name.unwrap_or("somebody")).into_owned()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use roost_proto::payload::{ApprovalRequestedPayload, QuestionField, ToolKind};
 use serde_json::{Map, Value};
 
 use super::change::changes;
-use super::visible::visible;
+use crate::screen::{exact, one_line};
 use crate::style::Style;
 
 /// Lines shown of a call at first.
@@ -39,7 +39,7 @@ pub(super) fn card(style: Style, asked: &ApprovalRequestedPayload, cwd: &Path, e
     if extent == Extent::Beginning {
         let title = asked.title.as_deref().filter(|title| *title != asked.name);
         let name = title.map_or_else(|| asked.name.clone(), |title| format!("{title} ({})", asked.name));
-        let rule = asked.rule.as_ref().map(|rule| format!(" · rule {}", visible(rule)));
+        let rule = asked.rule.as_ref().map(|rule| format!(" · rule {}", one_line(rule)));
         let name = one_line(&name);
         text = format!("{} {}{}\n", style.yellow("?"), style.bold(name), style.dim(rule.unwrap_or_default()));
     }
@@ -74,11 +74,6 @@ pub(super) fn field(style: Style, field: &QuestionField) -> String {
         text.push_str(&format!("  {}) {label}{}\n", style.bold(number), style.dim(more)));
     }
     text
-}
-
-/// A text of an agent that may have one line only.
-pub(super) fn one_line(text: &str) -> String {
-    visible(text).replace('\n', "␊")
 }
 
 fn body(asked: &ApprovalRequestedPayload, cwd: &Path) -> Vec<String> {
@@ -162,7 +157,7 @@ fn host(url: &str) -> Option<&str> {
 }
 
 fn lines(text: &str) -> Vec<String> {
-    visible(text).split('\n').map(str::to_owned).collect()
+    exact(text).split('\n').map(str::to_owned).collect()
 }
 
 fn painted(style: Style, line: &str) -> String {

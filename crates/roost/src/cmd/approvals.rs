@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
 use crate::reading::Reading;
+use crate::screen::{self, Screen, one_line};
 use crate::style::Style;
 use crate::table;
 
@@ -93,7 +94,7 @@ async fn list(json: bool, context: &Context) -> Result<Exit, Error> {
         Err(Error::Log(roost_log::Error::NotFound { .. })) => Vec::new(),
         reading => reading?.pending().await?,
     };
-    print(&mut io::stdout().lock(), &pending, json).map_err(Error::Output)?;
+    print(&mut screen::stdout(), &pending, json).map_err(Error::Output)?;
     Ok(Exit::Completed)
 }
 
@@ -123,7 +124,7 @@ async fn give(answer: Answer, client: &Client) -> Result<Exit, Error> {
         key: None,
     };
     client.call::<method::PermissionRespond>(params).await?;
-    writeln!(io::stdout(), "Answered: {}.", what(&asked.pending)).map_err(Error::Output)?;
+    screen::print(&format!("Answered: {}.", one_line(what(&asked.pending))))?;
     Ok(Exit::Completed)
 }
 
@@ -150,9 +151,9 @@ fn what(pending: &Pending) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-fn print(out: &mut impl Write, pending: &[Pending], json: bool) -> io::Result<()> {
+fn print(out: &mut Screen<impl Write>, pending: &[Pending], json: bool) -> io::Result<()> {
     if json {
-        return pending.iter().try_for_each(|one| writeln!(out, "{}", serde_json::to_string(one)?));
+        return pending.iter().try_for_each(|one| out.json(one));
     }
     if pending.is_empty() {
         return writeln!(out, "Nothing waits for an answer.");
@@ -168,5 +169,5 @@ fn print(out: &mut impl Write, pending: &[Pending], json: bool) -> io::Result<()
         [session, kind.into(), ago(one.asked_at, now), rule, what(one).into(), one.id().to_owned()]
     });
     let heads = ["SESSION", "KIND", "SINCE", "RULE", "WHAT", "ID"];
-    table::write(out, Style::of(&io::stdout()), heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::of_stdout(), heads, &rows.collect::<Vec<_>>())
 }

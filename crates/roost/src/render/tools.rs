@@ -10,7 +10,7 @@ use roost_proto::tool::PolicyResult;
 use serde_json::Value;
 
 use crate::ask::named;
-use crate::render::shown;
+use crate::screen::visible;
 use crate::style::Style;
 
 /// Lines of output shown of one call.
@@ -49,13 +49,13 @@ impl Tools {
             }
             EventBody::ToolCallApproved(approved) => {
                 let rules = self.call(&approved.identity.tool_call_id).rules.join(", ");
-                let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", shown(&rules)) };
+                let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", visible(&rules)) };
                 let whose = self.whose(&approved.identity.tool_call_id);
                 format!("  {whose}{}\n", style.dim(format!("approved{by}")))
             }
             EventBody::ToolCallDenied(denied) => self.denied(style, denied),
             EventBody::ApprovalRequested(asked) => {
-                let rule = asked.rule.as_ref().map(|rule| format!(" (rule {})", shown(rule)));
+                let rule = asked.rule.as_ref().map(|rule| format!(" (rule {})", visible(rule)));
                 let whose = self.whose(&asked.identity.tool_call_id);
                 format!("  {whose}{}{}\n", style.yellow("waits for an answer"), style.dim(rule.unwrap_or_default()))
             }
@@ -68,7 +68,7 @@ impl Tools {
                         ApprovalScope::Workspace => "this workspace",
                         ApprovalScope::Always => "always",
                     };
-                    format!(", for {scope}: {}", shown(&rule.pattern.to_string()))
+                    format!(", for {scope}: {}", visible(&rule.pattern.to_string()))
                 });
                 let by = named(resolved.answered_by.as_ref());
                 let text = format!("answered by {by}{}", remembered.unwrap_or_default());
@@ -102,9 +102,9 @@ impl Tools {
     fn denied(&mut self, style: Style, denied: &ToolCallDeniedPayload) -> String {
         let rules = denied.policy_snapshot.sources.iter().filter(|source| source.result != PolicyResult::Allow);
         let rules: Vec<_> = rules.filter_map(|source| source.rule.as_deref()).collect();
-        let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", shown(&rules.join(", "))) };
+        let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", visible(&rules.join(", "))) };
         let whose = self.whose(&denied.identity.tool_call_id);
-        format!("  {whose}{}{}: {}\n", style.red("denied"), style.dim(by), shown(&denied.reason))
+        format!("  {whose}{}{}: {}\n", style.red("denied"), style.dim(by), visible(&denied.reason))
     }
 
     fn completed(&mut self, style: Style, completed: &ToolCallCompletedPayload) -> String {
@@ -172,5 +172,5 @@ fn preview(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let cut: String = line.chars().take(PREVIEW_CHARS).collect();
     let more = if cut.len() < text.trim_end().len() { "…" } else { "" };
-    format!("{}{more}", shown(&cut))
+    format!("{}{more}", visible(&cut))
 }
