@@ -21,6 +21,8 @@ mod files;
 mod gemini;
 mod git;
 mod hanging;
+mod hiding;
+mod hostile;
 mod kit;
 mod login;
 mod opencode;
