@@ -60,6 +60,12 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
     if text.is_empty() { Ok(()) } else { writeln!(stdout(), "{text}").map_err(Error::Output) }
 }
 
+/// Prints what somebody is to type behind.
+pub(crate) fn prompt(text: &str) -> Result<(), Error> {
+    let mut stdout = stdout();
+    write!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(Error::Output)
+}
+
 /// Prints a value as one line of JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Error> {
     stdout().json(value).map_err(Error::Output)

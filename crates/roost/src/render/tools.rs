@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use roost_proto::approval::{ApprovalEnd, ApprovalScope};
+use roost_proto::cdev::call;
 use roost_proto::event::EventBody;
 use roost_proto::ids::ToolCallId;
 use roost_proto::payload::{ToolCallCompletedPayload, ToolCallDeniedPayload, ToolCallRequestedPayload};
 use roost_proto::tool::PolicyResult;
 use serde_json::Value;
 
-use crate::ask::named;
-use crate::screen::visible;
+use crate::ask::{Against, Extent, content, named};
+use crate::screen::{one_line, visible};
 use crate::style::Style;
 
 /// Lines of output shown of one call.
@@ -57,7 +58,14 @@ impl Tools {
             EventBody::ApprovalRequested(asked) => {
                 let rule = asked.rule.as_ref().map(|rule| format!(" (rule {})", visible(rule)));
                 let whose = self.whose(&asked.identity.tool_call_id);
-                format!("  {whose}{}{}\n", style.yellow("waits for an answer"), style.dim(rule.unwrap_or_default()))
+                let waits = style.yellow("waits for an answer");
+                let what = content(style, asked, Against::Nothing, Extent::Beginning);
+                let all = if what.cut {
+                    format!("  {}\n", style.dim("`roost log --json` has all of it"))
+                } else {
+                    String::new()
+                };
+                format!("  {whose}{waits}{}\n{}{all}", style.dim(rule.unwrap_or_default()), what.text)
             }
             EventBody::ApprovalResolved(resolved) if resolved.end == ApprovalEnd::Answered => {
                 let whose = self.whose(&resolved.identity.tool_call_id);
@@ -90,10 +98,7 @@ impl Tools {
 
     fn requested(&mut self, style: Style, requested: &ToolCallRequestedPayload) -> String {
         let call = self.call(&requested.identity.tool_call_id);
-        call.title = match &requested.title {
-            Some(title) if *title != requested.name => format!("{title} ({})", requested.name),
-            _ => requested.name.clone(),
-        };
+        call.title = describe(requested);
         let line = format!("{} {}\n", style.yellow("→"), style.bold(preview(&call.title)));
         self.last = Some(requested.identity.tool_call_id.clone());
         line
@@ -158,6 +163,15 @@ impl Call {
         } else {
             format!("  {}\n", style.dim(format!("│ {}", preview(line))))
         }
+    }
+}
+
+/// What a call would really do, and beside it what the agent calls that if it says any more.
+fn describe(requested: &ToolCallRequestedPayload) -> String {
+    let shown = call::Call { name: &requested.name, kind: requested.kind, input: &requested.input }.display();
+    match call::other_title(&shown, requested.title.as_deref(), &requested.name) {
+        Some(title) => format!("{shown} · {}", one_line(title)),
+        None => shown,
     }
 }
 

@@ -69,7 +69,10 @@ fn nothing_that_hides_reaches_the_terminal_from_any_command() {
     let mut run = place.terminal(&["run", "--runtime", "hostile", &hidden("hide")]);
     run.shows(CHOICE);
     let waiting = place.terminal(&["approvals"]).ended(0);
+    assert!(waiting.contains("$ rm -rf build␛[2J"), "{waiting}");
     assert_plain("approvals", &waiting);
+    let id = waiting.split_whitespace().next().unwrap();
+    assert_plain("approvals show", &place.terminal(&["approvals", "show", id]).ended(0));
     assert_plain("approvals --json", &place.terminal(&["approvals", "--json"]).ended(0));
     run.types("n\n").shows("why").types("\n");
     let shown = run.ended(0);

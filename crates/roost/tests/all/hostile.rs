@@ -93,9 +93,8 @@ fn turn(session: &Value, prompt: &str, next: &mut impl FnMut() -> Option<Value>)
     while next().is_some_and(|message| message["id"] != 1 || message.get("method").is_some()) {}
     let output = json!([{ "type": "content", "content": { "type": "text", "text": hidden("output\n") } }]);
     let raw = json!({ "output": hidden("raw") });
-    let end = if prompt.starts_with("hide") { "failed" } else { "completed" };
     update(json!({
-        "sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": end, "content": output, "rawOutput": raw,
+        "sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "failed", "content": output, "rawOutput": raw,
     }));
 }
 

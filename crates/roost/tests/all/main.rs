@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_macros, reason = "a test's output reaches no user")]
 
 mod acp;
+mod approving;
 mod asking;
 mod attaching;
 mod claude;
