@@ -1,10 +1,11 @@
 //! Secrets taken out of texts and JSON before they leave the machine.
 //!
-//! Two passes over a text, each linear in its length: values that give themselves away by their shape (`sk-…`, `ghp_…`,
-//! private keys), then values that stand behind a secret's name (`password=…`, `"access_token": "…"`,
-//! `Authorization: …`). What is redacted once stays as it is.
+//! Three passes over a text, each linear in its length: values that give themselves away by their shape (`sk-…`,
+//! `ghp_…`, private keys), then values that stand behind a secret's name (`password=…`, `"access_token": "…"`,
+//! `Authorization: …`), then values that stand behind an option (`-u me:hunter2`). What is redacted once stays as it is.
 
 mod named;
+mod options;
 mod shaped;
 
 use std::borrow::Cow;
@@ -25,17 +26,25 @@ pub const REDACTED: &str = "[redacted]";
 /// assert_eq!(redact("max_tokens=4096"), "max_tokens=4096");
 /// ```
 pub fn redact(text: &str) -> Cow<'_, str> {
-    match shaped::redact(text) {
-        Cow::Borrowed(text) => named::redact(text),
-        Cow::Owned(text) => Cow::Owned(named::redact(&text).into_owned()),
-    }
+    let passes: [fn(&str) -> Cow<'_, str>; 3] = [shaped::redact, named::redact, options::redact];
+    passes.into_iter().fold(Cow::Borrowed(text), |text, pass| match text {
+        Cow::Borrowed(text) => pass(text),
+        Cow::Owned(text) => Cow::Owned(pass(&text).into_owned()),
+    })
 }
 
 /// The value without its secrets; everything below a field that is named like a secret counts as one.
 pub fn redact_json(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(redact(text).into_owned()),
-        Value::Array(items) => items.iter().map(redact_json).collect(),
+        Value::Array(items) => {
+            let secrets = options::secrets_of_list(items);
+            items
+                .iter()
+                .zip(secrets)
+                .map(|(item, is_secret)| if is_secret { blank(item) } else { redact_json(item) })
+                .collect()
+        }
         Value::Object(fields) => {
             // Headers and variables are often written as `{"name": …, "value": …}`.
             let named = ["name", "key"].iter().filter_map(|field| fields.get(*field)?.as_str()).any(is_secret_name);

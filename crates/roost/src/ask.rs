@@ -3,7 +3,7 @@
 mod answer;
 mod card;
 mod change;
-mod visible;
+mod explain;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -17,9 +17,12 @@ use roost_proto::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
 use serde_json::Value;
 
 use crate::keyboard::Typed;
+use crate::screen::{exact, one_line};
 use crate::style::Style;
 use answer::{DECLINE, Said, said, values};
-use card::{Extent, card, field, one_line};
+use card::field;
+pub(crate) use card::{Against, Extent, card, content};
+pub(crate) use explain::explain;
 
 /// What waits for whoever sits at the terminal.
 pub(crate) struct Asker {
@@ -56,6 +59,11 @@ pub(crate) enum Reaction {
 impl Asker {
     pub(crate) fn new(style: Style, cwd: &Path) -> Self {
         Self { style, cwd: cwd.to_owned(), waiting: VecDeque::new(), asking: None }
+    }
+
+    /// Asks about this too.
+    pub(crate) fn add(&mut self, pending: Pending) {
+        self.waiting.push_back(pending);
     }
 
     /// Takes note of an event; says why what is being asked no longer needs an answer.
@@ -107,7 +115,7 @@ impl Asker {
                 (card.text, Step::Decide, card.cut)
             }
             PendingAsk::Question(asked) => {
-                let message = format!("{} {}\n", self.style.yellow("?"), visible::visible(&asked.message));
+                let message = format!("{} {}\n", self.style.yellow("?"), exact(&asked.message));
                 let first = asked.fields.first().map(|first| field(self.style, first)).unwrap_or_default();
                 (message + &first, Step::Field(BTreeMap::new(), 0), false)
             }
@@ -147,8 +155,9 @@ impl Asker {
                     Reaction::Respond(respond(asked, decision))
                 }
                 Said::NoReason => Reaction::Say(String::new()),
-                Said::ShowAll => Reaction::Say(card(self.style, asked, &self.cwd, Extent::All).text),
-                Said::Unclear => Reaction::Say("  not understood; nothing runs until you answer\n".into()),
+                Said::Explain => Reaction::Say(explain(self.style, asked)),
+                Said::ShowAll => Reaction::Say(content(self.style, asked, Against::Files(&self.cwd), Extent::All).text),
+                Said::Unclear => Reaction::Say("  not understood (? explains); nothing runs until you answer\n".into()),
             },
             PendingAsk::Question(asked) => answered(self.style, asked, &mut asking.step, &typed),
         };
@@ -172,7 +181,7 @@ impl Step {
 fn choices(asked: &ApprovalRequestedPayload, cut: bool) -> String {
     let longer = if asked.offer.is_some() { "[s] for this session  [w] for this workspace  " } else { "" };
     let all = if cut { "[v] all of it  " } else { "" };
-    format!("  [y]es  {longer}{all}[n]o: ")
+    format!("  [y]es  {longer}{all}[?] explain  [n]o: ")
 }
 
 fn decision(step: &mut Step, typed: &Typed, asked: &ApprovalRequestedPayload) -> Said {
@@ -239,7 +248,7 @@ fn ending(body: &EventBody) -> String {
         },
         EventBody::QuestionResolved(resolved) => match (&resolved.answered_by, &resolved.reason) {
             (Some(by), _) => format!("answered by {}", named(Some(by))),
-            (None, Some(reason)) => one_line(reason),
+            (None, Some(reason)) => one_line(reason).into_owned(),
             (None, None) => "it is over".into(),
         },
         _ => "it is over".into(),
@@ -252,7 +261,7 @@ pub(crate) fn named(by: Option<&Answerer>) -> String {
         let client = by.client_id.as_ref().map(|client| client.as_str());
         by.user_id.as_ref().map(|user| user.as_str()).or(client).or(by.from.as_deref())
     });
-    one_line(name.unwrap_or("somebody"))
+    one_line(name.unwrap_or("somebody")).into_owned()
 }
 
 #[cfg(test)]

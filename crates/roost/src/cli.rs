@@ -1,5 +1,6 @@
 //! The command line: what can be said, and the way to the command that does it.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,6 +12,8 @@ use crate::diagnostics;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::place::{self, State};
+use crate::screen;
+use crate::style::Style;
 use crate::tell::tell;
 
 /// Threads for async work; what waits for disks and readers has its own.
@@ -88,8 +91,10 @@ pub(crate) struct Context {
 
 /// Reads the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
-    // Clap ends the process with 0 for help and 2 for a mistake.
-    let Cli { global, command } = Cli::parse();
+    let Cli { global, command } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return say(&said),
+    };
     let command = command.unwrap_or_else(|| Command::Serve(cmd::serve::Args::plain()));
     if !matches!(command, Command::Serve(_)) {
         diagnostics::of_command(global.verbose);
@@ -105,6 +110,21 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     exit.into()
+}
+
+/// Prints the help that was asked for, or what is wrong with the command line and quotes it.
+fn say(said: &clap::Error) -> ExitCode {
+    let text = |style: Style| match style.colours() {
+        true => said.render().ansi().to_string(),
+        false => said.render().to_string(),
+    };
+    // Whoever closed the stream does not want to know.
+    let _ = match said.use_stderr() {
+        true => write!(screen::stderr(), "{}", text(Style::of_stderr())),
+        false => write!(screen::stdout(), "{}", text(Style::of_stdout())),
+    };
+    // Clap's codes are ours: 0 for help, 2 for a mistake.
+    ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(Exit::Usage as u8))
 }
 
 impl Context {

@@ -1,7 +1,5 @@
 //! Where diagnostics go: to stderr for people, and from a daemon to its log as well.
 
-use std::io;
-
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -11,6 +9,7 @@ use crate::cli::Context;
 use crate::config::Daemon;
 use crate::daemon_log;
 use crate::error::Error;
+use crate::screen;
 use crate::style::Style;
 
 /// Diagnostics of a command.
@@ -39,8 +38,8 @@ where
 {
     // Whoever waits for the log is told by its health, once and in plain words.
     let level = ["warn,roost_log=error", "info", "debug"][usize::from(verbose.min(2))];
-    let colours = Style::of(&io::stderr()).colours();
-    let layer = tracing_subscriber::fmt::layer().with_target(false).with_ansi(colours).with_writer(io::stderr);
+    let colours = Style::of_stderr().colours();
+    let layer = tracing_subscriber::fmt::layer().with_target(false).with_ansi(colours).with_writer(screen::stderr);
     layer.log_internal_errors(false).with_filter(filter(level))
 }
 

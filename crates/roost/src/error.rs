@@ -24,6 +24,8 @@ pub(crate) enum Error {
     NeedsPrompt(String),
     #[error("--approvals prompt needs a terminal to ask at, and no --json; use wait or deny")]
     NoTerminal,
+    #[error("whether it may run is asked at a terminal; say it here with `roost approvals answer ID allow` or `deny`")]
+    NoDecision,
     #[error("the prompt is longer than {0} bytes; put it into a file and name the file instead")]
     PromptTooLong(u64),
     #[error("the prompt could not be read from stdin: {0}")]
@@ -118,6 +120,7 @@ impl Error {
             | Self::NoCwd(_)
             | Self::NeedsPrompt(_)
             | Self::NoTerminal
+            | Self::NoDecision
             | Self::PromptTooLong(_)
             | Self::NothingToContinue(_)
             | Self::UnknownSession(_)

@@ -15,6 +15,8 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::mpsc;
 
+use crate::screen;
+
 /// The most that a terminal gives at once.
 const CHUNK: usize = 4096;
 
@@ -43,7 +45,7 @@ pub(crate) enum Typed {
 impl Keyboard {
     /// Somebody sits in front of this process.
     pub(crate) fn is_there() -> bool {
-        io::stdin().is_terminal() && io::stdout().is_terminal()
+        io::stdin().is_terminal() && screen::stdout_is_terminal()
     }
 
     pub(crate) fn open() -> io::Result<Self> {

@@ -24,6 +24,7 @@ mod place;
 mod printer;
 mod reading;
 mod render;
+mod screen;
 mod size;
 mod style;
 mod table;

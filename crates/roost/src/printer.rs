@@ -8,6 +8,7 @@ use crate::compose::blocking;
 use crate::error::Error;
 use crate::line::{Line, Lines};
 use crate::render::Renderer;
+use crate::screen::{self, Screen};
 
 /// Enough for a whole batch of small events in one system call.
 const BUFFER: usize = 256 << 10;
@@ -26,13 +27,13 @@ pub(crate) enum Form {
 pub(crate) struct Printer(Arc<Mutex<Page>>);
 
 struct Page {
-    out: BufWriter<Stdout>,
+    out: Screen<BufWriter<Stdout>>,
     form: Form,
 }
 
 impl Printer {
     pub(crate) fn new(form: Form) -> Self {
-        Self(Arc::new(Mutex::new(Page { out: BufWriter::with_capacity(BUFFER, io::stdout()), form })))
+        Self(Arc::new(Mutex::new(Page { out: screen::buffered_stdout(BUFFER), form })))
     }
 
     /// Prints some events of a batch.
@@ -62,7 +63,7 @@ impl Printer {
 
     async fn for_people(
         &self,
-        work: impl FnOnce(&mut Renderer, &mut BufWriter<Stdout>) -> io::Result<()> + Send + 'static,
+        work: impl FnOnce(&mut Renderer, &mut Screen<BufWriter<Stdout>>) -> io::Result<()> + Send + 'static,
     ) -> Result<(), Error> {
         self.write(|page| match &mut page.form {
             Form::Json | Form::Nothing => Ok(()),
@@ -90,7 +91,7 @@ impl Printer {
 impl Page {
     fn line(&mut self, line: &Line) -> Result<(), Error> {
         let written = match &mut self.form {
-            Form::Json => self.out.write_all(line.json().as_bytes()).and_then(|()| self.out.write_all(b"\n")),
+            Form::Json => self.out.json_line(line.json()),
             Form::People(renderer) => renderer.event(&mut self.out, line.event()?),
             Form::Nothing => Ok(()),
         };

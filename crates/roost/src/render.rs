@@ -1,7 +1,6 @@
 //! Shows events to people as a conversation; `roost run` and `roost log` look the same.
 
 mod plan;
-mod text;
 mod tools;
 
 use std::io::{self, Write};
@@ -13,9 +12,9 @@ use roost_proto::payload::{
     UsageReportedPayload,
 };
 
+use crate::screen::{visible, visible_after};
 use crate::style::Style;
 use plan::Plan;
-pub(crate) use text::shown;
 use tools::Tools;
 
 /// What is shown beyond the usual.
@@ -44,6 +43,8 @@ pub(crate) struct Renderer {
     style: Style,
     show: Show,
     open: Open,
+    /// The last character of the text whose line is open: the next piece may hold the other half of an emoji.
+    last: Option<char>,
     /// Pieces of the current answer were shown, so that the whole of it need not be.
     streamed: bool,
     tools: Tools,
@@ -57,6 +58,7 @@ impl Renderer {
             style,
             show,
             open: Open::Nothing,
+            last: None,
             streamed: false,
             tools: Tools::default(),
             plan: Plan::default(),
@@ -115,14 +117,14 @@ impl Renderer {
                     event.trace.session_id,
                     made.runtime.id(),
                     made.mode,
-                    shown(&made.cwd)
+                    visible(&made.cwd)
                 );
                 format!("{}\n", style.dim(text))
             }
             EventBody::TaskStarted(started) if self.show.prompts => {
                 let prompt = started.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
                 let prompt =
-                    if prompt.is_empty() { "(no prompt)".into() } else { shown(&prompt).replace('\n', "\n  ") };
+                    if prompt.is_empty() { "(no prompt)".into() } else { visible(&prompt).replace('\n', "\n  ") };
                 format!("{}\n", style.bold(format!("> {prompt}")))
             }
             EventBody::PlanUpdated(plan) => self.plan.update(style, plan),
@@ -135,7 +137,7 @@ impl Renderer {
                 String::new()
             }
             EventBody::QuestionAsked(question) => {
-                format!("{} {}\n", style.yellow("?"), shown(&question.message))
+                format!("{} {}\n", style.yellow("?"), visible(&question.message))
             }
             EventBody::QuestionResolved(resolved) => {
                 let outcome = match resolved.outcome {
@@ -143,7 +145,7 @@ impl Renderer {
                     QuestionOutcome::Declined => "declined",
                     QuestionOutcome::Cancelled => "cancelled",
                 };
-                let reason = resolved.reason.as_deref().map(|reason| format!(" ({})", shown(reason)));
+                let reason = resolved.reason.as_deref().map(|reason| format!(" ({})", visible(reason)));
                 format!("  {}\n", style.dim(format!("{outcome}{}", reason.unwrap_or_default())))
             }
             EventBody::RuntimeNotice(notice) => self.notice(notice),
@@ -152,17 +154,17 @@ impl Renderer {
                 String::new()
             }
             EventBody::TaskCompleted(done) => {
-                self.end(format!("{} completed ({})", style.green("✓"), shown(&done.reason)))
+                self.end(format!("{} completed ({})", style.green("✓"), visible(&done.reason)))
             }
             EventBody::TaskStopped(stopped) => {
-                self.end(format!("{} stopped ({})", style.yellow("■"), shown(&stopped.reason)))
+                self.end(format!("{} stopped ({})", style.yellow("■"), visible(&stopped.reason)))
             }
             EventBody::TaskFailed(failed) => {
                 let text = failure(style, failed);
                 self.end(text)
             }
             EventBody::SessionClosed(closed) if self.show.all => {
-                format!("{}\n", style.dim(format!("session closed: {}", shown(&closed.reason))))
+                format!("{}\n", style.dim(format!("session closed: {}", visible(&closed.reason))))
             }
             EventBody::SessionUpdated(_)
             | EventBody::ModelInput(_)
@@ -171,7 +173,7 @@ impl Renderer {
             | EventBody::Other { .. }
                 if self.show.all =>
             {
-                format!("{}\n", style.dim(format!("{} {}", event.seq, shown(body.name()))))
+                format!("{}\n", style.dim(format!("{} {}", event.seq, visible(body.name()))))
             }
             body => self.tools.lines(style, body),
         }
@@ -184,7 +186,7 @@ impl Renderer {
             NoticeLevel::Warning => self.style.yellow("!"),
             NoticeLevel::Error => self.style.red("!"),
         };
-        format!("{sign} {}\n", self.style.dim(shown(&notice.message)))
+        format!("{sign} {}\n", self.style.dim(visible(&notice.message)))
     }
 
     /// The end of a task and what it took.
@@ -217,7 +219,9 @@ impl Renderer {
         if self.open != kind {
             self.end_line(out)?;
         }
-        let text = shown(text);
+        let before = self.last.filter(|_| self.open == kind);
+        self.last = text.chars().next_back();
+        let text = visible_after(text, before);
         match kind {
             Open::Thought => write!(out, "{}", self.style.dim(&text))?,
             Open::Answer | Open::Nothing | Open::Prompt => out.write_all(text.as_bytes())?,
@@ -238,9 +242,9 @@ fn failure(style: Style, failed: &TaskFailedPayload) -> String {
     let error = &failed.error;
     let code = serde_json::to_value(error.code).ok();
     let code = code.as_ref().and_then(|code| code.as_str()).unwrap_or_default();
-    let mut text = format!("{} failed ({code}): {}", style.red("✗"), shown(&error.message));
+    let mut text = format!("{} failed ({code}): {}", style.red("✗"), visible(&error.message));
     for line in error.stderr_tail.iter().flat_map(|tail| tail.trim_end().lines()) {
-        text.push_str(&format!("\n  {}", style.dim(format!("stderr: {}", shown(line)))));
+        text.push_str(&format!("\n  {}", style.dim(format!("stderr: {}", visible(line)))));
     }
     text
 }

@@ -81,7 +81,7 @@ fn a_tool_call_shows_its_decision_a_little_output_and_its_end() {
         completed("a", json!({})),
     ];
     let expected =
-        "→ Print (t)\n  approved (rule yolo)\n  │ 1\n  │ 22\n  │ 3\n  │ 4\n  │ 5\n  … 2 more lines\n✓ Print (t)\n";
+        "→ t() · Print\n  approved (rule yolo)\n  │ 1\n  │ 22\n  │ 3\n  │ 4\n  │ 5\n  … 2 more lines\n✓ t() · Print\n";
     assert_eq!(rendered(USUAL, &events), expected);
 }
 
@@ -96,15 +96,15 @@ fn a_decision_names_its_call_when_another_one_came_in_between() {
         tool("tool.call.denied", "a", denied.clone()),
         tool("tool.call.denied", "b", denied),
     ];
-    let expected = "→ First (t)\n→ Second (t)\n  First (t): denied (rule no_approver): nobody\n  \
-                    Second (t): denied (rule no_approver): nobody\n";
+    let expected = "→ t() · First\n→ t() · Second\n  t() · First: denied (rule no_approver): nobody\n  \
+                    t() · Second: denied (rule no_approver): nobody\n";
     assert_eq!(rendered(USUAL, &events), expected);
 }
 
 #[test]
 fn a_failed_call_says_why() {
     let events = [requested("a", "Cut"), completed("a", json!({ "is_error": true, "result_preview": "no knife" }))];
-    assert_eq!(rendered(USUAL, &events), "→ Cut (t)\n✗ Cut (t): no knife\n");
+    assert_eq!(rendered(USUAL, &events), "→ t() · Cut\n✗ t() · Cut: no knife\n");
 }
 
 #[test]

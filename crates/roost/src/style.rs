@@ -1,7 +1,8 @@
 //! Colours, where they help and nobody objects.
 
 use std::fmt;
-use std::io::IsTerminal;
+
+use crate::screen;
 
 /// Whether to paint.
 #[derive(Clone, Copy, Debug)]
@@ -13,11 +14,20 @@ impl Style {
     /// Without colours.
     pub(crate) const PLAIN: Self = Self { colours: false };
 
-    /// Colours on a terminal, unless `NO_COLOR` is set.
-    pub(crate) fn of(stream: &impl IsTerminal) -> Self {
+    /// For stdout: colours on a terminal, unless `NO_COLOR` is set.
+    pub(crate) fn of_stdout() -> Self {
+        Self::of(screen::stdout_is_terminal())
+    }
+
+    /// The same for stderr.
+    pub(crate) fn of_stderr() -> Self {
+        Self::of(screen::stderr_is_terminal())
+    }
+
+    fn of(is_terminal: bool) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self { colours: stream.is_terminal() && !refused && !dumb }
+        Self { colours: is_terminal && !refused && !dumb }
     }
 
     /// Whether to paint.

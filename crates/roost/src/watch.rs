@@ -177,7 +177,7 @@ impl<'a> Watch<'a> {
         .await?;
         self.asker = Some(asker);
         match reaction {
-            Some(Reaction::Respond(to)) => match self.respond(to).await {
+            Some(Reaction::Respond(to)) => match respond(self.client, &self.session, to).await {
                 // What it was about is over in another way, which the log tells.
                 Err(roost_client::Error::Fault(fault)) => self.printer.say(format!("  {fault}\n")).await,
                 answered => Ok(answered?),
@@ -186,38 +186,39 @@ impl<'a> Watch<'a> {
             None => Ok(()),
         }
     }
+}
 
-    async fn respond(&self, to: ResponseTo) -> Result<(), roost_client::Error> {
-        let nothing = PermissionRespondParams {
-            tool_use_id: to.id().into(),
-            decision: PermissionDecision::Deny,
-            scope: None,
-            session_id: Some(self.session.clone()),
-            reason: None,
-            updated_input: None,
-            attempt: None,
-            input_hash: None,
-            key: None,
-        };
-        let params = match to {
-            ResponseTo::Question { question, answer: Answer::Given(answers) } => {
-                let params = SessionRespondParams {
-                    session_id: self.session.clone(),
-                    r#type: AskKind::Question,
-                    response: json!(answers),
-                    id: Some(question.to_string()),
-                    agent_type: None,
-                };
-                return self.client.call::<method::SessionRespond>(params).await.map(drop);
-            }
-            ResponseTo::Question { .. } => nothing,
-            ResponseTo::Approval { attempt, input_hash, decision, .. } => {
-                let seen = PermissionRespondParams { attempt, input_hash, ..nothing };
-                decided(decision, seen)
-            }
-        };
-        self.client.call::<method::PermissionRespond>(params).await.map(drop)
-    }
+/// Gives an answer to something that waits in a session.
+pub(crate) async fn respond(client: &Client, session: &str, to: ResponseTo) -> Result<(), roost_client::Error> {
+    let nothing = PermissionRespondParams {
+        tool_use_id: to.id().into(),
+        decision: PermissionDecision::Deny,
+        scope: None,
+        session_id: Some(session.into()),
+        reason: None,
+        updated_input: None,
+        attempt: None,
+        input_hash: None,
+        key: None,
+    };
+    let params = match to {
+        ResponseTo::Question { question, answer: Answer::Given(answers) } => {
+            let params = SessionRespondParams {
+                session_id: session.into(),
+                r#type: AskKind::Question,
+                response: json!(answers),
+                id: Some(question.to_string()),
+                agent_type: None,
+            };
+            return client.call::<method::SessionRespond>(params).await.map(drop);
+        }
+        ResponseTo::Question { .. } => nothing,
+        ResponseTo::Approval { attempt, input_hash, decision, .. } => {
+            let seen = PermissionRespondParams { attempt, input_hash, ..nothing };
+            decided(decision, seen)
+        }
+    };
+    client.call::<method::PermissionRespond>(params).await.map(drop)
 }
 
 /// The decision as the daemon takes it.
@@ -244,7 +245,7 @@ pub(crate) async fn stop(client: &Client, session: &str, what: StopWhat, why: &s
 }
 
 /// The whole of something that was too big for an event.
-async fn artifact(client: &Client, id: &ArtifactId) -> Result<Vec<u8>, Error> {
+pub(crate) async fn artifact(client: &Client, id: &ArtifactId) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     loop {
         let params = ArtifactParams { artifact_id: id.to_string(), offset: Some(bytes.len() as u64), length: None };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::REDACTED;
 
 /// Parts of a name that make it a secret's wherever they stand.
-const ANYWHERE: [&str; 12] = [
+const ANYWHERE: [&str; 15] = [
     "password",
     "passwd",
     "passphrase",
@@ -14,6 +14,10 @@ const ANYWHERE: [&str; 12] = [
     "privatekey",
     "authorization",
     "accesskey",
+    "accountkey",
+    "accesssignature",
+    // The header of our own local secret.
+    "roostlocal",
     "signingkey",
     "encryptionkey",
     "credential",

@@ -8,6 +8,9 @@ use regex::{Captures, Regex};
 use super::REDACTED;
 
 /// Everything at once, so that a text is read once. Words are tried in this order where two begin at the same place.
+///
+/// A prefix that no other word holds is found wherever it stands, also glued to what is before it. The others must begin
+/// a word: `task-0123…` holds `sk-0123…`.
 const SHAPES: &str = r"(?x)
     -----BEGIN\ [A-Z0-9\ ]*PRIVATE\ KEY(?:\ BLOCK)?-----
         (?: (?:[A-Za-z0-9+/=:,.\ \t\r\n-]|\\[nrt])*? -----END\ [A-Z0-9\ ]*PRIVATE\ KEY(?:\ BLOCK)?-----
@@ -18,17 +21,31 @@ const SHAPES: &str = r"(?x)
   | (?<bearer> (?-u:\b)[Bb](?:earer|EARER)[\ \t]+ )
         # `Bearer authentication` is a phrase.
         (?: [A-Za-z._~+/=-]*[0-9][A-Za-z0-9._~+/=-]* | [A-Za-z0-9._~+/=-]{16,} )
-  | (?-u:\b) (?:
-        sk-(?:proj|ant|svcacct|admin|or)-[A-Za-z0-9_-]{8,}
-        # `sk-some-class-name` is a word.
-      | sk-(?: [A-Za-z_-]{0,60}[0-9][A-Za-z0-9_-]{12,} | [A-Za-z_-]{12,60}[0-9][A-Za-z0-9_-]* )
-      | gh[pousr]_[A-Za-z0-9]{16,} | github_pat_[A-Za-z0-9_]{16,} | glpat-[A-Za-z0-9_-]{16,}
-      | xox[abeoprs]-[A-Za-z0-9-]{8,} | xapp-[A-Za-z0-9-]{16,}
-      | (?:AKIA|ASIA)[A-Z0-9]{16} | AIza[A-Za-z0-9_-]{30,} | ya29\.[A-Za-z0-9_-]{16,}
-      | npm_[A-Za-z0-9]{30,} | pypi-[A-Za-z0-9_-]{40,} | hf_[A-Za-z0-9]{30,} | dop_v1_[a-f0-9]{40,}
-      | [sr]k_(?:live|test)_[A-Za-z0-9]{16,} | SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}
+    # The signature of an address that Azure has signed.
+  | (?<signature> [?&;]sig= ) [A-Za-z0-9%+/=_-]{32,}
+  | hooks\.slack\.com/services/[A-Za-z0-9/]+
+  | (?:
+        # Our own: for pairing, access and refreshing.
+        cdev_[a-z]_[A-Za-z0-9_-]{16,}
+      | sk-(?:proj|ant|svcacct|admin|or)-[A-Za-z0-9_-]{8,}
+      | gh[pousr]_[A-Za-z0-9]{16,} | github_pat_[A-Za-z0-9_]{16,}
+      | gl(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|imt|agent|oas|ffct)-[A-Za-z0-9_-]{16,} | glsa_[A-Za-z0-9]{16,}
+      | xox[abcdeoprs]-[A-Za-z0-9%-]{8,} | xapp-[A-Za-z0-9-]{16,}
+      | (?:AKIA|ASIA)[A-Z0-9]{16} | AIza[A-Za-z0-9_-]{30,} | GOCSPX-[A-Za-z0-9_-]{20,}
+      | npm_[A-Za-z0-9]{30,} | pypi-[A-Za-z0-9_-]{40,} | dckr_pat_[A-Za-z0-9_-]{16,} | do[opr]_v1_[a-f0-9]{40,}
+      | [sr]k_(?:live|test)_[A-Za-z0-9]{16,} | whsec_[A-Za-z0-9+/=]{24,} | sq0[a-z]{3}-[A-Za-z0-9_-]{20,}
+      | shp(?:at|ss|ca|pa)_[A-Za-z0-9]{16,} | lin_(?:api|oauth)_[A-Za-z0-9]{16,}
+      | hv[sbr]\.[A-Za-z0-9_-]{20,} | tskey-[a-z]+-[A-Za-z0-9-]{16,}
       | AGE-SECRET-KEY-1[A-Z0-9]{40,}
-      | eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]* )
+      | eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*
+      | (?-u:\b) (?:
+            # `sk-some-class-name` is a word.
+            sk-(?: [A-Za-z_-]{0,60}[0-9][A-Za-z0-9_-]{12,} | [A-Za-z_-]{12,60}[0-9][A-Za-z0-9_-]* )
+          | xai-[A-Za-z0-9]{20,} | gsk_[A-Za-z0-9]{30,} | hf_[A-Za-z0-9]{30,} | r8_[A-Za-z0-9]{30,}
+          | pplx-[A-Za-z0-9]{30,} | nvapi-[A-Za-z0-9_-]{30,} | ntn_[A-Za-z0-9]{30,} | sbp_[a-f0-9]{40,}
+          | ya29\.[A-Za-z0-9_-]{16,} | SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}
+            # A bot of Telegram.
+          | [0-9]{8,10}:AA[A-Za-z0-9_-]{32,} ) )
         # What follows without a gap belongs to it; else a second look would see something new there.
         [A-Za-z0-9_-]*
 ";
@@ -46,9 +63,10 @@ pub(super) fn redact(text: &str) -> Cow<'_, str> {
 
 /// What stands before a secret and tells what it was is kept.
 fn replacement(found: &Captures<'_>) -> String {
-    match (found.name("login"), found.name("bearer")) {
-        (Some(login), _) => format!("{}{REDACTED}@", login.as_str()),
-        (None, Some(bearer)) => format!("{}{REDACTED}", bearer.as_str()),
+    let before = |name| found.name(name).map(|kept| kept.as_str());
+    match (before("login"), before("bearer").or(before("signature"))) {
+        (Some(login), _) => format!("{login}{REDACTED}@"),
+        (None, Some(kept)) => format!("{kept}{REDACTED}"),
         (None, None) => REDACTED.to_owned(),
     }
 }

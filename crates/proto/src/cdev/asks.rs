@@ -16,7 +16,7 @@ use crate::tool::PolicyDecision;
 
 /// A tool call needs leave.
 pub(super) fn approval(scene: &Scene<'_>, asked: &ApprovalRequestedPayload) -> Vec<Notification> {
-    let call = Call { name: &asked.name, kind: asked.kind, title: asked.title.as_deref(), input: &asked.input };
+    let call = Call::asked(asked);
     let description = call.description(scene.about.cwd);
     let id = &asked.identity.tool_call_id;
     let pty_permission = json!({

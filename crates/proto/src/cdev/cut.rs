@@ -90,6 +90,14 @@ pub(super) fn short(text: &str, chars: usize) -> String {
     }
 }
 
+/// The beginning of a text that somebody decides about; what is missing is said.
+pub(super) fn beginning(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}… [cut: {} more characters]", &text[..at], text[at..].chars().count()),
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,10 +3,11 @@
 //! * [`notify`] turns one event into notifications,
 //! * [`message`] into a message of the history, which a live `claude_message` repeats,
 //! * [`element`] turns all events of a session into what a screen shows,
+//! * [`call`] says what a tool call would really do, in a line,
 //! * [`kept`] makes the same messages of a conversation that only its runtime keeps.
 
 mod asks;
-mod call;
+pub mod call;
 mod cut;
 mod edit;
 pub mod element;

@@ -14,12 +14,17 @@ pub(super) enum Said {
     /// No, and nothing about why yet.
     NoReason,
     ShowAll,
+    /// What can be answered, and why it is asked.
+    Explain,
     Unclear,
 }
 
 /// Reads an answer to "may this run?". Only what cannot be misunderstood counts as a yes.
 pub(super) fn said(line: &str) -> Said {
     let line = line.trim();
+    if line == "?" {
+        return Said::Explain;
+    }
     let (word, rest) = line.split_at(line.find(|at: char| !at.is_alphabetic()).unwrap_or(line.len()));
     let rest = rest.trim_start_matches([',', ':', ';', '.', ' ', '\t']).trim();
     match (word.to_ascii_lowercase().as_str(), rest) {
@@ -76,6 +81,9 @@ mod tests {
             ("s", Said::Yes(ApprovalScope::Session)),
             ("w", Said::Yes(ApprovalScope::Workspace)),
             ("v", Said::ShowAll),
+            (" ? ", Said::Explain),
+            ("y?", Said::Unclear),
+            ("? y", Said::Unclear),
             ("n", Said::NoReason),
             ("no.", Said::NoReason),
             ("n too risky", no("too risky")),

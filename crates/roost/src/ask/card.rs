@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use roost_proto::cdev::call::{Call, other_title};
 use roost_proto::payload::{ApprovalRequestedPayload, QuestionField, ToolKind};
 use serde_json::{Map, Value};
 
 use super::change::changes;
-use super::visible::visible;
+use crate::screen::{exact, one_line};
 use crate::style::Style;
 
 /// Lines shown of a call at first.
@@ -17,32 +18,56 @@ const COLUMNS: usize = 400;
 const COMMAND: [&str; 4] = ["command", "cmd", "script", "commandLine"];
 const URL: [&str; 3] = ["url", "uri", "href"];
 
+/// What a change is compared with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Against<'a> {
+    /// The files as they are now, in this working directory.
+    Files(&'a Path),
+    /// Nothing: by now the files may be others than when it was asked.
+    Nothing,
+}
+
 /// How much of a call is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(crate) enum Extent {
     Beginning,
     All,
 }
 
 /// A call as it is shown.
-pub(super) struct Card {
-    pub(super) text: String,
+pub(crate) struct Card {
+    pub(crate) text: String,
     /// Something was left out.
-    pub(super) cut: bool,
+    pub(crate) cut: bool,
 }
 
-/// Shows a call that waits. Reads the files that it would change, so it may take a while.
-pub(super) fn card(style: Style, asked: &ApprovalRequestedPayload, cwd: &Path, extent: Extent) -> Card {
-    let body: Vec<_> = body(asked, cwd).iter().flat_map(|line| lines(line)).collect();
+/// Shows a call that waits: its tool, and everything that it would do. Reads the files that it would change, so it may
+/// take a while.
+pub(crate) fn card(style: Style, asked: &ApprovalRequestedPayload, cwd: &Path, extent: Extent) -> Card {
+    let Card { text: body, cut } = content(style, asked, Against::Files(cwd), extent);
+    let rule = asked.rule.as_ref().map(|rule| format!(" · rule {}", one_line(rule))).unwrap_or_default();
+    let title = title(asked).map(|title| format!(" · the agent calls it \"{title}\"")).unwrap_or_default();
+    let name = style.bold(one_line(&asked.name));
+    let mut text = format!("{} {name}{}\n{body}", style.yellow("?"), style.dim(rule + &title));
+    if let Some(offer) = &asked.offer {
+        let covers = format!("s and w would also cover {}", one_line(&offer.to_string()));
+        text.push_str(&format!("  {}\n", style.dim(covers)));
+    }
+    Card { text, cut }
+}
+
+/// What the agent calls the call, where that says any more than the call itself.
+fn title(asked: &ApprovalRequestedPayload) -> Option<String> {
+    let shown = Call::asked(asked).display();
+    other_title(&shown, asked.title.as_deref(), &asked.name).map(|title| one_line(title).into_owned())
+}
+
+/// What a call would do, line by line: the command, the folder, the change, the address, and whatever else is in its
+/// input.
+pub(crate) fn content(style: Style, asked: &ApprovalRequestedPayload, against: Against<'_>, extent: Extent) -> Card {
+    let body: Vec<_> = body(asked, against).iter().flat_map(|line| lines(line)).collect();
     let mut text = String::new();
     let mut cut = false;
-    if extent == Extent::Beginning {
-        let title = asked.title.as_deref().filter(|title| *title != asked.name);
-        let name = title.map_or_else(|| asked.name.clone(), |title| format!("{title} ({})", asked.name));
-        let rule = asked.rule.as_ref().map(|rule| format!(" · rule {}", visible(rule)));
-        let name = one_line(&name);
-        text = format!("{} {}{}\n", style.yellow("?"), style.bold(name), style.dim(rule.unwrap_or_default()));
-    }
     let shown = if extent == Extent::All { body.len() } else { LINES.min(body.len()) };
     for line in &body[..shown] {
         let short: String = match extent {
@@ -56,10 +81,6 @@ pub(super) fn card(style: Style, asked: &ApprovalRequestedPayload, cwd: &Path, e
     if shown < body.len() {
         cut = true;
         text.push_str(&format!("  {}\n", style.dim(format!("… {} more lines", body.len() - shown))));
-    }
-    if let (Some(offer), Extent::Beginning) = (&asked.offer, extent) {
-        let covers = format!("s and w would also cover {}", one_line(&offer.to_string()));
-        text.push_str(&format!("  {}\n", style.dim(covers)));
     }
     Card { text, cut }
 }
@@ -76,12 +97,7 @@ pub(super) fn field(style: Style, field: &QuestionField) -> String {
     text
 }
 
-/// A text of an agent that may have one line only.
-pub(super) fn one_line(text: &str) -> String {
-    visible(text).replace('\n', "␊")
-}
-
-fn body(asked: &ApprovalRequestedPayload, cwd: &Path) -> Vec<String> {
+fn body(asked: &ApprovalRequestedPayload, against: Against<'_>) -> Vec<String> {
     if asked.input_ref.is_some() {
         let warning = "(only the beginning of it could be read; the rest is missing or was changed)";
         return vec![warning.into(), pretty(&asked.input)];
@@ -95,10 +111,20 @@ fn body(asked: &ApprovalRequestedPayload, cwd: &Path) -> Vec<String> {
     if let Some((key, command)) = COMMAND.iter().find_map(|key| Some((*key, command(input.get(*key)?)?))) {
         body.push(format!("$ {}", command.replace('\n', "\n> ")));
         shown.push(key);
+        // Right below the command: the same command does another thing in another folder.
+        if let Some(folder) = Call::asked(asked).folder()
+            && let Some((key, _)) = input.iter().find(|(_, value)| value.as_str() == Some(folder))
+        {
+            body.push(format!("in {folder}{}", elsewhere(against, folder)));
+            shown.push(key);
+        }
     } else if may_change(asked.kind)
         && let Some((changes, keys)) = changes(input)
     {
-        body.extend(changes.iter().flat_map(|change| change.diff(cwd)));
+        body.extend(changes.iter().flat_map(|change| match against {
+            Against::Files(cwd) => change.diff(cwd),
+            Against::Nothing => change.alone(),
+        }));
         shown.extend(keys);
     }
     if let Some(host) = URL.iter().find_map(|key| host(input.get(*key)?.as_str()?)) {
@@ -106,6 +132,16 @@ fn body(asked: &ApprovalRequestedPayload, cwd: &Path) -> Vec<String> {
     }
     body.extend(rest(input, &shown));
     body
+}
+
+/// Says so where a folder is not the session's own or below it.
+fn elsewhere(against: Against<'_>, folder: &str) -> &'static str {
+    match against {
+        Against::Files(cwd) if !cwd.join(folder).starts_with(cwd) || folder.contains("..") => {
+            " (outside of the workspace)"
+        }
+        _ => "",
+    }
 }
 
 /// What no better way of showing was found for: nothing of an input is ever left out.
@@ -162,7 +198,7 @@ fn host(url: &str) -> Option<&str> {
 }
 
 fn lines(text: &str) -> Vec<String> {
-    visible(text).split('\n').map(str::to_owned).collect()
+    exact(text).split('\n').map(str::to_owned).collect()
 }
 
 fn painted(style: Style, line: &str) -> String {

@@ -31,12 +31,12 @@ fn a_command_is_shown_as_it_will_run() {
         (json!({ "cmd": ["sh", "-c", "echo 'hi' > x"] }), "  $ sh -c 'echo '\\''hi'\\'' > x'\n"),
         (
             json!({ "command": "ls", "cwd": "/", "env": { "A": "b" } }),
-            "  $ ls\n  cwd: /\n  env: {\n    \"A\": \"b\"\n  }\n",
+            "  $ ls\n  in / (outside of the workspace)\n  env: {\n    \"A\": \"b\"\n  }\n",
         ),
     ];
     for (input, expected) in table {
         let text = shown(ToolKind::Execute, input).text;
-        assert_eq!(text, format!("? A title (tool) · rule mode\n{expected}"));
+        assert_eq!(text, format!("? tool · rule mode · the agent calls it \"A title\"\n{expected}"));
     }
 }
 

@@ -92,6 +92,15 @@ fn text<'a>(fields: &'a Map<String, Value>, names: &[&'static str]) -> Option<(&
 }
 
 impl Change {
+    /// The change as the input says it, compared with no file.
+    pub(super) fn alone(&self) -> Vec<String> {
+        let of_edit = |edit: &Edit| match edit {
+            Edit::Whole(text) => unified("", text),
+            Edit::Replace { old, new, .. } => unified(old, new),
+        };
+        [self.path.clone()].into_iter().chain(self.edits.iter().flat_map(of_edit)).collect()
+    }
+
     /// The change as a unified diff of the file as it is now, each line without its end.
     pub(super) fn diff(&self, cwd: &Path) -> Vec<String> {
         let path = cwd.join(&self.path);

@@ -1,26 +1,36 @@
 //! `roost approvals`: what waits for an answer, and the answer.
 
-use std::io::{self, Write};
+use std::path::Path;
 
 use roost_client::Client;
 use roost_proto::approval::{ApprovalScope, Pending, PendingAsk};
-use roost_proto::rpc::{PendingParams, PendingRequest, PermissionDecision, PermissionRespondParams, method};
+use roost_proto::cdev::call::Call;
+use roost_proto::rpc::{
+    PendingParams, PendingRequest, PermissionDecision, PermissionRespondParams, SessionParams, method,
+};
 use roost_proto::time::Timestamp;
 
 use crate::ago::ago;
+use crate::ask::{Asker, Extent, Reaction, card, explain};
 use crate::cli::Context;
+use crate::compose;
 use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
+use crate::keyboard::Keyboard;
 use crate::reading::Reading;
+use crate::screen::{self, one_line, visible};
 use crate::style::Style;
-use crate::table;
+use crate::watch::{artifact, respond};
 
 const EXAMPLES: &str = "\
 Examples:
   roost approvals                                        what waits for an answer, the oldest first
+  roost approvals show tc_12                             all of it, and why it is asked
   roost approvals --json                                 one line of JSON each, with everything that is known
+  roost approvals answer                                 be asked about one after the other, at a terminal
+  roost approvals answer tc_12                           be asked about this one
   roost approvals answer tc_12 allow                     this once
   roost approvals answer tc_12 allow --scope session     and for what is like it in this session
   roost approvals answer tc_12 deny --reason \"too risky\" the agent reads the reason";
@@ -44,21 +54,27 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
+    /// Show all of something that waits, and why it is asked
+    Show {
+        /// Its id as `roost approvals` lists it, or the beginning of it
+        id: String,
+    },
     /// Answer something that waits
     Answer(Answer),
 }
 
 #[derive(clap::Args)]
 struct Answer {
-    /// Its id as `roost approvals` lists it, or the beginning of it
-    id: String,
+    /// Its id as `roost approvals` lists it, or the beginning of it [default: all, one after the other]
+    id: Option<String>,
     /// Whether it may run; a question is declined with deny, and answered with allow and the answer as --reason
-    decision: Decision,
+    /// [default: ask here, at the terminal]
+    decision: Option<Decision>,
     /// For how long that counts
-    #[arg(long, value_name = "SCOPE", default_value = "once")]
+    #[arg(long, value_name = "SCOPE", default_value = "once", requires = "decision")]
     scope: Scope,
     /// Why, for the agent to read
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", requires = "decision")]
     reason: Option<String>,
 }
 
@@ -82,30 +98,158 @@ enum Scope {
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     match args.action {
-        Some(Action::Answer(answer)) => give(answer, &door::running(context).await?).await,
+        Some(Action::Answer(answer)) => {
+            let client = door::running(context).await?;
+            match (&answer.id, answer.decision) {
+                (Some(id), Some(decision)) => give(&find(&client, id).await?, decision, &answer, &client).await,
+                _ => ask(answer.id.as_deref(), &client).await,
+            }
+        }
+        Some(Action::Show { id }) => show(&id, &door::running(context).await?).await,
         Some(Action::List { json }) => list(json, context).await,
         None => list(args.json, context).await,
     }
 }
 
 async fn list(json: bool, context: &Context) -> Result<Exit, Error> {
-    let pending = match Reading::open(context, "roost approvals").await {
-        Err(Error::Log(roost_log::Error::NotFound { .. })) => Vec::new(),
-        reading => reading?.pending().await?,
+    let (pending, sessions) = match Reading::open(context, "roost approvals").await {
+        Err(Error::Log(roost_log::Error::NotFound { .. })) => (Vec::new(), Vec::new()),
+        reading => {
+            let reading = reading?;
+            (reading.pending().await?, reading.sessions().await?)
+        }
     };
-    print(&mut io::stdout().lock(), &pending, json).map_err(Error::Output)?;
+    if json {
+        pending.iter().try_for_each(screen::print_json)?;
+        return Ok(Exit::Completed);
+    }
+    let length = find::unique_length(pending.iter().map(|one| &one.session_id));
+    let style = Style::of_stdout();
+    // Changes are compared with files, which may take a while.
+    let text = compose::blocking(move || {
+        let texts = pending.iter().map(|one| {
+            let cwd = sessions.iter().find(|session| session.session_id == one.session_id);
+            entry(style, one, cwd.map_or("", |session| &session.cwd), length, Extent::Beginning)
+        });
+        Ok(texts.collect::<Vec<_>>().join("\n"))
+    })
+    .await?;
+    screen::print(if text.is_empty() { "Nothing waits for an answer." } else { &text })?;
     Ok(Exit::Completed)
 }
 
-async fn give(answer: Answer, client: &Client) -> Result<Exit, Error> {
-    let asked = find(client, &answer.id).await?;
+/// Something that waits: where, since when and under which id, and then what is really asked.
+fn entry(style: Style, pending: &Pending, cwd: &str, length: usize, extent: Extent) -> String {
+    let session: String = pending.session_id.as_str().chars().take(length).collect();
+    let since = ago(pending.asked_at, Timestamp::now());
+    let id = one_line(pending.id());
+    let place = style.dim(format!("session {session} in {} · {since}", one_line(cwd)));
+    let what = match &pending.ask {
+        PendingAsk::Approval(asked) => {
+            let card = card(style, asked, Path::new(cwd), extent);
+            match card.cut {
+                true => {
+                    card.text + &format!("  {}\n", style.dim(format!("`roost approvals show {id}` shows all of it")))
+                }
+                false => card.text,
+            }
+        }
+        PendingAsk::Question(asked) => format!("{} {}\n", style.yellow("?"), visible(&asked.message)),
+    };
+    format!("{} {place}\n{what}", style.bold(&id))
+}
+
+async fn show(id: &str, client: &Client) -> Result<Exit, Error> {
+    let request = find(client, id).await?;
+    let cwd = folder(client, &request.session_id).await?;
+    let pending = whole(client, request.pending).await;
+    let style = Style::of_stdout();
+    let text = compose::blocking(move || {
+        let all = entry(style, &pending, &cwd, usize::MAX, Extent::All);
+        Ok(match &pending.ask {
+            PendingAsk::Approval(asked) => all + &explain(style, asked),
+            PendingAsk::Question(_) => all,
+        })
+    })
+    .await?;
+    screen::print(&text)?;
+    Ok(Exit::Completed)
+}
+
+/// Asks whoever sits here about one thing that waits, or about one after the other.
+async fn ask(id: Option<&str>, client: &Client) -> Result<Exit, Error> {
+    if !Keyboard::is_there() {
+        return Err(Error::NoDecision);
+    }
+    let requests = match id {
+        Some(id) => vec![find(client, id).await?],
+        None => client.call::<method::PermissionPending>(PendingParams::default()).await?.requests,
+    };
+    if requests.is_empty() {
+        screen::print("Nothing waits for an answer.")?;
+    }
+    let mut keyboard = Keyboard::open().map_err(Error::Start)?;
+    for request in requests {
+        let cwd = folder(client, &request.session_id).await?;
+        let mut asker = Asker::new(Style::of_stdout(), Path::new(&cwd));
+        asker.add(whole(client, request.pending).await);
+        let begun;
+        (asker, begun) = compose::blocking(move || {
+            let begun = asker.begin();
+            Ok((asker, begun))
+        })
+        .await?;
+        screen::print(&begun.unwrap_or_default())?;
+        keyboard.forget();
+        while let Some(prompt) = asker.prompt() {
+            screen::prompt(&prompt)?;
+            let typed = keyboard.line().await;
+            let reaction;
+            (asker, reaction) = compose::blocking(move || {
+                let reaction = asker.answer(typed);
+                Ok((asker, reaction))
+            })
+            .await?;
+            match reaction {
+                Some(Reaction::Respond(to)) => match respond(client, &request.session_id, to).await {
+                    // Somebody else was faster, or it is over.
+                    Err(roost_client::Error::Fault(fault)) => screen::print(&format!("  {fault}"))?,
+                    answered => answered?,
+                },
+                Some(Reaction::Say(lines)) => screen::print(&lines)?,
+                None => {}
+            }
+        }
+    }
+    Ok(Exit::Completed)
+}
+
+/// Where a session works.
+async fn folder(client: &Client, session: &str) -> Result<String, Error> {
+    let params = SessionParams { session_id: session.into(), agent_type: None };
+    Ok(client.call::<method::SessionGet>(params).await?.project_path)
+}
+
+/// The same with its whole input, where that was too big for its event and is still there.
+async fn whole(client: &Client, mut pending: Pending) -> Pending {
+    if let PendingAsk::Approval(asked) = &mut pending.ask
+        && let Some(input) = &asked.input_ref
+        && let Ok(bytes) = artifact(client, &input.artifact_id).await
+        && let Ok(input) = serde_json::from_slice(&bytes)
+    {
+        (asked.input, asked.input_ref) = (input, None);
+    }
+    pending
+}
+
+async fn give(asked: &PendingRequest, decision: Decision, answer: &Answer, client: &Client) -> Result<Exit, Error> {
     let call = match &asked.pending.ask {
         PendingAsk::Approval(asked) => Some(&asked.identity),
         PendingAsk::Question(_) => None,
     };
     let params = PermissionRespondParams {
         tool_use_id: asked.tool_use_id.clone(),
-        decision: match answer.decision {
+        decision: match decision {
             Decision::Allow => PermissionDecision::Allow,
             Decision::Deny => PermissionDecision::Deny,
         },
@@ -116,14 +260,18 @@ async fn give(answer: Answer, client: &Client) -> Result<Exit, Error> {
             Scope::Always => ApprovalScope::Always,
         }),
         session_id: Some(asked.session_id.clone()),
-        reason: answer.reason,
+        reason: answer.reason.clone(),
         updated_input: None,
         attempt: call.map(|call| call.attempt),
         input_hash: call.map(|call| call.input_hash.clone()),
         key: None,
     };
     client.call::<method::PermissionRespond>(params).await?;
-    writeln!(io::stdout(), "Answered: {}.", what(&asked.pending)).map_err(Error::Output)?;
+    let what = match &asked.pending.ask {
+        PendingAsk::Approval(asked) => Call::asked(asked).display(),
+        PendingAsk::Question(asked) => asked.message.clone(),
+    };
+    screen::print(&format!("Answered: {}.", one_line(what.lines().next().unwrap_or_default())))?;
     Ok(Exit::Completed)
 }
 
@@ -139,34 +287,4 @@ async fn find(client: &Client, id: &str) -> Result<PendingRequest, Error> {
         return Err(Error::AmbiguousAsk { id: id.into(), found });
     }
     found.pop().ok_or_else(|| Error::NotWaiting(id.into()))
-}
-
-/// What it is about, in one line.
-fn what(pending: &Pending) -> &str {
-    let text = match &pending.ask {
-        PendingAsk::Approval(asked) => asked.title.as_ref().unwrap_or(&asked.name),
-        PendingAsk::Question(asked) => &asked.message,
-    };
-    text.lines().next().unwrap_or_default()
-}
-
-fn print(out: &mut impl Write, pending: &[Pending], json: bool) -> io::Result<()> {
-    if json {
-        return pending.iter().try_for_each(|one| writeln!(out, "{}", serde_json::to_string(one)?));
-    }
-    if pending.is_empty() {
-        return writeln!(out, "Nothing waits for an answer.");
-    }
-    let length = find::unique_length(pending.iter().map(|one| &one.session_id));
-    let now = Timestamp::now();
-    let rows = pending.iter().map(|one| {
-        let session: String = one.session_id.as_str().chars().take(length).collect();
-        let (kind, rule) = match &one.ask {
-            PendingAsk::Approval(asked) => ("call", asked.rule.clone().unwrap_or_default()),
-            PendingAsk::Question(_) => ("question", String::new()),
-        };
-        [session, kind.into(), ago(one.asked_at, now), rule, what(one).into(), one.id().to_owned()]
-    });
-    let heads = ["SESSION", "KIND", "SINCE", "RULE", "WHAT", "ID"];
-    table::write(out, Style::of(&io::stdout()), heads, &rows.collect::<Vec<_>>())
 }

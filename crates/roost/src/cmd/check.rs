@@ -8,6 +8,7 @@ use crate::cli::Context;
 use crate::compose;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::screen;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,7 +35,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             roost_log::tables_version(&dir)?;
             Ok(roost_log::rebuild(&lock)?)
         });
-        return tell_rebuilt(&mut io::stdout().lock(), &rebuilt.await?).map_err(Error::Output);
+        return tell_rebuilt(&mut screen::stdout(), &rebuilt.await?).map_err(Error::Output);
     }
     match compose::reader(&context.state, &context.config, "roost check").await {
         Err(error @ Error::Log(roost_log::Error::NotFound { .. } | roost_log::Error::Newer { .. })) => {
@@ -45,7 +46,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         Ok(_) => {}
     }
     let report = compose::blocking(move || Ok(roost_log::check(&dir)?)).await?;
-    tell(&mut io::stdout().lock(), &report).map_err(Error::Output)
+    tell(&mut screen::stdout(), &report).map_err(Error::Output)
 }
 
 fn tell(out: &mut impl Write, report: &Report) -> io::Result<Exit> {

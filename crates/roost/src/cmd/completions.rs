@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use crate::cli::Cli;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::screen;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,6 +27,6 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "roost", &mut script);
-    io::Write::write_all(&mut io::stdout(), &script).map_err(Error::Output)?;
+    io::Write::write_all(&mut screen::stdout(), &script).map_err(Error::Output)?;
     Ok(Exit::Completed)
 }

@@ -10,6 +10,7 @@ use crate::cli::Context;
 use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::screen::{self, Screen, one_line};
 use crate::style::Style;
 use crate::table;
 
@@ -44,19 +45,19 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     match args.action {
         Some(Action::Revoke { id }) => {
             client.call::<method::DeviceRevoke>(DeviceRevokeParams { device_id: id.clone() }).await?;
-            writeln!(io::stdout(), "{id} is forgotten; it has to be paired again.").map_err(Error::Output)?;
+            screen::print(&format!("{} is forgotten; it has to be paired again.", one_line(&id)))?;
         }
         None => {
             let devices = client.call::<method::DeviceList>(NoParams {}).await?.devices;
-            print(&mut io::stdout().lock(), &devices, args.json).map_err(Error::Output)?;
+            print(&mut screen::stdout(), &devices, args.json).map_err(Error::Output)?;
         }
     }
     Ok(Exit::Completed)
 }
 
-fn print(out: &mut impl Write, devices: &[Device], json: bool) -> io::Result<()> {
+fn print(out: &mut Screen<impl Write>, devices: &[Device], json: bool) -> io::Result<()> {
     if json {
-        return devices.iter().try_for_each(|device| writeln!(out, "{}", serde_json::to_string(device)?));
+        return devices.iter().try_for_each(|device| out.json(device));
     }
     if devices.is_empty() {
         return writeln!(out, "No device is paired; `roost pair` shows how.");
@@ -69,5 +70,5 @@ fn print(out: &mut impl Write, devices: &[Device], json: bool) -> io::Result<()>
         [device.device_id.clone(), device.name.clone(), scope, ago(device.paired_at, now), seen, connections]
     });
     let heads = ["DEVICE", "NAME", "SCOPE", "PAIRED", "SEEN", "CONNECTIONS"];
-    table::write(out, Style::of(&io::stdout()), heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::of_stdout(), heads, &rows.collect::<Vec<_>>())
 }

@@ -16,6 +16,7 @@ use crate::compose;
 use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::screen::{self, Screen, one_line};
 use crate::style::Style;
 
 const EXAMPLES: &str = "\
@@ -75,7 +76,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     findings.push(compose::blocking(|| Ok(cgroup())).await?);
     findings.push(holder(context).await);
     findings.extend(agents(context).await?);
-    print(&mut io::stdout().lock(), &findings, args.json).map_err(Error::Output)?;
+    print(&mut screen::stdout(), &findings, args.json).map_err(Error::Output)?;
     let failed = findings.iter().any(|finding| finding.verdict == Verdict::Fail);
     Ok(if failed { Exit::Failed } else { Exit::Completed })
 }
@@ -224,11 +225,11 @@ async fn agents(context: &Context) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
-fn print(out: &mut impl Write, findings: &[Finding], json: bool) -> io::Result<()> {
-    let style = Style::of(&io::stdout());
+fn print(out: &mut Screen<impl Write>, findings: &[Finding], json: bool) -> io::Result<()> {
+    let style = Style::of_stdout();
     for finding in findings {
         if json {
-            writeln!(out, "{}", serde_json::to_string(finding)?)?;
+            out.json(finding)?;
             continue;
         }
         let verdict = match finding.verdict {
@@ -236,7 +237,7 @@ fn print(out: &mut impl Write, findings: &[Finding], json: bool) -> io::Result<(
             Verdict::Warn => style.yellow("warn"),
             Verdict::Fail => style.red("fail"),
         };
-        writeln!(out, "{verdict}  {}: {}", finding.what, finding.found)?;
+        writeln!(out, "{verdict}  {}: {}", one_line(&finding.what), one_line(&finding.found))?;
         if let Some(advice) = &finding.advice {
             writeln!(out, "      {}", style.dim(advice))?;
         }

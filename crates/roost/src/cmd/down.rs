@@ -1,6 +1,5 @@
 //! `roost down`: the end of the daemon and of everything that it started.
 
-use std::io::{self, Write};
 use std::time::Duration;
 
 use roost_process::{Process, records};
@@ -13,6 +12,7 @@ use crate::compose::{self, blocking};
 use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::screen;
 
 /// How long the daemon may take to end after it was asked to, and again after each signal.
 const PATIENCE: Duration = Duration::from_secs(7);
@@ -42,7 +42,7 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Error> {
     };
     let run = context.state.run();
     timeout(AGENTS, records::settled(&run)).await.map_err(|_| Error::Agents(run.clone()))?;
-    writeln!(io::stdout(), "{ended}").map_err(Error::Output)?;
+    screen::print(&ended)?;
     Ok(Exit::Completed)
 }
 

@@ -1,6 +1,5 @@
 //! `roost export`: a session as a support bundle.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,6 +18,7 @@ use crate::compose::{self, blocking};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
+use crate::screen::{self, one_line};
 
 /// Events read at once.
 const PAGE: usize = 4096;
@@ -94,9 +94,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     };
     blocking(write).await?;
     let left_out = if skipped > 0 { format!(" ({skipped} left out)") } else { String::new() };
-    let words = format!("{}: {events} events, {included} artifacts{left_out}", path.display());
-    writeln!(io::stdout(), "{words}\nLook at it before you pass it on: a secret can look like any other word.")
-        .map_err(Error::Output)?;
+    let path = path.display().to_string();
+    let words = format!("{}: {events} events, {included} artifacts{left_out}", one_line(&path));
+    screen::print(&format!("{words}\nLook at it before you pass it on: a secret can look like any other word."))?;
     Ok(Exit::Completed)
 }
 

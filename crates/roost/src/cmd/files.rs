@@ -1,6 +1,6 @@
 //! `roost files`: what is in a workspace's folder, and what its files say.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -15,7 +15,7 @@ use crate::ago::ago;
 use crate::cli::Context;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::render::shown;
+use crate::screen::{self, one_line};
 use crate::size::size;
 use crate::style::Style;
 use crate::{door, table, workspace};
@@ -86,9 +86,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         None => {
             let id = workspace::find(&client, args.of.workspace.as_deref()).await?.id;
             let named = args.path.clone();
-            let text = if args.tree { tree(&client, id, args).await } else { list(&client, id, args).await };
-            let text = text.map_err(|error| no_folder(error, named))?;
-            writeln!(io::stdout().lock(), "{}", text.trim_end()).map_err(Error::Output)?;
+            let done = if args.tree { tree(&client, id, args).await } else { list(&client, id, args).await };
+            done.map_err(|error| no_folder(error, named))?;
         }
     }
     Ok(Exit::Completed)
@@ -107,7 +106,7 @@ fn no_folder(error: Error, named: Option<String>) -> Error {
     }
 }
 
-async fn list(client: &Client, workspace_id: String, args: Args) -> Result<String, Error> {
+async fn list(client: &Client, workspace_id: String, args: Args) -> Result<(), Error> {
     let params = |offset: usize| FilesListParams {
         workspace_id: workspace_id.clone(),
         directory: args.path.clone(),
@@ -122,9 +121,9 @@ async fn list(client: &Client, workspace_id: String, args: Args) -> Result<Strin
         listed.pagination = next.pagination;
     }
     if args.of.json {
-        return serde_json::to_string(&listed).map_err(|error| Error::Output(error.into()));
+        return screen::print_json(&listed);
     }
-    listed_text(&listed).map_err(Error::Output)
+    screen::print(&listed_text(&listed).map_err(Error::Output)?)
 }
 
 fn listed_text(listed: &FilesListResult) -> io::Result<String> {
@@ -143,7 +142,7 @@ fn listed_text(listed: &FilesListResult) -> io::Result<String> {
     });
     let mut out = Vec::new();
     let heads = ["NAME", "FILES", "SIZE", "CHANGED"];
-    table::write(&mut out, Style::of(&io::stdout()), heads, &folders.chain(files).collect::<Vec<_>>())?;
+    table::write(&mut out, Style::of_stdout(), heads, &folders.chain(files).collect::<Vec<_>>())?;
     let more = listed.total_files.saturating_sub(listed.files.len() as u64);
     if more > 0 {
         writeln!(out, "… and {more} more; --limit shows more of them")?;
@@ -151,7 +150,7 @@ fn listed_text(listed: &FilesListResult) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-async fn tree(client: &Client, workspace_id: String, args: Args) -> Result<String, Error> {
+async fn tree(client: &Client, workspace_id: String, args: Args) -> Result<(), Error> {
     let params = TreeParams {
         workspace_id: Some(workspace_id),
         path: args.path,
@@ -160,13 +159,13 @@ async fn tree(client: &Client, workspace_id: String, args: Args) -> Result<Strin
     };
     let tree = client.call::<method::RepositoryFilesTree>(params).await?;
     if args.of.json {
-        return serde_json::to_string(&tree).map_err(|error| Error::Output(error.into()));
+        return screen::print_json(&tree);
     }
-    Ok(tree_text(&tree))
+    screen::print(&tree_text(&tree))
 }
 
 fn tree_text(tree: &TreeResult) -> String {
-    let mut lines = vec![format!("{}/", shown(&tree.root.name))];
+    let mut lines = vec![format!("{}/", one_line(&tree.root.name))];
     draw(&tree.root, "", &mut lines);
     if tree.truncated {
         lines.push("… and more; name a folder, or take a smaller --depth".into());
@@ -178,7 +177,7 @@ fn draw(node: &TreeNode, indent: &str, lines: &mut Vec<String>) {
     let children = node.children.as_deref().unwrap_or_default();
     for (at, child) in children.iter().enumerate() {
         let (branch, below) = if at + 1 == children.len() { ("└── ", "    ") } else { ("├── ", "│   ") };
-        let name = shown(&child.name);
+        let name = one_line(&child.name);
         lines.push(match child.file_count {
             Some(files) if child.children.is_none() => format!("{indent}{branch}{name}/ ({files} files)"),
             Some(_) => format!("{indent}{branch}{name}/"),
@@ -190,7 +189,6 @@ fn draw(node: &TreeNode, indent: &str, lines: &mut Vec<String>) {
 
 /// Prints a file, part by part; at a terminal only text, and nothing that would steer it.
 async fn cat(client: &Client, workspace_id: &str, path: String, json: bool) -> Result<(), Error> {
-    let is_terminal = io::stdout().is_terminal();
     let (mut offset, mut end) = (0, None);
     loop {
         let params = FileGetParams {
@@ -201,18 +199,12 @@ async fn cat(client: &Client, workspace_id: &str, path: String, json: bool) -> R
         };
         let part = client.call::<method::FileGet>(params).await?;
         let bytes = bytes(&part)?;
-        let mut out = io::stdout().lock();
-        let written = if json {
-            let line = serde_json::to_string(&part).map_err(|error| Error::Output(error.into()))?;
-            writeln!(out, "{line}")
-        } else if !is_terminal {
-            out.write_all(&bytes)
-        } else if part.encoding == FileEncoding::Utf8 {
-            write!(out, "{}", shown(&part.content))
-        } else {
+        if !json && part.encoding != FileEncoding::Utf8 && screen::stdout_is_terminal() {
             return Err(Error::NotText { path, media_type: part.media_type });
-        };
-        written.map_err(Error::Output)?;
+        }
+        let mut out = screen::stdout();
+        let written = if json { out.json(&part) } else { out.data(&bytes) };
+        written.and_then(|()| out.flush()).map_err(Error::Output)?;
         offset = part.offset + bytes.len() as u64;
         // A file that grows while it is read ends where it ended at first.
         if !part.truncated || bytes.is_empty() || offset >= *end.get_or_insert(part.size) {

@@ -1,14 +1,12 @@
 //! `roost git`: what changed in a workspace, as the daemon sees it.
 
-use std::io::{self, Write};
-
 use roost_proto::rpc::{GitDiffParams, GitDiffResult, GitFile, GitParams, GitStatusResult, method};
 
 use crate::cli::Context;
 use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::render::shown;
+use crate::screen::{self, one_line, visible};
 use crate::style::Style;
 use crate::workspace;
 
@@ -50,23 +48,18 @@ enum Look {
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let client = door::open(context).await?;
     let workspace_id = Some(workspace::find(&client, args.workspace.as_deref()).await?.id);
-    let style = Style::of(&io::stdout());
-    let mut out = io::stdout().lock();
-    let text = match args.look {
+    let style = Style::of_stdout();
+    match args.look {
         Look::Status => {
             let status = client.call::<method::GitStatus>(GitParams { workspace_id }).await?;
-            if args.json { serde_json::to_string(&status) } else { Ok(status_text(&status, style)) }
+            if args.json { screen::print_json(&status) } else { screen::print(&status_text(&status, style)) }
         }
         Look::Diff { path, staged } => {
             let params = GitDiffParams { workspace_id, path, staged: staged.then_some(true) };
             let diff = client.call::<method::GitDiff>(params).await?;
-            if args.json { serde_json::to_string(&diff) } else { Ok(diff_text(&diff, style)) }
+            if args.json { screen::print_json(&diff) } else { screen::print(&diff_text(&diff, style)) }
         }
-    };
-    let text = text.map_err(|error| Error::Output(error.into()))?;
-    if !text.is_empty() {
-        writeln!(out, "{}", text.trim_end()).map_err(Error::Output)?;
-    }
+    }?;
     Ok(Exit::Completed)
 }
 
@@ -95,16 +88,16 @@ fn head(status: &GitStatusResult) -> String {
     let branch = if status.branch.is_empty() { "no branch" } else { &status.branch };
     match &status.upstream {
         Some(upstream) => {
-            format!("On {} ({} ahead, {} behind {})", shown(branch), status.ahead, status.behind, shown(upstream))
+            format!("On {} ({} ahead, {} behind {})", one_line(branch), status.ahead, status.behind, one_line(upstream))
         }
-        None => format!("On {}", shown(branch)),
+        None => format!("On {}", one_line(branch)),
     }
 }
 
 fn line(file: &GitFile, style: Style) -> String {
     let name = match &file.old_path {
-        Some(old) => format!("{} -> {}", shown(old), shown(&file.path)),
-        None => shown(&file.path).to_string(),
+        Some(old) => format!("{} -> {}", one_line(old), one_line(&file.path)),
+        None => one_line(&file.path).into_owned(),
     };
     let lines = match (file.additions, file.deletions) {
         (Some(additions), Some(deletions)) => {
@@ -123,14 +116,14 @@ fn diff_text(diff: &GitDiffResult, style: Style) -> String {
     for (text, path, is_truncated) in parts {
         lines.extend(text.lines().map(|line| painted(line, style)));
         if is_truncated {
-            lines.push(style.dim(format!("… {}: the rest is left out", shown(path))).to_string());
+            lines.push(style.dim(format!("… {}: the rest is left out", one_line(path))).to_string());
         }
     }
     lines.join("\n")
 }
 
 fn painted(line: &str, style: Style) -> String {
-    let text = shown(line);
+    let text = visible(line);
     match line.as_bytes().first() {
         Some(b'+') => style.green(text).to_string(),
         Some(b'-') => style.red(text).to_string(),

@@ -1,7 +1,5 @@
 //! `roost log`: what happened in a session, and what happens next.
 
-use std::io;
-
 use roost_log::Seq;
 
 use crate::cli::Context;
@@ -43,7 +41,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         true => Form::Json,
         false => {
             let show = Show { prompts: true, all: context.verbose > 0, asks: true };
-            Form::People(Box::new(Renderer::new(Style::of(&io::stdout()), show)))
+            Form::People(Box::new(Renderer::new(Style::of_stdout(), show)))
         }
     };
     let printer = Printer::new(form);

@@ -11,6 +11,7 @@ use crate::cli::Context;
 use crate::compose;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::screen;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,10 +61,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let status = adapter.auth_status(&env).await;
     let hint = adapter.ensure_login(&env).await;
     match adapter.login(&env) {
-        Some(login) if !print && io::stdin().is_terminal() && io::stdout().is_terminal() => carry_out(login).await,
+        Some(login) if !print && io::stdin().is_terminal() && screen::stdout_is_terminal() => carry_out(login).await,
         login => {
             let how = login.map(|login| shown(&login, isolation));
-            say(&mut io::stdout().lock(), &id, status.summary(), hint.as_deref(), how.as_deref())
+            say(&mut screen::stdout(), &id, status.summary(), hint.as_deref(), how.as_deref())
                 .map_err(Error::Output)?;
             Ok(Exit::Completed)
         }

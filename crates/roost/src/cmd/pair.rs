@@ -1,6 +1,5 @@
 //! `roost pair`: how to connect a device.
 
-use std::io::{self, Write};
 use std::process::{Command, Stdio};
 
 use roost_proto::rpc::{PairParams, Scope, method};
@@ -10,6 +9,7 @@ use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::pairing;
+use crate::screen;
 use crate::style::Style;
 
 const EXAMPLES: &str = "\
@@ -62,11 +62,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         return Err(Error::NoPort);
     }
     let pair = client.call::<method::PairCreate>(PairParams { scope: Some(args.scope.into()) }).await?;
-    let text = match args.json {
-        true => serde_json::to_string(&pair).unwrap_or_default() + "\n",
-        false => pairing::shown(Style::of(&io::stdout()), &pair),
-    };
-    io::stdout().write_all(text.as_bytes()).map_err(Error::Output)?;
+    match args.json {
+        true => screen::print_json(&pair)?,
+        false => screen::print(&pairing::shown(Style::of_stdout(), &pair))?,
+    }
     if args.open {
         open(&pair.page)?;
     }

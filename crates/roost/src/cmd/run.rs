@@ -192,7 +192,7 @@ impl Run<'_> {
     async fn run(&self, text: String, verbose: bool) -> Result<Exit, Error> {
         let is_conversation = text.trim().is_empty() && self.manner.is_terminal;
         let opened = self.session(text.trim().is_empty() && !is_conversation).await?;
-        let style = Style::of(&io::stdout());
+        let style = Style::of_stdout();
         let asks = self.manner.approvals != Approvals::Prompt;
         let form = match self.args.json {
             true => Form::Json,
@@ -221,7 +221,7 @@ impl Run<'_> {
             self.release(&opened.id).await?;
         }
         if !self.args.json && !watch.is_unread() {
-            tell(Style::of(&io::stderr()).dim(format_args!("roost log {}", opened.id)));
+            tell(Style::of_stderr().dim(format_args!("roost log {}", opened.id)));
         }
         Ok(ended)
     }

@@ -11,6 +11,7 @@ use crate::cli::Context;
 use crate::compose;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::screen::{self, Screen};
 use crate::style::Style;
 use crate::table;
 
@@ -68,7 +69,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             reason: look.and_then(|look| look.reason),
         }
     });
-    print(&mut io::stdout().lock(), &lines.collect::<Vec<_>>(), args.json).map_err(Error::Output)?;
+    print(&mut screen::stdout(), &lines.collect::<Vec<_>>(), args.json).map_err(Error::Output)?;
     Ok(Exit::Completed)
 }
 
@@ -85,9 +86,9 @@ pub(super) fn environment() -> Result<RuntimeEnv, Error> {
     })
 }
 
-fn print(out: &mut impl Write, lines: &[Line], json: bool) -> io::Result<()> {
+fn print(out: &mut Screen<impl Write>, lines: &[Line], json: bool) -> io::Result<()> {
     if json {
-        return lines.iter().try_for_each(|line| writeln!(out, "{}", serde_json::to_string(line)?));
+        return lines.iter().try_for_each(|line| out.json(line));
     }
     let rows = lines.iter().map(|line| {
         let entry = &line.entry;
@@ -116,5 +117,5 @@ fn print(out: &mut impl Write, lines: &[Line], json: bool) -> io::Result<()> {
         [id, entry.display_name.clone(), status.into(), installed, logged_in, resume.into(), why_not]
     });
     let heads = ["ID", "NAME", "STATUS", "INSTALLED", "LOGGED IN", "RESUME", "WHY NOT"];
-    table::write(out, Style::of(&io::stdout()), heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::of_stdout(), heads, &rows.collect::<Vec<_>>())
 }

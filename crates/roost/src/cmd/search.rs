@@ -1,14 +1,12 @@
 //! `roost search`: files of a workspace by name or by content, out of the daemon's index.
 
-use std::io::{self, Write};
-
 use roost_proto::rpc::{GrepParams, GrepResult, SearchParams, SearchResult, method};
 
 use crate::cli::Context;
 use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::render::shown;
+use crate::screen::{self, one_line, visible};
 use crate::style::Style;
 use crate::workspace;
 
@@ -49,8 +47,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let client = door::open(context).await?;
     let workspace_id = Some(workspace::find(&client, args.workspace.as_deref()).await?.id);
     let extensions = (!args.ext.is_empty()).then_some(args.ext);
-    let style = Style::of(&io::stdout());
-    let text = if args.text {
+    let style = Style::of_stdout();
+    if args.text {
         let params = GrepParams {
             pattern: args.query,
             workspace_id,
@@ -66,7 +64,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             stream: None,
         };
         let found = client.call::<method::RepositoryGrep>(params).await?;
-        if args.json { serde_json::to_string(&found) } else { Ok(lines_text(&found, style)) }
+        if args.json { screen::print_json(&found) } else { screen::print(&lines_text(&found, style)) }
     } else {
         let params = SearchParams {
             query: args.query,
@@ -81,17 +79,13 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             max_size: None,
         };
         let found = client.call::<method::RepositorySearch>(params).await?;
-        if args.json { serde_json::to_string(&found) } else { Ok(files_text(&found)) }
-    };
-    let text = text.map_err(|error| Error::Output(error.into()))?;
-    if !text.is_empty() {
-        writeln!(io::stdout().lock(), "{text}").map_err(Error::Output)?;
-    }
+        if args.json { screen::print_json(&found) } else { screen::print(&files_text(&found)) }
+    }?;
     Ok(Exit::Completed)
 }
 
 fn files_text(found: &SearchResult) -> String {
-    let mut lines: Vec<_> = found.results.iter().map(|file| shown(&file.file.path).into_owned()).collect();
+    let mut lines: Vec<_> = found.results.iter().map(|file| one_line(&file.file.path).into_owned()).collect();
     let more = found.total.saturating_sub(found.results.len() as u64);
     if more > 0 {
         lines.push(format!("… and {more} more"));
@@ -102,8 +96,8 @@ fn files_text(found: &SearchResult) -> String {
 fn lines_text(found: &GrepResult, style: Style) -> String {
     let mut lines = Vec::new();
     for file in &found.files {
-        let path = style.bold(shown(&file.path).into_owned());
-        lines.extend(file.lines.iter().map(|line| format!("{path}:{}:{}", line.line, shown(&line.text))));
+        let path = style.bold(one_line(&file.path));
+        lines.extend(file.lines.iter().map(|line| format!("{path}:{}:{}", line.line, visible(&line.text))));
     }
     if found.truncated {
         lines.push("… and more".into());

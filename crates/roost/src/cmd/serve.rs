@@ -1,7 +1,6 @@
 //! `roost serve`: the daemon, from its first breath to its last.
 
 use std::fs::DirBuilder;
-use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,6 +21,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::pairing;
 use crate::place;
+use crate::screen;
 use crate::style::Style;
 use crate::upkeep;
 
@@ -246,13 +246,13 @@ fn private(folder: &Path) -> Result<(), Error> {
 
 /// Says in the foreground where it listens, and how to connect if that is asked for.
 async fn tell(args: &Args, server: &Server, url: Option<String>) -> Result<(), Error> {
-    let style = Style::of(&io::stdout());
+    let style = Style::of_stdout();
     let how = match args.pairs {
         true => pairing::shown(style, &server.pair_info().await?),
         false => String::new(),
     };
     let url = url.unwrap_or_else(|| server.socket().display().to_string());
-    writeln!(io::stdout(), "{how}Roost listens on {}; Ctrl-C ends it.", style.bold(url)).map_err(Error::Output)
+    screen::print(&format!("{how}Roost listens on {}; Ctrl-C ends it.", style.bold(url)))
 }
 
 impl From<Tls> for roost_server::Tls {

@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::find;
 use crate::past::Past;
 use crate::reading::Reading;
+use crate::screen::{self, Screen};
 use crate::style::Style;
 use crate::table;
 use crate::tell::tell;
@@ -73,14 +74,13 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         sessions.sort_by_key(|line| std::cmp::Reverse(line.record.updated_at));
     }
     let shown = if args.all { sessions.len() } else { USUAL.min(sessions.len()) };
-    let mut out = io::stdout().lock();
-    print(&mut out, &sessions, shown, args.json).map_err(Error::Output)?;
+    print(&mut screen::stdout(), &sessions, shown, args.json).map_err(Error::Output)?;
     Ok(Exit::Completed)
 }
 
-fn print(out: &mut impl Write, sessions: &[Line], shown: usize, json: bool) -> io::Result<()> {
+fn print(out: &mut Screen<impl Write>, sessions: &[Line], shown: usize, json: bool) -> io::Result<()> {
     if json {
-        return sessions[..shown].iter().try_for_each(|session| writeln!(out, "{}", serde_json::to_string(session)?));
+        return sessions[..shown].iter().try_for_each(|session| out.json(session));
     }
     if sessions.is_empty() {
         return writeln!(out, "No sessions yet; `roost run` starts one.");
@@ -105,7 +105,7 @@ fn print(out: &mut impl Write, sessions: &[Line], shown: usize, json: bool) -> i
         [id, runtime, status, last.into(), ago(session.updated_at, now), session.cwd.clone(), title]
     });
     let heads = ["SESSION", "RUNTIME", "STATUS", "LAST", "UPDATED", "DIRECTORY", "TITLE"];
-    table::write(out, Style::of(&io::stdout()), heads, &rows.collect::<Vec<_>>())?;
+    table::write(out, Style::of_stdout(), heads, &rows.collect::<Vec<_>>())?;
     if shown < sessions.len() {
         writeln!(out, "{} more; `roost sessions --all` lists them", sessions.len() - shown)?;
     }

@@ -1,6 +1,5 @@
 //! `roost status`: how the daemon is.
 
-use std::io::{self, Write};
 use std::time::Duration;
 
 use roost_proto::rpc::DaemonStatus;
@@ -11,6 +10,7 @@ use crate::cli::Context;
 use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::screen;
 use crate::style::Style;
 
 const EXAMPLES: &str = "\
@@ -40,12 +40,12 @@ struct Status {
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let daemon = door::look(&context.state).await?.map(|(_, status)| status);
     let exit = if daemon.is_some() { Exit::Completed } else { Exit::Failed };
-    let text = match (args.json, &daemon) {
-        (true, _) => serde_json::to_string(&Status { running: daemon.is_some(), daemon }).unwrap_or_default(),
-        (false, Some(daemon)) => words(Style::of(&io::stdout()), daemon),
-        (false, None) => "No daemon runs here; `roost up` starts one, and so does every command that needs one.".into(),
-    };
-    writeln!(io::stdout(), "{text}").map_err(Error::Output)?;
+    const NONE: &str = "No daemon runs here; `roost up` starts one, and so does every command that needs one.";
+    match (args.json, daemon) {
+        (true, daemon) => screen::print_json(&Status { running: daemon.is_some(), daemon })?,
+        (false, Some(daemon)) => screen::print(&words(Style::of_stdout(), &daemon))?,
+        (false, None) => screen::print(NONE)?,
+    }
     Ok(exit)
 }
 

@@ -1,7 +1,5 @@
 //! `roost stop`: the end of a session's task and process.
 
-use std::io::{self, Write};
-
 use roost_proto::rpc::{SessionStopParams, StopWhat, method};
 
 use crate::cli::Context;
@@ -9,6 +7,7 @@ use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
+use crate::screen;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,6 +32,6 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let reason = Some("`roost stop`".into());
     let params = SessionStopParams { session_id, what: Some(what), reason, agent_type: None };
     let stopped = client.call::<method::SessionStop>(params).await?;
-    writeln!(io::stdout(), "{}.", stopped.message).map_err(Error::Output)?;
+    screen::print(&format!("{}.", stopped.message))?;
     Ok(Exit::Completed)
 }

@@ -1,7 +1,7 @@
 //! `roost up`: the daemon in the background.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::Write;
 
 use roost_client::Client;
 use roost_proto::rpc::{PairParams, method};
@@ -13,6 +13,7 @@ use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::pairing;
+use crate::screen;
 use crate::style::Style;
 
 const EXAMPLES: &str = "\
@@ -45,9 +46,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
 
 async fn show(client: &Client, words: &str) -> Result<Exit, Error> {
     let pair = client.call::<method::PairCreate>(PairParams::default()).await?;
-    let style = Style::of(&io::stdout());
+    let style = Style::of_stdout();
     let shown = pairing::shown(style, &pair);
-    writeln!(io::stdout(), "{shown}{words} It listens on {}.", style.bold(&pair.http)).map_err(Error::Output)?;
+    writeln!(screen::stdout(), "{shown}{words} It listens on {}.", style.bold(&pair.http)).map_err(Error::Output)?;
     Ok(Exit::Completed)
 }
 

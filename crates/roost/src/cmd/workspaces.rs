@@ -1,6 +1,6 @@
 //! `roost workspaces`: the folders that agents may work in, and those that could become one.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use roost_client::Client;
@@ -16,7 +16,7 @@ use crate::cli::Context;
 use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::render::shown;
+use crate::screen::{self, one_line};
 use crate::style::Style;
 use crate::{table, workspace};
 
@@ -69,43 +69,38 @@ enum Action {
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let client = door::open(context).await?;
-    let text = match args.action {
+    match args.action {
         None => {
             let all = client.call::<method::WorkspaceList>(WorkspaceListParams::default()).await?.workspaces;
             if args.json {
-                let lines = all.iter().map(json).collect::<Result<Vec<_>, _>>()?;
-                lines.join("\n")
+                all.iter().try_for_each(screen::print_json)?;
             } else {
-                list(&all).map_err(Error::Output)?
+                screen::print(&list(&all).map_err(Error::Output)?)?;
             }
         }
         Some(Action::Add { path, name, create }) => {
             let path = absolute(&path)?;
             let params = WorkspaceAddParams { path, name, auto_start: None, create_if_missing: Some(create) };
             let added = client.call::<method::WorkspaceAdd>(params).await?;
-            let words = || format!("{} is a workspace now: {}", shown(&added.name), shown(&added.path));
-            if args.json { json(&added)? } else { words() }
+            let words = || format!("{} is a workspace now: {}", one_line(&added.name), one_line(&added.path));
+            if args.json { screen::print_json(&added)? } else { screen::print(&words())? }
         }
         Some(Action::Remove { workspace: named }) => {
             let Workspace { id, name, .. } = workspace::find(&client, Some(&named)).await?;
             let removed = client.call::<method::WorkspaceRemove>(WorkspaceParams { workspace_id: id }).await?;
-            let words = || format!("{} is no workspace any more; its folder and its sessions stay.", shown(&name));
-            if args.json { json(&removed)? } else { words() }
+            let words = || format!("{} is no workspace any more; its folder and its sessions stay.", one_line(&name));
+            if args.json { screen::print_json(&removed)? } else { screen::print(&words())? }
         }
         Some(Action::Discover { paths, fresh }) => {
             let paths = paths.iter().map(|path| absolute(path)).collect::<Result<Vec<_>, _>>()?;
             let found = discover(&client, (!paths.is_empty()).then_some(paths), fresh).await?;
-            if args.json { json(&found)? } else { repositories(&found).map_err(Error::Output)? }
+            match args.json {
+                true => screen::print_json(&found)?,
+                false => screen::print(&repositories(&found).map_err(Error::Output)?)?,
+            }
         }
-    };
-    if !text.is_empty() {
-        writeln!(io::stdout().lock(), "{}", text.trim_end()).map_err(Error::Output)?;
     }
     Ok(Exit::Completed)
-}
-
-fn json(value: &impl serde::Serialize) -> Result<String, Error> {
-    serde_json::to_string(value).map_err(|error| Error::Output(error.into()))
 }
 
 /// The daemon has another current folder.
@@ -122,7 +117,7 @@ async fn discover(
     let mut told = client.told();
     let call = client.call::<method::WorkspaceDiscover>(WorkspaceDiscoverParams { paths, fresh: Some(fresh) });
     tokio::pin!(call);
-    let mut line = StatusLine { is_shown: io::stderr().is_terminal() };
+    let line = StatusLine;
     loop {
         let found = tokio::select! {
             Ok(()) = told.changed() => None,
@@ -142,16 +137,11 @@ async fn discover(
 }
 
 /// One line on stderr that is written over; gone when dropped.
-struct StatusLine {
-    is_shown: bool,
-}
+struct StatusLine;
 
 impl StatusLine {
-    fn show(&mut self, text: impl std::fmt::Display) {
-        if self.is_shown {
-            // Whoever closed stderr does not want to know.
-            let _ = write!(io::stderr(), "\r\x1b[2K{text}");
-        }
+    fn show(&self, text: impl std::fmt::Display) {
+        screen::replace_line(text);
     }
 }
 
@@ -179,7 +169,7 @@ fn list(all: &[Workspace]) -> io::Result<String> {
     });
     let mut out = Vec::new();
     let heads = ["WORKSPACE", "BRANCH", "CHANGES", "SESSIONS", "FOLDER"];
-    table::write(&mut out, Style::of(&io::stdout()), heads, &rows.collect::<Vec<_>>())?;
+    table::write(&mut out, Style::of_stdout(), heads, &rows.collect::<Vec<_>>())?;
     if all.iter().any(|workspace| !workspace.exists) {
         writeln!(out, "A folder is missing: put it back, or forget it with `roost workspaces remove NAME`.")?;
     }
@@ -217,7 +207,7 @@ fn repositories(found: &WorkspaceDiscoverResult) -> io::Result<String> {
             [one.name.clone(), is_workspace.into(), ago(one.last_modified, now), one.path.clone(), remote]
         });
         let heads = ["REPOSITORY", "WORKSPACE", "CHANGED", "FOLDER", "REMOTE"];
-        table::write(&mut out, Style::of(&io::stdout()), heads, &rows.collect::<Vec<_>>())?;
+        table::write(&mut out, Style::of_stdout(), heads, &rows.collect::<Vec<_>>())?;
     }
     if found.cached {
         let age = span(std::time::Duration::from_secs(found.cache_age_seconds));

@@ -2,7 +2,7 @@
 
 use roost_proto::payload::{PlanEntry, PlanStatus, PlanUpdatedPayload};
 
-use crate::render::shown;
+use crate::screen::visible;
 use crate::style::Style;
 
 /// The plan as it was last shown.
@@ -20,7 +20,7 @@ impl Plan {
                 PlanStatus::InProgress => style.yellow("[>]"),
                 PlanStatus::Completed => style.green("[x]"),
             };
-            format!("{sign} {}\n", shown(&entry.content))
+            format!("{sign} {}\n", visible(&entry.content))
         };
         changed.map(line).collect()
     }

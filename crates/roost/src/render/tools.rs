@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use roost_proto::approval::{ApprovalEnd, ApprovalScope};
+use roost_proto::cdev::call;
 use roost_proto::event::EventBody;
 use roost_proto::ids::ToolCallId;
 use roost_proto::payload::{ToolCallCompletedPayload, ToolCallDeniedPayload, ToolCallRequestedPayload};
 use roost_proto::tool::PolicyResult;
 use serde_json::Value;
 
-use crate::ask::named;
-use crate::render::shown;
+use crate::ask::{Against, Extent, content, named};
+use crate::screen::{one_line, visible};
 use crate::style::Style;
 
 /// Lines of output shown of one call.
@@ -49,15 +50,22 @@ impl Tools {
             }
             EventBody::ToolCallApproved(approved) => {
                 let rules = self.call(&approved.identity.tool_call_id).rules.join(", ");
-                let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", shown(&rules)) };
+                let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", visible(&rules)) };
                 let whose = self.whose(&approved.identity.tool_call_id);
                 format!("  {whose}{}\n", style.dim(format!("approved{by}")))
             }
             EventBody::ToolCallDenied(denied) => self.denied(style, denied),
             EventBody::ApprovalRequested(asked) => {
-                let rule = asked.rule.as_ref().map(|rule| format!(" (rule {})", shown(rule)));
+                let rule = asked.rule.as_ref().map(|rule| format!(" (rule {})", visible(rule)));
                 let whose = self.whose(&asked.identity.tool_call_id);
-                format!("  {whose}{}{}\n", style.yellow("waits for an answer"), style.dim(rule.unwrap_or_default()))
+                let waits = style.yellow("waits for an answer");
+                let what = content(style, asked, Against::Nothing, Extent::Beginning);
+                let all = if what.cut {
+                    format!("  {}\n", style.dim("`roost log --json` has all of it"))
+                } else {
+                    String::new()
+                };
+                format!("  {whose}{waits}{}\n{}{all}", style.dim(rule.unwrap_or_default()), what.text)
             }
             EventBody::ApprovalResolved(resolved) if resolved.end == ApprovalEnd::Answered => {
                 let whose = self.whose(&resolved.identity.tool_call_id);
@@ -68,7 +76,7 @@ impl Tools {
                         ApprovalScope::Workspace => "this workspace",
                         ApprovalScope::Always => "always",
                     };
-                    format!(", for {scope}: {}", shown(&rule.pattern.to_string()))
+                    format!(", for {scope}: {}", visible(&rule.pattern.to_string()))
                 });
                 let by = named(resolved.answered_by.as_ref());
                 let text = format!("answered by {by}{}", remembered.unwrap_or_default());
@@ -90,10 +98,7 @@ impl Tools {
 
     fn requested(&mut self, style: Style, requested: &ToolCallRequestedPayload) -> String {
         let call = self.call(&requested.identity.tool_call_id);
-        call.title = match &requested.title {
-            Some(title) if *title != requested.name => format!("{title} ({})", requested.name),
-            _ => requested.name.clone(),
-        };
+        call.title = describe(requested);
         let line = format!("{} {}\n", style.yellow("→"), style.bold(preview(&call.title)));
         self.last = Some(requested.identity.tool_call_id.clone());
         line
@@ -102,9 +107,9 @@ impl Tools {
     fn denied(&mut self, style: Style, denied: &ToolCallDeniedPayload) -> String {
         let rules = denied.policy_snapshot.sources.iter().filter(|source| source.result != PolicyResult::Allow);
         let rules: Vec<_> = rules.filter_map(|source| source.rule.as_deref()).collect();
-        let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", shown(&rules.join(", "))) };
+        let by = if rules.is_empty() { String::new() } else { format!(" (rule {})", visible(&rules.join(", "))) };
         let whose = self.whose(&denied.identity.tool_call_id);
-        format!("  {whose}{}{}: {}\n", style.red("denied"), style.dim(by), shown(&denied.reason))
+        format!("  {whose}{}{}: {}\n", style.red("denied"), style.dim(by), visible(&denied.reason))
     }
 
     fn completed(&mut self, style: Style, completed: &ToolCallCompletedPayload) -> String {
@@ -161,6 +166,15 @@ impl Call {
     }
 }
 
+/// What a call would really do, and beside it what the agent calls that if it says any more.
+fn describe(requested: &ToolCallRequestedPayload) -> String {
+    let shown = call::Call { name: &requested.name, kind: requested.kind, input: &requested.input }.display();
+    match call::other_title(&shown, requested.title.as_deref(), &requested.name) {
+        Some(title) => format!("{shown} · {}", one_line(title)),
+        None => shown,
+    }
+}
+
 /// What a failed call says: its text where there is one, else its JSON.
 fn words(result: &Value) -> String {
     let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -172,5 +186,5 @@ fn preview(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let cut: String = line.chars().take(PREVIEW_CHARS).collect();
     let more = if cut.len() < text.trim_end().len() { "…" } else { "" };
-    format!("{}{more}", shown(&cut))
+    format!("{}{more}", visible(&cut))
 }

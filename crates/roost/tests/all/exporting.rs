@@ -233,7 +233,7 @@ fn what_waits_is_listed_while_it_waits() {
     let mut run = place.start(&["run", "--approvals", "wait", "edit"]);
     run.lines_to("waits for an answer");
     let listed = place.run(&["approvals"]).ended(0).stdout;
-    assert!(listed.contains("Write demo.txt") && listed.contains("permission_mode"), "{listed}");
+    assert!(listed.contains("demo.txt (new file)") && listed.contains("permission_mode"), "{listed}");
     let json: Value = serde_json::from_str(place.run(&["approvals", "--json"]).ended(0).stdout.trim()).unwrap();
     assert_eq!(json["ask"]["approval"]["name"], "demo.write");
     run.signal(Signal::INT);

@@ -1,7 +1,9 @@
 //! The binary at its boundary: real processes, real state directories, nothing replaced.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "the functions that tests share may fail a test too")]
+#![allow(clippy::disallowed_macros, reason = "a test's output reaches no user")]
 
 mod acp;
+mod approving;
 mod asking;
 mod attaching;
 mod claude;
@@ -20,6 +22,8 @@ mod files;
 mod gemini;
 mod git;
 mod hanging;
+mod hiding;
+mod hostile;
 mod kit;
 mod login;
 mod opencode;

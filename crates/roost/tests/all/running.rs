@@ -9,7 +9,7 @@ fn the_tour_runs_without_a_prompt_and_completes() {
     let place = Place::new();
     let done = place.run(&["run"]).ended(0);
     assert!(done.stdout.starts_with("Welcome to Roost!"), "{done:#?}");
-    assert!(done.stdout.contains("→ Write hello-roost.txt"), "{done:#?}");
+    assert!(done.stdout.contains("→ Write(") && done.stdout.contains("hello-roost.txt)\n"), "{done:#?}");
     assert!(done.stdout.contains("✓ completed"), "{done:#?}");
     assert!(done.stderr.contains("roost log "), "{done:#?}");
     place.assert_nothing_left();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use roost_engine::{Accepted, Approver, NewSession, Prompt};
 use roost_proto::approval::{ApprovalScope, PendingAsk};
+use roost_proto::cdev::call::Call;
 use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::SessionId;
 use roost_proto::mode::Mode;
@@ -153,8 +154,8 @@ pub(super) async fn attached(
         agent_type: record.runtime.id().into(),
         message: "Attached to the session".into(),
         has_pending_permission: !waiting.is_empty(),
-        pending_permission_type: asked.map(|asked| shape::permission_type(asked).into()),
-        pending_permission_target: asked.map(|asked| asked.title.clone().unwrap_or_else(|| asked.name.clone())),
+        pending_permission_type: asked.map(|asked| Call::asked(asked).permission().into()),
+        pending_permission_target: asked.map(|asked| Call::asked(asked).target()),
         project_path: record.cwd,
         started_at: record.created_at,
         last_active: record.updated_at,

@@ -1,7 +1,6 @@
 //! Sessions as clients read them.
 
 use roost_proto::approval::{Pending, PendingAsk};
-use roost_proto::payload::{ApprovalRequestedPayload, ToolKind};
 use roost_proto::rpc::{HistoryItem, KeptBy, SessionInfo, SessionState};
 use roost_proto::session::{SessionRecord, SessionStatus, TaskOutcome};
 
@@ -114,18 +113,6 @@ pub(super) fn tool_name(ask: &PendingAsk) -> &str {
     match ask {
         PendingAsk::Approval(asked) => &asked.name,
         PendingAsk::Question(_) => "AskUserQuestion",
-    }
-}
-
-/// The kind of a waiting call, as `pty_permission` names it.
-pub(super) fn permission_type(asked: &ApprovalRequestedPayload) -> &'static str {
-    match asked.kind {
-        Some(ToolKind::Edit) => "edit_file",
-        Some(ToolKind::Delete) => "delete_file",
-        Some(ToolKind::Execute) => "bash_command",
-        Some(ToolKind::Read | ToolKind::Search) => "read_file",
-        Some(ToolKind::Move) => "write_file",
-        _ => "tool_use",
     }
 }
 

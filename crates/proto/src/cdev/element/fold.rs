@@ -162,7 +162,7 @@ impl Fold {
             Some(Block::Text { .. }) => self.said(at, message),
             Some(Block::ToolUse { id, name, input }) => {
                 let input = Value::Object(input.clone());
-                let call = Call { name, kind: None, title: None, input: &input };
+                let call = Call { name, kind: None, input: &input };
                 self.call(at, id, name, call.display(), &input);
                 if call.edits() {
                     self.diffs(at, id, &input);
@@ -201,8 +201,8 @@ impl Fold {
     }
 
     fn requested(&mut self, at: Moment, requested: &ToolCallRequestedPayload) {
-        let ToolCallRequestedPayload { identity, name, input, input_ref, title, kind } = requested;
-        let call = Call { name, kind: *kind, title: title.as_deref(), input };
+        let ToolCallRequestedPayload { identity, name, input, input_ref, kind, title: _ } = requested;
+        let call = Call { name, kind: *kind, input };
         let id = identity.tool_call_id.as_str();
         self.call(at, id, name, call.display(), input);
         // A cut input would show a change that nobody makes.

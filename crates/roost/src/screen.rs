@@ -1,0 +1,132 @@
+//! The one place where text reaches the terminal.
+//!
+//! Agents, files, branches and devices choose their texts and names. A character among them that nobody sees, that turns
+//! around what stands beside it or that steers the terminal could make a line look like another, so each of them is made
+//! visible, twice: the texts of others where they are put into a line ([`visible`], [`one_line`], [`exact`]), and
+//! everything once more on its way out ([`Screen`]), so that a place where the first was forgotten does no harm.
+//! Clippy refuses every other way to stdout and stderr in this crate.
+
+mod hidden;
+
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+
+use crate::error::Error;
+pub(crate) use hidden::{exact, one_line, visible, visible_after};
+
+/// Stdout or stderr, or what takes their place.
+///
+/// Texts must come whole, as `write!` and `write_all` of a text do: a character cut in two would be shown as damaged.
+pub(crate) struct Screen<W> {
+    out: W,
+    is_terminal: bool,
+    /// The last character that was written, which an emoji's second half belongs to.
+    last: Option<char>,
+}
+
+/// The command's output.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn stdout() -> Screen<io::Stdout> {
+    Screen::new(io::stdout(), stdout_is_terminal())
+}
+
+/// The same, for many small writes; who writes must flush.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn buffered_stdout(capacity: usize) -> Screen<io::BufWriter<io::Stdout>> {
+    Screen::new(io::BufWriter::with_capacity(capacity, io::stdout()), stdout_is_terminal())
+}
+
+/// Words beside the output.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn stderr() -> Screen<io::Stderr> {
+    Screen::new(io::stderr(), stderr_is_terminal())
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn stdout_is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub(crate) fn stderr_is_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Prints whole lines for people; of nothing, nothing.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    let text = text.trim_end();
+    if text.is_empty() { Ok(()) } else { writeln!(stdout(), "{text}").map_err(Error::Output) }
+}
+
+/// Prints what somebody is to type behind.
+pub(crate) fn prompt(text: &str) -> Result<(), Error> {
+    let mut stdout = stdout();
+    write!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(Error::Output)
+}
+
+/// Prints a value as one line of JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Error> {
+    stdout().json(value).map_err(Error::Output)
+}
+
+/// Writes over the line that the cursor is in, at a terminal.
+pub(crate) fn replace_line(text: impl fmt::Display) {
+    let mut stderr = stderr();
+    if stderr.is_terminal {
+        // Whoever closed stderr does not want to know.
+        let _ = stderr.out.write_all(b"\r\x1b[2K").and_then(|()| write!(stderr, "{text}"));
+    }
+}
+
+impl<W: Write> Screen<W> {
+    pub(crate) fn new(out: W, is_terminal: bool) -> Self {
+        Self { out, is_terminal, last: None }
+    }
+
+    /// One line of JSON.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        let line = serde_json::to_string(value)?;
+        self.json_line(&line)
+    }
+
+    /// One line of JSON that is written already: as it is for a program, and for a terminal with hidden characters in
+    /// JSON's own escapes, which mean the same.
+    pub(crate) fn json_line(&mut self, line: &str) -> io::Result<()> {
+        match self.is_terminal {
+            true => self.out.write_all(hidden::in_json(line).as_bytes())?,
+            false => self.out.write_all(line.as_bytes())?,
+        }
+        self.out.write_all(b"\n")
+    }
+
+    /// Part of a file: as it is for a program, and like any other text for a terminal.
+    pub(crate) fn data(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self.is_terminal {
+            true => self.write_all(visible(&String::from_utf8_lossy(bytes)).as_bytes()),
+            false => self.out.write_all(bytes),
+        }
+    }
+}
+
+impl<W: Write> Write for Screen<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        self.out.write_all(hidden::between_colours(&text, self.last).as_bytes())?;
+        self.last = text.chars().next_back().or(self.last);
+        Ok(bytes.len())
+    }
+
+    /// A text in one piece: a colour's escape sequence would come in several.
+    fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
+        match text.as_str() {
+            Some(text) => self.write_all(text.as_bytes()),
+            None => self.write_all(text.to_string().as_bytes()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,151 @@
+//! No text of an agent, a file, a branch, a workspace or a device hides anything at the terminal, or steers it.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::hostile::{HIDDEN, hidden};
+use crate::kit::Place;
+
+const CHOICE: &str = "[n]o: ";
+
+/// Nothing that hides is left of a text.
+#[track_caller]
+fn assert_plain(what: &str, shown: &str) {
+    // Our own way to write over a line that shows how far something is.
+    let shown = shown.replace("\u{1b}[2K", "");
+    let left: Vec<_> = HIDDEN.chars().filter(|c| !c.is_ascii_graphic() && shown.contains(*c)).collect();
+    assert!(left.is_empty(), "{what} shows {left:?} as they are: {shown:?}");
+}
+
+/// What a name may hold: git and file systems know no slash, and git no control characters.
+fn name(word: &str) -> String {
+    hidden(word).chars().filter(|c| !c.is_control() && !"[];".contains(*c)).collect()
+}
+
+/// A repository on a branch, with a file, whose names and contents hide something.
+fn repository(place: &Place) {
+    let git = |args: &[&str]| {
+        let mut command = Command::new("git");
+        assert!(place.clear(&mut command).args(args).status().unwrap().success(), "{args:?}");
+    };
+    git(&["init", "--quiet", &format!("--initial-branch={}", name("branch"))]);
+    let file = place.work().join(hidden("file").replace('/', ""));
+    fs::write(&file, hidden("needle\n")).unwrap();
+    git(&["add", "."]);
+    let identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+    git(&[&identity[..], &["commit", "--quiet", "--message", "first"]].concat());
+    fs::write(&file, hidden("needle\nmore\n")).unwrap();
+    fs::create_dir(place.work().join(hidden("folder"))).unwrap();
+    fs::write(place.work().join(hidden("folder")).join("x"), "x").unwrap();
+}
+
+/// Pairs a device of this name.
+fn pair(place: &Place, name: &str) {
+    let pair: Value = serde_json::from_str(&place.run(&["pair", "--json"]).ended(0).stdout).unwrap();
+    let host = pair["http"].as_str().unwrap().strip_prefix("http://").unwrap();
+    let body = json!({ "pairing_token": pair["token"], "name": name }).to_string();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let head = format!("POST /api/auth/exchange HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n");
+    write!(stream, "{head}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[test]
+fn nothing_that_hides_reaches_the_terminal_from_any_command() {
+    let place = Place::new().with_hostile_agent();
+    repository(&place);
+    place.run(&["up"]).ended(0);
+    pair(&place, &hidden("phone"));
+    let work = place.work().display().to_string();
+    place.run(&["workspaces", "remove", "work"]).ended(0);
+    place.run(&["workspaces", "add", &work, "--name", &name("space")]).ended(0);
+
+    let mut run = place.terminal(&["run", "--runtime", "hostile", &hidden("hide")]);
+    run.shows(CHOICE);
+    let waiting = place.terminal(&["approvals"]).ended(0);
+    assert!(waiting.contains("$ rm -rf build␛[2J"), "{waiting}");
+    assert_plain("approvals", &waiting);
+    let id = waiting.split_whitespace().next().unwrap();
+    assert_plain("approvals show", &place.terminal(&["approvals", "show", id]).ended(0));
+    assert_plain("approvals --json", &place.terminal(&["approvals", "--json"]).ended(0));
+    run.types("n\n").shows("why").types("\n");
+    let shown = run.ended(0);
+    for part in ["said␛[2J", "thought␛[2J", "step␛[2J", "Read README␛[2J", "<U+202E>", "<U+E0041>"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_plain("run", &shown);
+    let session = shown.rsplit("roost log ").next().unwrap().trim().to_owned();
+    assert_plain("run that fails", &place.terminal(&["run", "--runtime", "hostile", "fail"]).ended(1));
+
+    let file = hidden("file");
+    let (strange, bundle) = (hidden("nothing"), place.work().join(hidden("bundle")).display().to_string());
+    let commands: &[(&[&str], i32)] = &[
+        (&["log", &session], 0),
+        (&["-vv", "log", &session], 0),
+        (&["log", "--json", &session], 0),
+        (&["sessions"], 0),
+        (&["sessions", "--all", "--json"], 0),
+        (&["devices"], 0),
+        (&["devices", "--json"], 0),
+        (&["workspaces"], 0),
+        (&["workspaces", "--json"], 0),
+        (&["workspaces", "discover", &work], 0),
+        (&["files"], 0),
+        (&["files", "--json"], 0),
+        (&["files", "--tree"], 0),
+        (&["files", "cat", &file], 0),
+        (&["files", "cat", "--json", &file], 0),
+        (&["git", "status"], 0),
+        (&["git", "diff"], 0),
+        (&["git", "diff", "--json"], 0),
+        (&["search", "file"], 0),
+        (&["search", "--text", "needle"], 0),
+        (&["search", "--json", "--text", "needle"], 0),
+        (&["status"], 0),
+        (&["runtimes"], 0),
+        (&["export", &session, "--output", &bundle], 0),
+        // What quotes what was typed.
+        (&["log", &strange], 2),
+        (&["stop", &strange], 2),
+        (&["files", &strange], 2),
+        (&["files", "cat", &strange], 2),
+        (&["workspaces", "remove", &strange], 2),
+        (&["workspaces", "add", &strange], 2),
+        (&["devices", "revoke", &strange], 2),
+        (&["approvals", "answer", &strange, "allow"], 2),
+        (&["run", "--runtime", &strange, "x"], 2),
+        (&["run", "--permission-mode", &strange], 2),
+        (&["login", &strange], 2),
+        (&["export", &strange], 2),
+        (&[&strange], 2),
+    ];
+    for (args, code) in commands {
+        assert_plain(&format!("{args:?}"), &place.terminal(args).ended(*code));
+    }
+    // What programs read is as it is, and what people read is not.
+    let piped = place.run(&["files", "cat", &file]).ended(0).stdout;
+    assert_eq!(piped, hidden("needle\nmore\n"));
+    assert_plain("a log in a pipe", &place.run(&["log", &session]).ended(0).stdout);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn json_at_a_terminal_means_the_same_as_in_a_pipe() {
+    let place = Place::new();
+    fs::write(place.work().join(hidden("file")), "x").unwrap();
+    place.run(&["up"]).ended(0);
+    let names = |text: &str| {
+        let listed: Value = serde_json::from_str(text).unwrap();
+        listed["files"].as_array().unwrap().iter().map(|file| file["name"].clone()).collect::<Vec<_>>()
+    };
+    let shown = place.terminal(&["files", "--json"]).ended(0);
+    assert_plain("files --json", &shown);
+    assert_eq!(names(&shown), [hidden("file")]);
+    assert_eq!(names(&place.run(&["files", "--json"]).ended(0).stdout), [hidden("file")]);
+}
