@@ -130,6 +130,10 @@ async fn serve(args: &Args, context: &Context) -> Result<Exit, Error> {
         return Ok(Exit::Completed);
     };
     let _log = diagnostics::of_daemon(context, is_background)?;
+    match roost_process::raise_open_files() {
+        Ok(files) => tracing::debug!(files, "The limit of open files is raised."),
+        Err(error) => tracing::warn!(%error, "The limit of open files stays as it is; `ulimit -n` shows it."),
+    }
     let roost = Roost::start(lock, &context.state, &context.config).await?;
     let (server, url) = match listen(context, settings, &roost).await {
         Ok(listening) => listening,
@@ -280,6 +284,10 @@ impl From<&config::Limits> for Limits {
             sockets_per_token: limits.sockets_per_token,
             max_body_bytes: limits.max_body_bytes,
             max_frame_bytes: limits.max_frame_bytes,
+            unfinished_bytes: limits.unfinished_bytes,
+            connections: limits.connections,
+            connections_per_address: limits.connections_per_address,
+            request_time: Duration::from_secs(limits.request_seconds.get().into()),
         }
     }
 }

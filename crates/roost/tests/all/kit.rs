@@ -99,7 +99,13 @@ impl Place {
         self.proc_entries().into_iter().map(command).collect()
     }
 
-    /// The same without the daemon.
+    /// Their ids.
+    pub(crate) fn pids(&self) -> Vec<String> {
+        let id = |path: PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.proc_entries().into_iter().map(id).collect()
+    }
+
+    /// The processes without the daemon.
     pub(crate) fn agents(&self) -> Vec<String> {
         self.processes().into_iter().filter(|command| !command.contains(" serve ")).collect()
     }
