@@ -1,9 +1,8 @@
 //! The right to write a state directory, held by one process at a time.
 
 use std::fmt;
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use roost_proto::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::private;
 
 /// The process that holds a state directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,11 +40,11 @@ pub struct StateLock {
 impl StateLock {
     /// Takes the directory, made if it is not there; [`Error::Held`] if another process has it.
     pub fn acquire(dir: &Path, command: &str) -> Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(Error::io(dir))?;
+        private::secure(dir)?;
         let path = dir.join("lock");
         let io = || Error::io(&path);
         let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io())?;
+            private::private_file().read(true).write(true).create(true).truncate(false).open(&path).map_err(io())?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

@@ -1,9 +1,7 @@
 //! `roost serve`: the daemon, from its first breath to its last.
 
-use std::fs::DirBuilder;
 use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use roost_log::StateLock;
@@ -222,7 +220,7 @@ async fn listen(context: &Context, settings: Settings, roost: &Roost) -> Result<
         version: version.into(),
     };
     if let Some(folder) = settings.socket.parent().map(ToOwned::to_owned) {
-        blocking(move || private(&folder)).await?;
+        blocking(move || Ok(roost_log::secure(&folder)?)).await?;
     }
     let server = Server::start(parts, settings).await?;
     let address = server.address().map(|address| address.to_string());
@@ -240,12 +238,6 @@ async fn listen(context: &Context, settings: Settings, roost: &Roost) -> Result<
     let path = context.state.daemon_file();
     blocking(move || file.write(&path).map_err(|source| Error::State { path, source })).await?;
     Ok((server, url))
-}
-
-/// Makes a folder that nobody else may enter, if it is not there.
-fn private(folder: &Path) -> Result<(), Error> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|source| Error::State { path: folder.into(), source })
 }
 
 /// Says in the foreground where it listens, and how to connect if that is asked for.

@@ -234,7 +234,7 @@ section! {
         isolation: Option<Isolation> = None,
         /// The model that its sessions use unless they name another.
         model: Option<String> = None,
-        /// Its own settings, passed on as they are: its settings document, or Codex's `-c` keys; none for ACP agents.
+        /// Its own settings, passed on as they are: its settings document, or Codex's `config.toml` keys; none for ACP agents.
         config: Map<String, Value> = Map::new(),
     }
 }

@@ -31,6 +31,7 @@ mod real;
 mod running;
 mod sandbox;
 mod search;
+mod secrets;
 mod serving;
 mod sessions;
 mod stopping;
