@@ -1,8 +1,9 @@
 //! The right to write a state directory, held by one process at a time.
 
 use std::fmt;
-use std::fs::{File, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ pub struct StateLock {
 impl StateLock {
     /// Takes the directory, made if it is not there; [`Error::Held`] if another process has it.
     pub fn acquire(dir: &Path, command: &str) -> Result<Self> {
-        private::secure(dir)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(Error::io(dir))?;
         let path = dir.join("lock");
         let io = || Error::io(&path);
         let mut file =

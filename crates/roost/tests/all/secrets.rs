@@ -43,7 +43,7 @@ const CASES: [Case; 6] = [
     },
     Case {
         id: "gemini",
-        version: "0.60.0",
+        version: "0.61.0",
         config: "config = { mcpServers = { m = { command = 'true', env = { TOKEN = 'CANARY' } } } }",
         started_by: "--acp",
     },
@@ -67,12 +67,12 @@ fn no_secret_of_a_runtimes_settings_or_variables_is_on_a_command_line() {
         script(&program, &format!("{notes}\n{version}\nexit 3"));
         let config = case.config.replace("CANARY", CANARY);
         place.configure(&format!(
-            "[runtimes.{}]\ncommand = {program:?}\n{config}\n[runtimes.{}.env]\nKEY = '{CANARY}'",
+            "[runtimes.{}]\ncommand = {program:?}\n{config}\n[runtimes.{}.env]\nGEMINI_API_KEY = '{CANARY}'\nKEY = '{CANARY}'",
             case.id, case.id
         ));
-        place.run(&["run", "--runtime", case.id, "hello"]);
+        let done = place.run(&["run", "--runtime", case.id, "hello"]);
         let seen = fs::read_to_string(&seen).unwrap_or_default();
-        assert!(!seen.is_empty() && seen.contains(case.started_by), "{} was not started: {seen}", case.id);
+        assert!(!seen.is_empty() && seen.contains(case.started_by), "{} was not started: {done:#?} {seen}", case.id);
         assert!(!seen.contains(CANARY), "{}: {seen}", case.id);
         place.assert_nothing_left();
     }
