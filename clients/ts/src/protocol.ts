@@ -920,6 +920,10 @@ export interface DaemonStatus {
   pending: number;
   /** Devices that are paired. */
   devices: number;
+  /** Addresses that sent too many wrong tries of the pairing code that was shown last; of IPv6 their networks. */
+  locked_addresses?: string[];
+  /** They were so many that the pairing code is no longer good. */
+  code_withdrawn: boolean;
   /** It was started by a client and leaves by itself. */
   auto_started: boolean;
   /** Whether events can be stored. */
@@ -2772,6 +2776,8 @@ export type NormalizedEvent = {
   | { type: "git.operation.completed"; payload: GitOperationCompletedPayload }
   /** `git.branch.changed` */
   | { type: "git.branch.changed"; payload: GitBranchChangedPayload }
+  /** `pairing.locked` */
+  | { type: "pairing.locked"; payload: PairingLockedPayload }
 );
 
 /** How much a notice matters. */
@@ -2844,6 +2850,16 @@ export interface PairResult {
   page: string;
   /** The certificate's SHA-256, where it is self-signed. */
   fingerprint?: string;
+}
+
+/** `pairing.locked`: an address sent too many wrong pairing codes, and none of its tries counts until another code is shown. */
+export interface PairingLockedPayload {
+  /** Where they came from. */
+  address: string;
+  /** How many of them came from there. */
+  wrong_tries: number;
+  /** Together with those of other addresses they were so many that the code itself is no longer good. */
+  code_withdrawn: boolean;
 }
 
 /** What a line says. */

@@ -9,5 +9,6 @@ pub mod demo;
 mod examples;
 pub mod gemini;
 mod heads;
+mod layers;
 mod locks;
 pub mod opencode;

@@ -4,8 +4,9 @@
 //! Equal bytes are stored once. A file's time is that of its last use, which is how the collector knows that no event
 //! refers to it any more.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -118,7 +119,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return fs::File::options().append(true).open(path)?.set_modified(SystemTime::now());
     }
     let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     file.persist(path)?;

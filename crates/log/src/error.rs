@@ -34,6 +34,31 @@ pub enum Error {
         /// The newest version that this Roost reads.
         supported: u32,
     },
+    /// Others on this machine can look into the state directory.
+    #[error(
+        "other users of this machine can look into {} (its mode is {mode:o}); run `chmod 700 {}` and try again",
+        dir.display(), quoted(dir)
+    )]
+    Exposed {
+        /// The state directory.
+        dir: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// The state directory, or something in it, is another user's.
+    #[error("{} belongs to another user (uid {owner}); choose another directory with `--state`", path.display())]
+    Foreign {
+        /// What is not ours.
+        path: PathBuf,
+        /// Whose it is.
+        owner: u32,
+    },
+    /// Something in the state directory is a link.
+    #[error("{} is a link, and Roost follows none in its state directory; run `rm {}` and try again", path.display(), quoted(path))]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
     /// The file is damaged, or not a database at all.
     #[error(
         "{} is damaged or not a Roost database ({reason}); run `roost check` to see what can be saved, or move the file aside to start anew",
@@ -126,6 +151,13 @@ impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         Self::Store(Arc::new(error))
     }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+,@%".contains(&byte);
+    if text.bytes().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 impl Error {

@@ -1,7 +1,7 @@
 //! The right to write a state directory, held by one process at a time.
 
 use std::fmt;
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use roost_proto::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::private;
 
 /// The process that holds a state directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +45,7 @@ impl StateLock {
         let path = dir.join("lock");
         let io = || Error::io(&path);
         let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io())?;
+            private::private_file().read(true).write(true).create(true).truncate(false).open(&path).map_err(io())?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

@@ -22,6 +22,7 @@ use crate::follower::{News, SqliteFollower};
 use crate::job::{Job, Steps};
 use crate::lock::StateLock;
 use crate::log::{BoxFuture, Follower, Health, Log, Page, Receipt};
+use crate::private;
 use crate::queue::{Command, Queue};
 use crate::reader::{Readers, page};
 use crate::retention::{Retain, Retained, Retention};
@@ -102,6 +103,8 @@ impl SqliteLog {
     /// Opens the log of the state directory for writing; made, or brought to this version, if need be.
     pub fn open(lock: &StateLock, options: LogOptions) -> Result<Self> {
         let path = database(lock.dir());
+        // SQLite gives the files beside it the same mode.
+        private::touch(&path).map_err(Error::io(&path))?;
         let db = open_writer(&path, options.synchronous)?;
         let (queue, commands) = Queue::new();
         let ring = Arc::new(Ring::new(options.ring_bytes));

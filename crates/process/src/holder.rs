@@ -13,7 +13,10 @@ use std::{
     time::Duration,
 };
 
-use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::{
+    io::{FdFlags, fcntl_setfd},
+    process::Resource,
+};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     net::{
@@ -30,7 +33,7 @@ use crate::{
     control::Report,
     descent::Descent,
     hold::CommandLine,
-    records, resolve,
+    open_files, records, resolve,
     running::{Held, STOP, supervise},
     tree::Target,
 };
@@ -194,12 +197,16 @@ impl Holder {
             .stdin(Stdio::from(runtime_stdin.into_blocking_fd()?))
             .stdout(Stdio::from(runtime_stdout.into_blocking_fd()?))
             .stderr(Stdio::from(runtime_stderr.into_blocking_fd()?));
-        // SAFETY: both calls are plain system calls, allowed between fork and exec, and the
+        let open_files = open_files::inherited();
+        // SAFETY: all of these are plain system calls, allowed between fork and exec, and the
         // descriptor is open in the child because `holder_control` lives until after the spawn.
         unsafe {
             command.pre_exec(move || {
                 // From its first moment on, a Ctrl-C in our terminal is none of its business.
                 rustix::process::setsid()?;
+                if let Some(limit) = open_files {
+                    rustix::process::setrlimit(Resource::Nofile, limit)?;
+                }
                 fcntl_setfd(BorrowedFd::borrow_raw(inherited), FdFlags::empty())?;
                 Ok(())
             });

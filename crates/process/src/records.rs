@@ -1,13 +1,17 @@
 //! One file per running holder, so that the next start finds what a crash of daemon and holder left.
 
 use std::{
-    fs, io,
-    os::fd::AsRawFd,
+    fs::{self, DirBuilder, OpenOptions},
+    io::{self, Write},
+    os::{
+        fd::AsRawFd,
+        unix::fs::{DirBuilderExt, OpenOptionsExt},
+    },
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use rustix::process::Signal;
+use rustix::{fs::OFlags, process::Signal};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -58,9 +62,12 @@ impl Record {
     pub(crate) fn write(&self, directory: &Path) -> Result<(), Error> {
         let path = path(directory, &self.run);
         let write = || {
-            fs::create_dir_all(directory)?;
+            DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
             let unfinished = path.with_extension("tmp");
-            fs::write(&unfinished, serde_json::to_vec(self)?)?;
+            let mut file = OpenOptions::new();
+            let flags = OFlags::NOFOLLOW.bits().cast_signed();
+            file.write(true).create(true).truncate(true).mode(0o600).custom_flags(flags);
+            file.open(&unfinished)?.write_all(&serde_json::to_vec(self)?)?;
             fs::rename(&unfinished, &path)
         };
         write().map_err(|source| Error::Storage { path: path.clone(), source })

@@ -123,6 +123,7 @@ event_table! {
     DeviceRevoked(DeviceRevokedPayload) = "device.revoked",
     GitOperationCompleted(GitOperationCompletedPayload) = "git.operation.completed",
     GitBranchChanged(GitBranchChangedPayload) = "git.branch.changed",
+    PairingLocked(PairingLockedPayload) = "pairing.locked",
 }
 
 /// Lets the schema accept what [`EventBody::Other`] accepts, so that a client's validator does not refuse a newer event.

@@ -4,9 +4,8 @@
 //! stderr is the daemon's log from the first moment, so that nothing it says is lost.
 
 use std::ffi::OsString;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -94,7 +93,7 @@ pub(crate) async fn start(context: &Context, args: Vec<OsString>) -> Result<Star
 }
 
 fn open_log(dir: &Path, path: &PathBuf) -> Result<File, Error> {
-    let failed = |source| Error::State { path: dir.into(), source };
-    DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
-    OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(failed)
+    roost_log::secure(dir)?;
+    let opened = roost_log::private_file().create(true).append(true).open(path);
+    opened.map_err(|source| Error::State { path: dir.into(), source })
 }

@@ -63,9 +63,12 @@ pub(crate) async fn reader(state: &State, config: &Config, command: &str) -> Res
 /// The right to write the state directory.
 pub(crate) async fn lock(state: &State, command: &str) -> Result<StateLock, Error> {
     let (dir, command) = (state.dir().to_owned(), command.to_owned());
-    blocking(move || match StateLock::acquire(&dir, &command) {
-        Err(held @ roost_log::Error::Held { .. }) => Err(Error::Held { held }),
-        answer => Ok(answer?),
+    blocking(move || {
+        roost_log::secure(&dir)?;
+        match StateLock::acquire(&dir, &command) {
+            Err(held @ roost_log::Error::Held { .. }) => Err(Error::Held { held }),
+            answer => Ok(answer?),
+        }
     })
     .await
 }

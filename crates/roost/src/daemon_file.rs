@@ -1,6 +1,6 @@
 //! `daemon.json`: what a running daemon says of itself to those who cannot ask it.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use roost_process::Process;
@@ -30,7 +30,8 @@ impl DaemonFile {
     /// Writes the file so that a reader sees all of it or nothing.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         let unfinished = path.with_extension("new");
-        std::fs::write(&unfinished, serde_json::to_vec_pretty(self)?)?;
+        let mut file = roost_log::private_file().write(true).create(true).truncate(true).open(&unfinished)?;
+        file.write_all(&serde_json::to_vec_pretty(self)?)?;
         std::fs::rename(unfinished, path)
     }
 }

@@ -1,8 +1,7 @@
 //! The daemon's log: one line of JSON for each thing noted, in files that do not grow for ever.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
@@ -72,7 +71,7 @@ impl Write for Rotating {
 }
 
 fn append(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).mode(0o600).open(path)
+    roost_log::private_file().create(true).append(true).open(path)
 }
 
 #[cfg(test)]

@@ -9,12 +9,15 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use hyper::body::Body as _;
 use roost_proto::rpc::{FaultCode, Scope};
 use serde_json::json;
 
 use crate::auth::Client;
 use crate::caller::{Caller, Device, Door};
+use crate::connection_limit::ConnectionSlot;
 use crate::host::Host;
+use crate::pace::{Pace, PacedBody};
 use crate::settings::Settings;
 use crate::uploads;
 
@@ -42,8 +45,15 @@ pub(crate) async fn guard(State(host): State<Arc<Host>>, mut request: Request, n
     let mut response = match admit(&host, &request) {
         Ok(_) if request.method() == Method::OPTIONS => StatusCode::OK.into_response(),
         Ok(admitted) => {
+            let is_authenticated = admitted.client.is_some() || !host.settings.require_auth;
+            if let Some(slot) = request.extensions().get::<Arc<ConnectionSlot>>()
+                && is_authenticated
+            {
+                slot.authenticate();
+            }
             request.extensions_mut().insert(admitted);
-            next.run(request).await
+            let time = host.settings.limits.request_time;
+            pass(request, if is_authenticated { Pace::steady(time) } else { Pace::within(time) }, next).await
         }
         Err(refusal) => return *refusal,
     };
@@ -57,6 +67,20 @@ pub(crate) async fn guard(State(host): State<Arc<Host>>, mut request: Request, n
         headers.insert(header::VARY, HeaderValue::from_static("Origin"));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Answers a request whose body has to come at this pace.
+async fn pass(request: Request, pace: Pace, next: Next) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    let (head, body) = request.into_parts();
+    let (body, was_cut) = PacedBody::new(body, pace);
+    let response = next.run(Request::from_parts(head, Body::new(body))).await;
+    if was_cut.get() {
+        return *refuse(StatusCode::REQUEST_TIMEOUT, "the body came too slowly; send it again at once");
+    }
     response
 }
 

@@ -17,9 +17,11 @@ use tower_http::compression::predicate::SizeAbove;
 
 use crate::caller::{Caller, Door};
 use crate::connection::{bounded, together};
+use crate::connection_limit::ConnectionSlot;
 use crate::dispatch::{Context, dispatch};
 use crate::guard::{Admitted, PROTOCOL, guard};
 use crate::host::Host;
+use crate::message_budget::Meter;
 use crate::{metrics, raw, rest, uploads, ws};
 
 /// Bytes of a socket's buffers; a thousand watchers must be cheap.
@@ -63,6 +65,8 @@ async fn discover(State(host): State<Arc<Host>>) -> Response {
 async fn upgrade(
     State(host): State<Arc<Host>>,
     Extension(admitted): Extension<Admitted>,
+    Extension(slot): Extension<Arc<ConnectionSlot>>,
+    Extension(meter): Extension<Arc<Meter>>,
     socket: WebSocketUpgrade,
 ) -> Response {
     let Admitted { caller, client } = admitted;
@@ -88,8 +92,8 @@ async fn upgrade(
         .on_upgrade(move |socket| {
             let tasks = host.tasks.clone();
             tasks.track_future(async move {
-                ws::serve(socket, host, caller, client).await;
-                drop(seat);
+                ws::serve(socket, host, caller, client, &meter).await;
+                drop((seat, slot));
             })
         })
 }

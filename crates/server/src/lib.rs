@@ -15,6 +15,7 @@
 pub mod auth;
 mod caller;
 mod connection;
+mod connection_limit;
 mod discoveries;
 mod dispatch;
 mod error;
@@ -28,7 +29,9 @@ mod limits;
 mod live;
 mod local;
 mod long_work;
+mod message_budget;
 mod metrics;
+mod pace;
 mod presence;
 mod projected;
 mod quiet;

@@ -19,8 +19,10 @@ use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tower::ServiceExt;
 
 use crate::auth::{self, Auth, Clock, Devices, LocalSecret};
+use crate::connection_limit::{ConnectionLimiter, ConnectionSlot};
 use crate::error::Error;
 use crate::host::{Host, Parts};
+use crate::message_budget::{MessageBudget, Meter, Metered};
 use crate::quiet::Quiet;
 use crate::settings::Settings;
 use crate::tls::{self, Identity};
@@ -29,8 +31,6 @@ use crate::{handlers, http, local, metrics, uploads};
 
 /// Bytes of a connection's HTTP buffer.
 const HTTP_BUFFER: usize = 16 << 10;
-/// How long a client may take to send a request's head, or to shake hands.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How long accepting rests when the machine has no room for one more connection.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
 /// How long connections may take to say goodbye.
@@ -186,41 +186,61 @@ async fn accept_local(host: Arc<Host>, listener: UnixListener) {
 
 async fn accept_tcp(host: Arc<Host>, listener: TcpListener, identity: Option<Arc<Identity>>) {
     let router = http::router(host.clone());
+    let limiter = ConnectionLimiter::new(&host.settings.limits);
+    let budget = MessageBudget::new(&host.settings.limits);
     loop {
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = async { (limiter.room().await, listener.accept().await) } => accepted,
             () = host.closing.cancelled() => return,
         };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
-            // Out of file descriptors, most likely: those that are there go on.
-            Err(_) => {
-                tokio::time::sleep(ACCEPT_REST).await;
-                continue;
+        match accepted {
+            (Some(room), Ok((stream, peer))) => {
+                let slot = Arc::new(limiter.register(peer.ip(), room));
+                let connection = Accepted { slot, peer: ConnectInfo(peer), meter: budget.meter() };
+                host.tasks.spawn(greet(host.clone(), router.clone(), stream, connection, identity.clone()));
             }
-        };
-        host.tasks.spawn(greet(host.clone(), router.clone(), stream, ConnectInfo(peer), identity.clone()));
+            // Out of file descriptors, most likely: those that are there go on.
+            _ => tokio::time::sleep(ACCEPT_REST).await,
+        }
+        // Those that were accepted before get a turn to show their tokens before the next one may evict them.
+        tokio::task::yield_now().await;
     }
+}
+
+/// A connection that was accepted, as its requests know it.
+#[derive(Clone)]
+struct Accepted {
+    slot: Arc<ConnectionSlot>,
+    peer: ConnectInfo<SocketAddr>,
+    meter: Arc<Meter>,
 }
 
 async fn greet(
     host: Arc<Host>,
     router: Router,
     stream: TcpStream,
-    peer: ConnectInfo<SocketAddr>,
+    connection: Accepted,
     identity: Option<Arc<Identity>>,
 ) {
     // Small messages are to be seen at once.
     if stream.set_nodelay(true).is_err() {
         return;
     }
-    match identity {
-        None => serve(&host, router, stream, peer).await,
-        Some(identity) => {
-            if let Ok(Ok(stream)) = tokio::time::timeout(PATIENCE, identity.acceptor.accept(stream)).await {
-                serve(&host, router, stream, peer).await;
+    let slot = connection.slot.clone();
+    let served = async {
+        match identity {
+            None => serve(&host, router, stream, connection).await,
+            Some(identity) => {
+                let handshake = identity.acceptor.accept(stream);
+                if let Ok(Ok(stream)) = tokio::time::timeout(host.settings.limits.request_time, handshake).await {
+                    serve(&host, router, stream, connection).await;
+                }
             }
         }
+    };
+    tokio::select! {
+        () = served => {}
+        () = slot.evicted() => {}
     }
 }
 
@@ -228,15 +248,19 @@ async fn serve(
     host: &Host,
     router: Router,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    peer: ConnectInfo<SocketAddr>,
+    connection: Accepted,
 ) {
+    let Accepted { slot, peer, meter } = connection;
+    let stream = Metered::new(stream, meter.clone());
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(slot.clone());
+        request.extensions_mut().insert(meter.clone());
         router.clone().oneshot(request.map(axum::body::Body::new))
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
+        .header_read_timeout(host.settings.limits.request_time)
         .max_buf_size(HTTP_BUFFER)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();

@@ -81,6 +81,15 @@ pub struct Limits {
     pub max_body_bytes: usize,
     /// Bytes of a message that a client sends over a socket.
     pub max_frame_bytes: usize,
+    /// Bytes of messages over WebSockets that are not whole yet, of all clients together.
+    pub unfinished_bytes: usize,
+    /// Connections over TCP; half of them may be without a token, and half of the files that may be open is the most.
+    pub connections: u32,
+    /// Connections of one address that have not shown a token yet.
+    pub connections_per_address: u32,
+    /// What a client may take for a TLS handshake, for a request's head and for its body; a paired one whose body keeps
+    /// coming has longer.
+    pub request_time: Duration,
 }
 
 impl Default for Limits {
@@ -94,6 +103,10 @@ impl Default for Limits {
             sockets_per_token: 32,
             max_body_bytes: 1 << 20,
             max_frame_bytes: 16 << 20,
+            unfinished_bytes: 64 << 20,
+            connections: 4096,
+            connections_per_address: 128,
+            request_time: Duration::from_secs(10),
         }
     }
 }

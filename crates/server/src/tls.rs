@@ -1,8 +1,6 @@
 //! Encryption: a certificate from files, or one of our own whose fingerprint is in the QR code.
 
-use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,8 +59,9 @@ fn own(state: &Path, address: std::net::IpAddr) -> io::Result<(PathBuf, PathBuf)
         names.push(address.to_string());
     }
     let made = rcgen::generate_simple_self_signed(names).map_err(io::Error::other)?;
-    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&key)?;
-    file.write_all(made.signing_key.serialize_pem().as_bytes())?;
-    fs::write(&cert, made.cert.pem())?;
+    for (path, text) in [(&key, made.signing_key.serialize_pem()), (&cert, made.cert.pem())] {
+        let file = roost_log::private_file().write(true).create(true).truncate(true).open(path);
+        file?.write_all(text.as_bytes())?;
+    }
     Ok((cert, key))
 }

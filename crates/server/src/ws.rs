@@ -16,6 +16,7 @@ use crate::auth::{Client, Ended};
 use crate::caller::Caller;
 use crate::connection::{Connection, Outgoing, not_text};
 use crate::host::Host;
+use crate::message_budget::{Cut, Meter};
 
 /// How often a client hears from us at least; one that hears nothing for 45 s gives up.
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -27,12 +28,13 @@ const WRITE_WAIT: Duration = Duration::from_secs(15);
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Serves a client until it or the door is gone.
-pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, client: Option<Client>) {
+pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, client: Option<Client>, meter: &Meter) {
+    meter.start();
     let (connection, outgoing) = Connection::open(&host, caller);
     let (sink, stream) = socket.split();
     let mut writing = pin!(write(sink, outgoing, &host));
     let farewell = tokio::select! {
-        rebuke = read(stream, &connection, &host) => rebuke,
+        rebuke = read(stream, &connection, &host, meter) => rebuke,
         () = &mut writing => None,
         ended = ended(client) => Some(match ended {
             Ended::Revoked => (close_code::POLICY, "authentication failed: the device was revoked"),
@@ -62,16 +64,25 @@ async fn ended(client: Option<Client>) -> Ended {
 }
 
 /// Reads until the client is gone, or sends what no client may; then the goodbye that it deserves.
-async fn read(mut stream: SplitStream<WebSocket>, connection: &Arc<Connection>, host: &Arc<Host>) -> Option<Goodbye> {
+async fn read(
+    mut stream: SplitStream<WebSocket>,
+    connection: &Arc<Connection>,
+    host: &Arc<Host>,
+    meter: &Meter,
+) -> Option<Goodbye> {
     loop {
         match stream.next().await? {
             Ok(Message::Text(text)) => connection.receive(host, text.as_bytes()).await,
             Ok(Message::Binary(_)) => _ = connection.send(not_text().into()).await,
             // Pings are answered below us; what they carry says nothing.
-            Ok(Message::Ping(_) | Message::Pong(_)) => {}
+            Ok(Message::Ping(payload) | Message::Pong(payload)) => {
+                meter.finish_control(payload.len());
+                continue;
+            }
             Ok(Message::Close(_)) => return None,
             Err(error) => return rebuke(&error),
         }
+        meter.finish_message();
     }
 }
 
@@ -87,7 +98,8 @@ fn rebuke(error: &axum::Error) -> Option<Goodbye> {
         ("WebSocket protocol", (close_code::PROTOCOL, "the frame breaks the protocol")),
     ];
     let why = error.to_string();
-    goodbyes.into_iter().find(|(words, _)| why.starts_with(words)).map(|(_, goodbye)| goodbye)
+    let cut = Cut::ALL.into_iter().find(|cut| why.contains(cut.reason())).map(|cut| (close_code::AGAIN, cut.reason()));
+    cut.or_else(|| goodbyes.into_iter().find(|(words, _)| why.starts_with(words)).map(|(_, goodbye)| goodbye))
 }
 
 async fn write(mut sink: SplitSink<WebSocket, Message>, mut outgoing: mpsc::Receiver<Outgoing>, host: &Host) {

@@ -18,6 +18,7 @@ use super::note::TurnNote;
 use super::socket::Socket;
 use super::{map, notify};
 use crate::acp::AgentCommand;
+use crate::layers::nest;
 
 /// Lines of stderr that may wait to be shown; the rest is only in the tail.
 const STDERR_LINES: usize = 64;
@@ -35,6 +36,11 @@ pub(super) fn settings(
     session: Option<&Map<String, Value>>,
 ) -> Result<Map<String, Value>, AdapterError> {
     let settings: Map<_, _> = runtime.iter().chain(session.into_iter().flatten()).map(pair).collect();
+    for (name, value) in &settings {
+        toml::Value::try_from(value).map_err(|error| {
+            AdapterError::Spawn(format!("Codex's config `{name}` cannot be passed on: {error}; remove or correct it"))
+        })?;
+    }
     match OURS.iter().find(|name| settings.contains_key(**name)) {
         None => Ok(settings),
         Some(name) => Err(AdapterError::Spawn(format!(
@@ -47,16 +53,33 @@ fn pair((name, value): (&String, &Value)) -> (String, Value) {
     (name.clone(), value.clone())
 }
 
-/// The settings as `-c` arguments. They are on the command line, where secrets must not be: those belong in `env`.
-pub(super) fn arguments(settings: &Map<String, Value>) -> Result<Vec<OsString>, AdapterError> {
-    let mut words = Vec::new();
-    for (name, value) in settings {
-        let value = toml::Value::try_from(value).map_err(|error| {
-            AdapterError::Spawn(format!("Codex's config `{name}` cannot be passed on: {error}; remove or correct it"))
-        })?;
-        words.extend([OsString::from("-c"), format!("{name}={value}").into()]);
-    }
-    Ok(words)
+/// Codex's settings that are about its whole process, and whose values are words and paths that are no secrets.
+const OF_PROCESS: [&str; 4] = ["cli_auth_credentials_store", "log_dir", "mcp_oauth_credentials_store", "sqlite_home"];
+
+/// The settings that may be on the command line, where everybody on this machine can read them: switches, those of
+/// [`OF_PROCESS`], and the name of the model provider. All settings are told with the thread (see
+/// [`super::thread::terms`]); these count before there is one.
+pub(super) fn switches(settings: &Map<String, Value>) -> Vec<OsString> {
+    let is_open = |(name, value): &(&String, &Value)| value.is_boolean() || OF_PROCESS.contains(&name.as_str());
+    let mut words = arguments(settings.iter().filter(is_open));
+    let document = nest(settings.clone());
+    let Some(provider) = document.get("model_provider").filter(|name| name.is_string()) else { return words };
+    // Codex takes no turn of a thread whose provider its process does not know; its address and keys go with the thread.
+    let named = provider.as_str().unwrap_or_default();
+    let is_defined = document.get("model_providers").is_some_and(|all| all.get(named).is_some());
+    let stub = is_defined.then(|| (format!("model_providers.{named}.name"), provider));
+    let name = ("model_provider".to_owned(), provider);
+    words.extend(arguments(stub.iter().chain([&name]).map(|(name, value)| (name, *value))));
+    words
+}
+
+/// Settings as `-c` arguments: only for those that hold no secret.
+pub(super) fn arguments<'a>(settings: impl IntoIterator<Item = (&'a String, &'a Value)>) -> Vec<OsString> {
+    let argument = |(name, value): (&String, &Value)| {
+        let value = toml::Value::try_from(value).ok()?;
+        Some([OsString::from("-c"), format!("{name}={value}").into()])
+    };
+    settings.into_iter().filter_map(argument).flatten().collect()
 }
 
 /// The environment of the runtime, with what its command adds.
@@ -87,7 +110,7 @@ pub(super) async fn launch(
     let run = RunId::fresh();
     let socket = Socket::within(&holder.folder(&run));
     let mut args = command.args.clone();
-    args.extend(arguments(settings)?);
+    args.extend(switches(settings));
     args.extend(["app-server", "--listen"].map(OsString::from));
     args.push(socket.address().into());
     let prepared = socket.clone();
@@ -170,26 +193,28 @@ mod tests {
     }
 
     #[test]
-    fn settings_become_arguments_that_codex_reads_as_toml() {
+    fn only_settings_that_cannot_hold_a_secret_are_arguments() {
         let settings = map(json!({
             "model_provider": "local",
-            "model_providers.local": { "base_url": "http://127.0.0.1:1/v1", "request_max_retries": 1 },
+            "model_providers.local": { "base_url": "http://127.0.0.1:1/v1", "experimental_bearer_token": "canary" },
             "features.x": true,
+            "features": { "y": true },
             "list": ["a", "b\"c"],
+            "sqlite_home": "/x",
         }));
-        let words: Vec<_> = arguments(&settings).unwrap().into_iter().map(|word| word.into_string().unwrap()).collect();
         let expected = [
-            "-c",
-            r#"model_provider="local""#,
-            "-c",
-            r#"model_providers.local={ base_url = "http://127.0.0.1:1/v1", request_max_retries = 1 }"#,
             "-c",
             "features.x=true",
             "-c",
-            r#"list=["a", 'b"c']"#,
+            r#"sqlite_home="/x""#,
+            "-c",
+            r#"model_providers.local.name="local""#,
+            "-c",
+            r#"model_provider="local""#,
         ];
-        assert_eq!(words, expected);
-        assert!(arguments(&map(json!({ "nothing": null }))).unwrap_err().to_string().contains("nothing"));
+        assert_eq!(switches(&settings), expected);
+        let refused = super::settings(&map(json!({ "nothing": null })), None).unwrap_err();
+        assert!(refused.to_string().contains("nothing"), "{refused}");
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl CodexAdapter {
         let (parts, socket) = launch::launch(&self.holder, &command, &open, &settings).await?;
         let server = Server::initialize(parts, socket).await?;
         let home = CodexHome::of(&command, &open.env);
-        Ok(CodexSession::new(server, open, home, &settings))
+        Ok(CodexSession::new(server, open, home, settings))
     }
 
     /// Codex would go on anywhere with any of its threads; one of another directory is not this session's.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use roost_proto::tool::ToolManifest;
 use serde::{Deserialize, Serialize};
+use tokio::fs::OpenOptions;
+use tokio::io::AsyncWriteExt;
 
 use super::sandbox::Sandbox;
 
@@ -44,7 +46,7 @@ impl Note {
         let (path, unfinished) = (place(folder), folder.join("session.tmp"));
         let text = serde_json::to_vec(self).unwrap_or_default();
         let written = async {
-            tokio::fs::write(&unfinished, text).await?;
+            write_private(&unfinished, &text).await?;
             tokio::fs::rename(&unfinished, &path).await
         };
         if let Err(error) = written.await {
@@ -56,6 +58,14 @@ impl Note {
     pub(super) async fn read(folder: &Path) -> io::Result<Self> {
         Ok(serde_json::from_slice(&tokio::fs::read(place(folder)).await?)?)
     }
+}
+
+/// Writes a file for us alone.
+async fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path).await?;
+    file.write_all(bytes).await?;
+    // The file is closed in the background; what is written must be there before it is renamed or read.
+    file.flush().await
 }
 
 fn place(folder: &Path) -> PathBuf {
@@ -74,7 +84,7 @@ impl TurnNote {
 
     /// A turn has begun.
     pub(super) async fn write(&self, turn: &str) {
-        if let Err(error) = tokio::fs::write(&self.0, turn).await {
+        if let Err(error) = write_private(&self.0, turn.as_bytes()).await {
             tracing::warn!(%error, "A turn of Codex's is not noted: it cannot go on if Roost is killed.");
         }
     }

@@ -78,7 +78,10 @@ impl Server {
                 None
             }
         };
-        Ok(Reattached { session: Box::new(CodexSession { server: self, open: None, note }), task })
+        Ok(Reattached {
+            session: Box::new(CodexSession { server: self, open: None, settings: Map::new(), note }),
+            task,
+        })
     }
 
     /// Listens to a turn again.
@@ -119,12 +122,14 @@ pub(super) struct CodexSession {
     server: Server,
     /// What it was opened with, for a thread that is still to be begun.
     open: Option<OpenSession>,
+    /// Codex's own settings, for the same.
+    settings: Map<String, Value>,
     note: Note,
 }
 
 impl CodexSession {
     /// A session without a thread yet.
-    pub(super) fn new(server: Server, open: OpenSession, home: CodexHome, settings: &Map<String, Value>) -> Self {
+    pub(super) fn new(server: Server, open: OpenSession, home: CodexHome, settings: Map<String, Value>) -> Self {
         let note = Note {
             cwd: open.env.cwd.clone().into(),
             home: home.0,
@@ -132,7 +137,7 @@ impl CodexSession {
             settings: settings.keys().cloned().collect(),
             thread: None,
         };
-        Self { server, open: Some(open), note }
+        Self { server, open: Some(open), settings, note }
     }
 
     /// Goes on with a thread that Codex has on disk.
@@ -148,7 +153,7 @@ impl CodexSession {
     async fn known(mut self, method: &'static str, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
         let Some(open) = &self.open else { return Err(gone()) };
         let sandbox = self.sandbox_of(open.mode);
-        let mut terms = thread::terms(open, sandbox, &self.note.settings);
+        let mut terms = thread::terms(open, sandbox, &self.settings);
         terms.insert("threadId".into(), native.as_str().into());
         terms.insert("excludeTurns".into(), true.into());
         match self.server.call(method, terms.into()).await? {
@@ -168,7 +173,7 @@ impl CodexSession {
     async fn begin_thread(&mut self, input: &TaskInput) -> Result<(), AdapterError> {
         let Some(open) = &self.open else { return Err(gone()) };
         let sandbox = self.sandbox_of(input.mode);
-        let mut terms = thread::terms(open, sandbox, &self.note.settings);
+        let mut terms = thread::terms(open, sandbox, &self.settings);
         if let Some(manifest) = &input.tool_manifest {
             terms.insert("dynamicTools".into(), thread::host_tools(manifest));
         }

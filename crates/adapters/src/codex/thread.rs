@@ -5,13 +5,15 @@ use roost_proto::tool::ToolManifest;
 use serde_json::{Map, Value, json};
 
 use super::sandbox::Sandbox;
+use crate::layers::nest;
 
 /// Asked about everything: the host decides, in every mode. Codex refuses this word in its settings and takes it here.
 const APPROVAL: &str = "untrusted";
 
-/// What every request for a thread says, beside settings of these names.
-pub(super) fn terms(open: &OpenSession, sandbox: Option<Sandbox>, settings: &[String]) -> Map<String, Value> {
-    let mut config = Map::new();
+/// What every request for a thread says. Codex's settings go this way, and not on the command line, as they can hold
+/// secrets.
+pub(super) fn terms(open: &OpenSession, sandbox: Option<Sandbox>, settings: &Map<String, Value>) -> Map<String, Value> {
+    let mut config = settings.clone();
     // So that the agent can ask in every mode; Codex warns about everything it calls unfinished.
     config.insert("features.default_mode_request_user_input".into(), true.into());
     config.insert("suppress_unstable_features_warning".into(), true.into());
@@ -22,7 +24,7 @@ pub(super) fn terms(open: &OpenSession, sandbox: Option<Sandbox>, settings: &[St
         };
         config.insert(format!("mcp_servers.{}", server.name), value);
     }
-    let is_set = |name: &str| settings.iter().any(|set| name.starts_with(set.as_str()));
+    let is_set = |name: &str| settings.keys().any(|set| name.starts_with(set.as_str()));
     if let Some((name, on)) = sandbox.and_then(Sandbox::network).filter(|(name, _)| !is_set(name)) {
         config.insert(name.into(), on.into());
     }
@@ -30,7 +32,7 @@ pub(super) fn terms(open: &OpenSession, sandbox: Option<Sandbox>, settings: &[St
     terms.insert("cwd".into(), open.env.cwd.clone().into());
     terms.insert("approvalPolicy".into(), APPROVAL.into());
     terms.insert("approvalsReviewer".into(), "user".into());
-    terms.insert("config".into(), config.into());
+    terms.insert("config".into(), nest(config).into());
     if let Some(sandbox) = sandbox {
         terms.insert("sandbox".into(), sandbox.name().into());
     }

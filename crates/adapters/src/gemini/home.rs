@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::settings::lay_over;
+use crate::layers::lay_over;
 
 /// Gemini's folder in a home.
 pub(super) const FOLDER: &str = ".gemini";

@@ -10,9 +10,9 @@ use roost_process::{Environment, Holder, RunId};
 use roost_proto::runtime::RuntimeEnv;
 use serde_json::{Map, Value, json};
 
-use super::settings::lay_over;
 use super::{auth, home};
 use crate::acp::{self, AgentCommand, Parts};
+use crate::layers::lay_over;
 
 /// Arguments that would let tools run that nobody is asked about.
 const UNSEEN: [&str; 4] = ["--yolo", "-y", "--approval-mode", "--allowed-tools"];

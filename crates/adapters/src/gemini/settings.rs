@@ -3,6 +3,8 @@
 use roost_engine::adapter::AdapterError;
 use serde_json::{Map, Value};
 
+use crate::layers::lay_over;
+
 /// Settings that would let tools run that nobody is asked about.
 const UNSEEN: [&str; 3] = ["/general/defaultApprovalMode", "/tools/allowed", "/tools/autoAccept"];
 
@@ -22,16 +24,6 @@ pub(super) fn settings(
     }
     let Value::Object(merged) = whole else { return Ok(Map::new()) };
     Ok(merged)
-}
-
-/// Puts settings over others, section by section.
-pub(super) fn lay_over(under: &mut Map<String, Value>, over: Map<String, Value>) {
-    for (name, value) in over {
-        match (under.get_mut(&name), value) {
-            (Some(Value::Object(under)), Value::Object(over)) => lay_over(under, over),
-            (_, value) => _ = under.insert(name, value),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -124,6 +124,7 @@ pub fn project(event: &NormalizedEvent, about: &About<'_>) -> Vec<Notification> 
         | Body::WorkspaceUpdated(_)
         | Body::DevicePaired(_)
         | Body::DeviceRevoked(_)
+        | Body::PairingLocked(_)
         | Body::ModelInput(_)
         | Body::RuntimeRequestStarted(_)
         | Body::RuntimeRequestCompleted(_)

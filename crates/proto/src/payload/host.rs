@@ -67,6 +67,19 @@ payload! {
 }
 
 payload! {
+    /// `pairing.locked`: an address sent too many wrong pairing codes, and none of its tries counts until another code is
+    /// shown.
+    PairingLockedPayload {
+        /// Where they came from.
+        address: String,
+        /// How many of them came from there.
+        wrong_tries: u32,
+        /// Together with those of other addresses they were so many that the code itself is no longer good.
+        code_withdrawn: bool,
+    }
+}
+
+payload! {
     /// `git.operation.completed`: a client had something done with a workspace's repository.
     GitOperationCompletedPayload {
         /// Whose repository.

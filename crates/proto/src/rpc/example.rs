@@ -330,7 +330,8 @@ fn params_and_result(method: Method) -> (Value, Value) {
             json!({}),
             json!({
                 "pid": 4242, "version": "0.1.0", "address": "127.0.0.1:8766", "uptime_seconds": 3600, "clients": 2,
-                "running_tasks": 1, "pending": 1, "devices": 1, "auto_started": false, "log": "ok",
+                "running_tasks": 1, "pending": 1, "devices": 1, "code_withdrawn": false,
+                "auto_started": false, "log": "ok",
             }),
         ),
         Method::DaemonStop => (json!({}), done()),

@@ -102,6 +102,12 @@ wire! {
         pending: u64,
         /// Devices that are paired.
         devices: u64,
+        /// Addresses that sent too many wrong tries of the pairing code that was shown last; of IPv6 their networks.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        locked_addresses: Vec<String>,
+        /// They were so many that the pairing code is no longer good.
+        #[serde(default)]
+        code_withdrawn: bool,
         /// It was started by a client and leaves by itself.
         auto_started: bool,
         /// Whether events can be stored.

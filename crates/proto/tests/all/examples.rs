@@ -327,6 +327,7 @@ fn host() -> Vec<EventBody> {
             session_id: Some("s1".into()),
         }
         .into(),
+        PairingLockedPayload { address: "192.0.2.7".into(), wrong_tries: 5, code_withdrawn: false }.into(),
     ]
 }
 

@@ -1,8 +1,6 @@
 //! `roost serve`: the daemon, from its first breath to its last.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use roost_log::StateLock;
@@ -130,6 +128,10 @@ async fn serve(args: &Args, context: &Context) -> Result<Exit, Error> {
         return Ok(Exit::Completed);
     };
     let _log = diagnostics::of_daemon(context, is_background)?;
+    match roost_process::raise_open_files() {
+        Ok(files) => tracing::debug!(files, "The limit of open files is raised."),
+        Err(error) => tracing::warn!(%error, "The limit of open files stays as it is; `ulimit -n` shows it."),
+    }
     let roost = Roost::start(lock, &context.state, &context.config).await?;
     let (server, url) = match listen(context, settings, &roost).await {
         Ok(listening) => listening,
@@ -218,7 +220,7 @@ async fn listen(context: &Context, settings: Settings, roost: &Roost) -> Result<
         version: version.into(),
     };
     if let Some(folder) = settings.socket.parent().map(ToOwned::to_owned) {
-        blocking(move || private(&folder)).await?;
+        blocking(move || Ok(roost_log::secure(&folder)?)).await?;
     }
     let server = Server::start(parts, settings).await?;
     let address = server.address().map(|address| address.to_string());
@@ -236,12 +238,6 @@ async fn listen(context: &Context, settings: Settings, roost: &Roost) -> Result<
     let path = context.state.daemon_file();
     blocking(move || file.write(&path).map_err(|source| Error::State { path, source })).await?;
     Ok((server, url))
-}
-
-/// Makes a folder that nobody else may enter, if it is not there.
-fn private(folder: &Path) -> Result<(), Error> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|source| Error::State { path: folder.into(), source })
 }
 
 /// Says in the foreground where it listens, and how to connect if that is asked for.
@@ -280,6 +276,10 @@ impl From<&config::Limits> for Limits {
             sockets_per_token: limits.sockets_per_token,
             max_body_bytes: limits.max_body_bytes,
             max_frame_bytes: limits.max_frame_bytes,
+            unfinished_bytes: limits.unfinished_bytes,
+            connections: limits.connections,
+            connections_per_address: limits.connections_per_address,
+            request_time: Duration::from_secs(limits.request_seconds.get().into()),
         }
     }
 }

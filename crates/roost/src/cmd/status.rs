@@ -57,7 +57,7 @@ fn words(style: Style, daemon: &DaemonStatus) -> String {
     };
     let since = ago::span(Duration::from_secs(daemon.uptime_seconds));
     let count = |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
-    let rows = [
+    let mut rows = vec![
         ("daemon", format!("process {}, version {}, for {since}", daemon.pid, daemon.version)),
         ("listens on", at),
         ("log", daemon.log.clone()),
@@ -66,6 +66,15 @@ fn words(style: Style, daemon: &DaemonStatus) -> String {
         ("devices", count(daemon.devices, "is paired", "are paired")),
         ("clients", count(daemon.clients, "is connected", "are connected")),
     ];
-    let lines = rows.map(|(what, how)| format!("{} {how}", style.dim(format_args!("{what:10}"))));
+    if !daemon.locked_addresses.is_empty() {
+        let addresses = daemon.locked_addresses.join(", ");
+        let then = if daemon.code_withdrawn { "the code is no longer good; " } else { "" };
+        rows.push((
+            "pairing",
+            format!("locked for {addresses} after wrong codes; {then}`roost pair` shows a new code"),
+        ));
+    }
+    let lines: Vec<_> =
+        rows.into_iter().map(|(what, how)| format!("{} {how}", style.dim(format_args!("{what:10}")))).collect();
     lines.join("\n")
 }

@@ -108,8 +108,19 @@ section! {
         sockets_per_token: u32 = 32,
         /// Bytes of an HTTP request's body.
         max_body_bytes: usize = 1 << 20,
-        /// Bytes of a message over a WebSocket.
+        /// Bytes of a message that a client sends over a WebSocket or the local socket.
         max_frame_bytes: usize = 16 << 20,
+        /// Bytes of WebSocket messages that are not whole yet, of all clients together; at least one message has room.
+        unfinished_bytes: usize = 64 << 20,
+        /// Connections over the network; at most half of the files that the daemon may open, and half of them without a
+        /// token.
+        connections: u32 = 4096,
+        /// Connections of one address that have not shown a token yet; one more closes the oldest. Clients behind a proxy
+        /// share its address.
+        connections_per_address: u32 = 128,
+        /// Seconds that a client may take for a request's head, its body or a TLS handshake; a paired one has longer for
+        /// a body that keeps coming.
+        request_seconds: NonZeroU32 = NonZeroU32::MIN.saturating_add(9),
     }
 }
 
@@ -223,7 +234,7 @@ section! {
         isolation: Option<Isolation> = None,
         /// The model that its sessions use unless they name another.
         model: Option<String> = None,
-        /// Its own settings, passed on as they are: its settings document, or Codex's `-c` keys; none for ACP agents.
+        /// Its own settings, passed on as they are: its settings document, or Codex's `config.toml` keys; none for ACP agents.
         config: Map<String, Value> = Map::new(),
     }
 }

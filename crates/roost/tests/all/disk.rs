@@ -22,14 +22,14 @@ impl SmallDisk {
             "a small disk needs root or user namespaces that everybody may make: {said}"
         );
         let place = Place::new();
-        fs::create_dir(place.state()).unwrap();
+        place.make_state();
         Self { place }
     }
 
     /// Floods the disk until it is full; then `then` goes on in the same shell, with `$PID` the flooding process.
     fn flood(&self, then: &str) -> Started {
         let script = format!(
-            "mount -t tmpfs -o size=8m tmpfs \"$ROOST_STATE\" && head -c 7000000 /dev/zero > \"$ROOST_STATE/ballast\" || exit 99
+            "mount -t tmpfs -o size=8m,mode=700 tmpfs \"$ROOST_STATE\" && head -c 7000000 /dev/zero > \"$ROOST_STATE/ballast\" || exit 99
              \"$ROOST\" run --json flood 1000000 200 > flood.ndjson 2> flood.err &
              PID=$!; echo $PID
              {then}

@@ -1,7 +1,8 @@
 //! A place of its own for each test, and the binary run in it.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
@@ -41,6 +42,11 @@ impl Place {
 
     pub(crate) fn state(&self) -> PathBuf {
         self.0.path().join("state")
+    }
+
+    /// The state directory as Roost would make it.
+    pub(crate) fn make_state(&self) {
+        DirBuilder::new().mode(0o700).create(self.state()).unwrap();
     }
 
     pub(crate) fn work(&self) -> PathBuf {
@@ -99,7 +105,13 @@ impl Place {
         self.proc_entries().into_iter().map(command).collect()
     }
 
-    /// The same without the daemon.
+    /// Their ids.
+    pub(crate) fn pids(&self) -> Vec<String> {
+        let id = |path: PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.proc_entries().into_iter().map(id).collect()
+    }
+
+    /// The processes without the daemon.
     pub(crate) fn agents(&self) -> Vec<String> {
         self.processes().into_iter().filter(|command| !command.contains(" serve ")).collect()
     }

@@ -48,7 +48,7 @@ fn two_commands_at_once_start_one_daemon() {
 #[test]
 fn a_daemon_that_cannot_start_says_why_to_whoever_needed_it() {
     let place = Place::new();
-    fs::create_dir_all(place.state()).unwrap();
+    place.make_state();
     fs::create_dir(place.database()).unwrap();
     let done = place.run(&["run", "hello"]).ended(1);
     assert!(done.stderr.contains("roost.db"), "{done:#?}");

@@ -1,17 +1,29 @@
-//! Six digits for people who cannot scan; used once, and locked when somebody guesses.
+//! Six digits for people who cannot scan; used once.
+//!
+//! Wrong tries lock the address that tried, so that an attacker elsewhere does not lock the owner out. Many addresses
+//! together are bounded too: after [`TRIES`] wrong tries in all, the code is withdrawn until `roost pair` shows another
+//! one. Somebody who guesses therefore has `TRIES` of a million per code that the owner shows, whatever the number of
+//! addresses: 50 / 10⁶ = 1 in 20,000. A code that nobody shows does not exist and cannot be guessed. The QR code and the
+//! pairing token are neither locked nor withdrawn: they have 256 random bits.
 
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::time::Duration;
 
+use roost_proto::payload::PairingLockedPayload;
 use roost_proto::rpc::Scope;
 use roost_proto::time::Timestamp;
 use subtle::ConstantTimeEq;
 
 use super::{AuthError, after};
+use crate::connection_limit::network;
 
 /// How long a code can be used.
 const TTL: Duration = Duration::from_secs(10 * 60);
-/// Wrong tries after which no try counts.
-const TRIES: u8 = 5;
+/// Wrong tries after which an address is locked until another code is shown.
+const TRIES_PER_ADDRESS: u32 = 5;
+/// Wrong tries of all addresses together after which the code is withdrawn.
+const TRIES: u32 = 50;
 
 /// The code as it is shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,32 +38,56 @@ pub struct Code {
 pub(super) struct Current {
     code: Code,
     scope: Scope,
-    wrong: u8,
+    wrong: BTreeMap<IpAddr, u32>,
+}
+
+/// What came of a try.
+pub(super) enum Guess {
+    /// It is the code, which grants this.
+    Right(Scope),
+    /// It is not; where this try was one too many, what that locked.
+    Wrong(Option<PairingLockedPayload>),
 }
 
 impl Current {
     pub(super) fn new(scope: Scope, now: Timestamp) -> Result<Self, AuthError> {
         let number = getrandom::u64().map_err(|error| AuthError::Internal(format!("no random numbers: {error}")))?;
         let code = Code { digits: format!("{:06}", number % 1_000_000), expires_at: after(now, TTL) };
-        Ok(Self { code, scope, wrong: 0 })
+        Ok(Self { code, scope, wrong: BTreeMap::new() })
     }
 
     pub(super) fn shown(&self) -> Code {
         self.code.clone()
     }
 
-    /// What the code grants, if it is this one.
-    pub(super) fn guess(&mut self, digits: &str, now: Timestamp) -> Result<Scope, AuthError> {
+    /// Counts a try from this address.
+    pub(super) fn guess(&mut self, digits: &str, from: IpAddr, now: Timestamp) -> Result<Guess, AuthError> {
         if now >= self.code.expires_at {
             return Err(AuthError::Code);
         }
-        if self.wrong >= TRIES {
-            return Err(AuthError::CodeLocked);
+        if self.is_withdrawn() {
+            return Err(AuthError::CodeWithdrawn);
+        }
+        let wrong = self.wrong.entry(network(from)).or_default();
+        if *wrong >= TRIES_PER_ADDRESS {
+            return Err(AuthError::AddressLocked);
         }
         if bool::from(digits.as_bytes().ct_eq(self.code.digits.as_bytes())) {
-            return Ok(self.scope);
+            return Ok(Guess::Right(self.scope));
         }
-        self.wrong += 1;
-        Err(AuthError::Code)
+        *wrong += 1;
+        let (wrong_tries, code_withdrawn) = (*wrong, self.is_withdrawn());
+        let locks = wrong_tries == TRIES_PER_ADDRESS || code_withdrawn;
+        let locked = locks.then(|| PairingLockedPayload { address: from.to_string(), wrong_tries, code_withdrawn });
+        Ok(Guess::Wrong(locked))
+    }
+
+    /// The addresses whose tries no longer count.
+    pub(super) fn locked(&self) -> impl Iterator<Item = IpAddr> {
+        self.wrong.iter().filter(|(_, wrong)| **wrong >= TRIES_PER_ADDRESS).map(|(address, _)| *address)
+    }
+
+    pub(super) fn is_withdrawn(&self) -> bool {
+        self.wrong.values().sum::<u32>() >= TRIES
     }
 }

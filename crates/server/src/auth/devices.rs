@@ -1,6 +1,7 @@
 //! The devices that may use this host, and how they come and go.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
 use super::approval::{Requests, Verdict};
-use super::code::Current;
+use super::code::{Current, Guess};
 use super::device::{Device, Presented};
 use super::live::Live;
 use super::offer::{self, Offers};
@@ -60,6 +61,15 @@ pub enum Exchanged {
         /// Until when.
         expires_at: Timestamp,
     },
+}
+
+/// Who was locked after wrong tries of a pairing code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PairingLocks {
+    /// The addresses; of IPv6 their networks.
+    pub addresses: Vec<IpAddr>,
+    /// They were so many that the code itself is no longer good.
+    pub code_withdrawn: bool,
 }
 
 /// What came of one look at the state.
@@ -118,16 +128,42 @@ impl Devices {
         Ok(shown)
     }
 
-    /// Uses up the pairing code; what comes back can be exchanged.
-    pub async fn redeem_code(&self, digits: &str) -> Result<Offered, AuthError> {
+    /// Uses up the pairing code; what comes back can be exchanged. A wrong one counts against this address.
+    pub async fn redeem_code(&self, digits: &str, from: IpAddr) -> Result<Offered, AuthError> {
         let digits = digits.to_owned();
         self.finish(move |inner| async move {
             let mut state = inner.state.lock().await;
-            let scope = state.code.as_mut().ok_or(AuthError::Code)?.guess(&digits, inner.now())?;
-            state.code = None;
-            inner.offer(&mut state, scope).await
+            let guess = state.code.as_mut().ok_or(AuthError::Code)?.guess(&digits, from, inner.now())?;
+            match guess {
+                Guess::Right(scope) => {
+                    state.code = None;
+                    inner.offer(&mut state, scope).await
+                }
+                Guess::Wrong(locked) => {
+                    if let Some(locked) = locked {
+                        tracing::warn!(
+                            address = locked.address,
+                            wrong_tries = locked.wrong_tries,
+                            code_withdrawn = locked.code_withdrawn,
+                            "An address is locked after wrong pairing codes."
+                        );
+                        inner.keep(Vec::new(), vec![NewEvent::of_host(inner.now(), locked)]).await?;
+                    }
+                    Err(AuthError::Code)
+                }
+            }
         })
         .await
+    }
+
+    /// Who was locked after wrong tries of the code that was shown last.
+    pub async fn locks(&self) -> PairingLocks {
+        let state = self.inner.state.lock().await;
+        let code = state.code.as_ref();
+        PairingLocks {
+            addresses: code.into_iter().flat_map(Current::locked).collect(),
+            code_withdrawn: code.is_some_and(Current::is_withdrawn),
+        }
     }
 
     /// Pairs a device; where somebody has to approve it, waits a while for that.

@@ -12,9 +12,14 @@ pub enum AuthError {
     /// It is wrong, used or too old.
     #[error("Invalid or expired pairing code")]
     Code,
-    /// It was guessed at too often.
-    #[error("The pairing code is locked after too many wrong tries; show a new one with `roost pair`")]
-    CodeLocked,
+    /// It was guessed at too often, by many.
+    #[error("The pairing code was withdrawn after too many wrong tries; show a new one with `roost pair`")]
+    CodeWithdrawn,
+    /// Too many wrong codes came from there.
+    #[error(
+        "Too many wrong pairing codes came from this address; scan the QR code, or show a new code with `roost pair`"
+    )]
+    AddressLocked,
     /// It is unknown or too old.
     #[error("Invalid or expired access token")]
     AccessToken,

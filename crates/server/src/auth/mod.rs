@@ -32,7 +32,7 @@ use roost_proto::time::Timestamp;
 pub use approval::PendingRequest;
 pub use code::Code;
 pub use device::{DeviceFacts, PairedDevice, TokenPair};
-pub use devices::{Devices, Exchanged};
+pub use devices::{Devices, Exchanged, PairingLocks};
 pub use error::AuthError;
 pub use live::{Client, Ended};
 pub use local_secret::LocalSecret;

@@ -1,7 +1,7 @@
 //! Where a request comes from, and whether somebody at this machine makes it.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
@@ -31,10 +31,12 @@ pub(super) struct Peer {
 impl Peer {
     fn of(parts: &Parts) -> Self {
         let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let forwarded = parts.headers.get_all("x-forwarded-for").iter();
+        let forwarded: Vec<_> = forwarded.filter_map(|value| value.to_str().ok()).collect();
         let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical());
         Self {
             address,
-            forwarded_for: text("x-forwarded-for"),
+            forwarded_for: Some(forwarded.join(", ")).filter(|all| !all.is_empty()),
             is_forwarded: is_forwarded(&parts.headers),
             user_agent: text(header::USER_AGENT.as_str()),
             host: text(header::HOST.as_str()),
@@ -44,6 +46,15 @@ impl Peer {
     /// It comes straight from a process on this machine, which may still be anybody's.
     pub(super) fn is_direct(&self) -> bool {
         !self.is_forwarded && self.address.is_some_and(|address| address.is_loopback())
+    }
+
+    /// The address that counts where tries are counted. Behind a proxy on this machine it is the one that the proxy saw:
+    /// the last in `X-Forwarded-For`, as those before it are the client's own claim. The header of anybody else is not
+    /// believed. A proxy that adds none makes all of its clients one address.
+    pub(super) fn origin(&self) -> IpAddr {
+        let address = self.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        let forwarded = || self.forwarded_for.as_deref()?.rsplit(',').next()?.trim().parse().ok();
+        if address.is_loopback() { forwarded().unwrap_or(address) } else { address }
     }
 
     /// What is known of the device behind it.

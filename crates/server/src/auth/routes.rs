@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, Query, Request, State};
+use axum::extract::{DefaultBodyLimit, FromRequest, Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 use super::peer::{Local, Peer};
 use super::{Auth, AuthError, Exchanged, TokenPair, page, qr};
 
+/// Bytes of a request's body: these routes need no token, so nobody may make them hold more than a few tokens take.
+const MAX_BODY: usize = 16 << 10;
 /// Pixels of the QR code, if nobody says how many.
 const QR_SIZE: usize = 256;
 const QR_MOST: usize = 512;
@@ -36,6 +38,7 @@ pub fn routes(auth: Arc<Auth>) -> Router {
         .route("/api/auth/pairing/pending", get(pending))
         .route("/api/auth/pairing/approve", post(approve))
         .route("/api/auth/pairing/reject", post(reject))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::map_response(never_stored))
         .with_state(auth)
 }
@@ -131,12 +134,12 @@ struct CodeInput {
 }
 
 /// Six digits for a pairing token.
-async fn code(State(auth): State<Arc<Auth>>, Body(input): Body<CodeInput>) -> Result<Response, AuthError> {
+async fn code(State(auth): State<Arc<Auth>>, peer: Peer, Body(input): Body<CodeInput>) -> Result<Response, AuthError> {
     let digits = input.code.trim();
     if digits.len() != 6 || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return Ok(refusal(StatusCode::BAD_REQUEST, "A pairing code is six digits").into_response());
     }
-    let offered = auth.devices.redeem_code(digits).await?;
+    let offered = auth.devices.redeem_code(digits, peer.origin()).await?;
     let (token, expires_at) = (offered.token.reveal(), offered.expires_at);
     let expires_in = auth.seconds_until(expires_at);
     Ok(Json(json!({ "pairing_token": token, "expires_at": expires_at, "expires_in": expires_in })).into_response())
@@ -259,12 +262,12 @@ pub(super) fn refusal(status: StatusCode, why: &str) -> (StatusCode, Json<Value>
 impl IntoResponse for AuthError {
     fn into_response(self) -> Response {
         let status = match &self {
-            Self::PairingToken | Self::Code | Self::CodeLocked | Self::AccessToken | Self::RefreshToken => {
+            Self::PairingToken | Self::Code | Self::CodeWithdrawn | Self::AccessToken | Self::RefreshToken => {
                 StatusCode::UNAUTHORIZED
             }
             Self::Rejected => StatusCode::FORBIDDEN,
             Self::UnknownRequest(_) | Self::UnknownDevice(_) => StatusCode::NOT_FOUND,
-            Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooManyRequests | Self::AddressLocked => StatusCode::TOO_MANY_REQUESTS,
             // A client forgets its pairing on 401, so a fault of ours must never look like one.
             Self::Store(_) | Self::NotServed => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,

@@ -42,6 +42,7 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<DaemonS
         Health::Stalled { reason, .. } => format!("stalled: {reason}"),
         Health::Failed { reason } => format!("failed: {reason}"),
     };
+    let locks = host.auth.devices.locks().await;
     Ok(DaemonStatus {
         pid: std::process::id(),
         version: host.version.clone(),
@@ -51,6 +52,8 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<DaemonS
         running_tasks: host.log.open_tasks().await.map_err(fault::log)?.len() as u64,
         pending: host.log.pending(None).await.map_err(fault::log)?.len() as u64,
         devices: host.auth.devices.list().await.len() as u64,
+        locked_addresses: locks.addresses.iter().map(ToString::to_string).collect(),
+        code_withdrawn: locks.code_withdrawn,
         auto_started: host.settings.auto_started,
         log,
     })

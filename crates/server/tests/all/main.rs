@@ -13,6 +13,7 @@ mod every_method;
 mod files;
 mod forking;
 mod git;
+mod hostile;
 mod kit;
 mod lifecycle;
 mod limits;

@@ -93,7 +93,7 @@ impl Place {
 impl Stage {
     pub(super) async fn open(make: Box<dyn Fn(PathBuf) -> Subject>) -> Self {
         let home = Place { dir: TempDir::new().unwrap(), make, offered: Arc::default() };
-        for folder in [home.work(), home.home(), home.dir.path().join("state")] {
+        for folder in [home.work(), home.home()] {
             std::fs::create_dir(folder).unwrap();
         }
         let (Subject { adapter, script }, engine, log) = home.start().await;

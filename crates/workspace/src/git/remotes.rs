@@ -105,6 +105,12 @@ impl Git {
             let message = format!("{url:?} is no address of a repository; use https, ssh, git, file or a path");
             return Err(Error::Git { operation: "remote/add", message, kind: GitKind::BadAddress });
         }
+        if has_secret(url) {
+            let message = "everybody on this machine could read the password in this address while git runs; leave it \
+                           out and use git's credential helper, or ssh"
+                .into();
+            return Err(Error::Git { operation: "remote/add", message, kind: GitKind::BadAddress });
+        }
         self.confined("remote/add").await?;
         let added = self.answer(Call::write("remote/add").args(["remote", "add", "--", name.as_str(), url])).await;
         added.map_err(|error| match error {
@@ -168,6 +174,17 @@ fn is_address(url: &str) -> bool {
     !url.is_empty() && !option && !url.contains(char::is_control) && !helper && allowed
 }
 
+/// The longest name of a user that a host gives out; what is longer is a token in its place.
+const LONGEST_NAME: usize = 39;
+
+/// A password or a token is part of the address. Git hands an address to its helpers on their command lines.
+fn has_secret(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://") else { return false };
+    let authority = rest.split('/').next().unwrap_or_default();
+    let user = authority.rsplit_once('@').map(|(user, _)| user);
+    user.is_some_and(|user| user.contains(':') || user.len() > LONGEST_NAME)
+}
+
 /// The address is a folder of this machine, as git sees it: everything but a URL of another kind and `host:path`.
 pub fn is_local(url: &str) -> bool {
     match url.split_once("://") {
@@ -219,6 +236,18 @@ mod tests {
         }
         for url in ["https://h/p", "git@h:p", "/srv/x.git", "../x", "ssh://[::1]/p", "file:///x"] {
             assert!(is_address(url), "{url:?}");
+        }
+    }
+
+    #[test]
+    fn a_password_or_a_token_in_an_address_is_seen() {
+        let token = "x".repeat(40);
+        for url in ["https://u:secret@h/p", "https://:secret@h/p", &format!("https://{token}@h/p"), "ssh://u:s@h/p"] {
+            assert!(has_secret(url), "{url:?}");
+        }
+        for url in ["https://h/p", "https://u@h/p:x@y", "git@h:p", "ssh://git@h:22/p", "/srv/a:b@c", "https://h:8443/p"]
+        {
+            assert!(!has_secret(url), "{url:?}");
         }
     }
 

@@ -153,6 +153,7 @@ impl Git {
             }
             _ => failed(GitKind::Other, format!("git cannot be started: {source}")),
         })?;
+        child.id().into_iter().for_each(roost_process::restore_open_files);
         let limit = match call.class {
             Class::Read => self.timeouts.read,
             Class::Write => self.timeouts.write,

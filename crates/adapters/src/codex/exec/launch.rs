@@ -1,6 +1,7 @@
 //! How one `codex exec` is started.
 
 use std::ffi::OsString;
+use std::io;
 use std::sync::Arc;
 
 use roost_engine::adapter::{AdapterError, OpenSession};
@@ -9,7 +10,9 @@ use roost_proto::mode::Mode;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
+use super::home;
 use crate::acp::AgentCommand;
+use crate::codex::home::CodexHome;
 use crate::codex::launch::{arguments, environment, hasty};
 use crate::codex::notify;
 use crate::codex::sandbox::Sandbox;
@@ -37,34 +40,53 @@ impl Terms {
         for (name, value) in self.notify.variables() {
             env.set(name, value);
         }
+        let run = RunId::fresh();
+        let folder = self.holder.folder(&run);
+        if !self.settings.is_empty() {
+            let (own, settings) = (folder.clone(), self.settings.clone());
+            let CodexHome(user) = CodexHome::of(&self.command, &self.open.env);
+            let furnished = tokio::task::spawn_blocking(move || home::furnish(&own, &user, &settings)).await;
+            if let Err(error) = furnished.map_err(io::Error::from).flatten() {
+                let _ = tokio::fs::remove_dir_all(folder).await;
+                return Err(AdapterError::Spawn(format!("Codex's settings cannot be laid over the user's: {error}")));
+            }
+            env.set("CODEX_HOME", &folder);
+        }
         let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
         let launch = Launch {
-            run: RunId::fresh(),
+            run,
             label: self.open.session_id.to_string(),
             program: self.command.program.clone(),
-            args: self.arguments(mode, thread)?,
+            args: self.arguments(mode, thread),
             cwd: self.open.env.cwd.clone().into(),
             env,
             stderr_lines: Some(stderr_lines),
         };
-        let running =
-            hasty(&self.holder).spawn(launch).await.map_err(|error| AdapterError::Spawn(error.to_string()))?;
-        Ok((running, stderr))
+        match hasty(&self.holder).spawn(launch).await {
+            Ok(running) => Ok((running, stderr)),
+            Err(error) => {
+                // There is no run that would take it along; it may not be there at all.
+                let _ = tokio::fs::remove_dir_all(folder).await;
+                Err(AdapterError::Spawn(error.to_string()))
+            }
+        }
     }
 
-    fn arguments(&self, mode: Mode, thread: Option<&str>) -> Result<Vec<OsString>, AdapterError> {
+    /// Its arguments. Of the settings only ours are among them, unless somebody set the same by hand.
+    fn arguments(&self, mode: Mode, thread: Option<&str>) -> Vec<OsString> {
+        let is_set = |name: &str| self.settings.keys().any(|set| name.starts_with(set.as_str()));
         let mut words = self.command.args.clone();
         let mut set = |key: &str, value: &str| words.extend(["-c".into(), format!("{key}={value}").into()]);
         // Nobody would answer.
         set("approval_policy", "\"never\"");
-        if let Some(notify) = self.notify.notify(self.holder.program.as_os_str()) {
+        if let Some(notify) = self.notify.notify(self.holder.program.as_os_str())
+            && !is_set("notify")
+        {
             set("notify", &notify);
         }
-        // Those that somebody set by hand come after them.
         if let Some(sandbox) = Sandbox::unless_set(self.settings.keys(), mode, false) {
-            words.extend(arguments(&sandbox.settings())?);
+            words.extend(arguments(sandbox.settings().iter().filter(|(name, _)| !is_set(name))));
         }
-        words.extend(arguments(&self.settings)?);
         words.extend(["exec", "--json", "--skip-git-repo-check"].map(OsString::from));
         if let Some(model) = &self.open.input.model {
             words.extend(["--model".into(), model.into()]);
@@ -73,6 +95,6 @@ impl Terms {
             words.extend(["resume".into(), thread.into()]);
         }
         words.push("-".into());
-        Ok(words)
+        words
     }
 }

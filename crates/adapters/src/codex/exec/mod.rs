@@ -8,6 +8,7 @@
 //! for as long as `ACPLB_IDLE_TIMEOUT_MS` allows.
 
 mod capabilities;
+mod home;
 mod launch;
 mod map;
 mod pump;

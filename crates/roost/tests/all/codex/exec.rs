@@ -161,3 +161,30 @@ fn a_variable_that_makes_no_sense_is_named() {
     let error = &of_type(&events, "task.failed")[0]["payload"]["error"];
     assert!(error["message"].as_str().unwrap().contains("ACPLB_NOTIFY_KIND"), "{error}");
 }
+
+#[test]
+fn settings_reach_it_in_a_home_of_its_run_and_not_on_its_command_line() {
+    let sandbox = Sandbox::new(Agent::Codex);
+    let (program, seen) = (sandbox.place.work().with_file_name("codex"), sandbox.place.work().join("seen"));
+    let version = r#"if [ "$1" = --version ]; then echo "codex-cli 0.50.0"; exit; fi"#;
+    let notes = format!("echo \"$@\" >> {}", seen.display());
+    script(&program, &format!("REAL={}\n{version}\n{notes}\n{AS_IT_IS}", Agent::Codex.program().display()));
+    // Codex's own settings name no model: those of the runtime are all that it has.
+    let own = sandbox.home().join(".codex/config.toml");
+    let text = std::fs::read_to_string(&own).unwrap();
+    let url = text.lines().find_map(|line| line.strip_prefix("base_url = ")).unwrap().to_owned();
+    std::fs::write(&own, "check_for_update_on_startup = false\n").unwrap();
+    let settings = format!(
+        "command = {program:?}\n[runtimes.codex.config]\nmodel = 'gpt-5.5'\nmodel_provider = 'own'\n\
+         'features.apps' = false\n'features.plugins' = false\n'features.remote_plugin' = false\n\
+         [runtimes.codex.config.'model_providers.own']\nname = 'own'\nbase_url = {url}\nwire_api = 'responses'\n\
+         http_headers = {{ x-secret = 'canary' }}"
+    );
+    sandbox.configure_with(&settings, &[]);
+    let first = sandbox.run("ask", "SCRIPT:text", 0);
+    assert_eq!(said(&first), "Hello from the scripted model, streaming in several deltas.");
+    let second = sandbox.go_on(&session_id(&first), "SCRIPT:recall", 0);
+    assert!(said(&second).contains("SCRIPT:text"), "{}", said(&second));
+    let seen = std::fs::read_to_string(seen).unwrap();
+    assert!(seen.contains("exec") && !seen.contains("canary"), "{seen}");
+}

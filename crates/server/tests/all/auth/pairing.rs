@@ -1,13 +1,14 @@
 //! Pairing tokens and codes: each good once, for a while, for one device.
 
 use std::collections::HashSet;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use roost_log::{Health, Log, LogOptions, StreamId};
 use roost_proto::event::{EventBody, NewEvent};
 use roost_proto::rpc::Scope;
-use roost_server::auth::{AuthError, DeviceFacts, Settings, Token, TokenKind};
+use roost_server::auth::{AuthError, DeviceFacts, PairingLocks, Settings, Token, TokenKind};
 use serde_json::json;
 
 use super::*;
@@ -96,10 +97,10 @@ async fn a_code_is_six_digits_that_become_a_pairing_token_once() {
     let host = Host::new().await;
     let code = host.devices.code(Scope::Observe).await.unwrap();
     assert!(code.digits.len() == 6 && code.digits.bytes().all(|digit| digit.is_ascii_digit()), "{}", code.digits);
-    let offered = host.devices.redeem_code(&code.digits).await.unwrap();
+    let offered = host.devices.redeem_code(&code.digits, address(9)).await.unwrap();
     let pair = granted(host.devices.exchange(offered.token.reveal(), phone()).await.unwrap());
     assert_eq!(pair.scope, Scope::Observe);
-    assert!(matches!(host.devices.redeem_code(&code.digits).await, Err(AuthError::Code)));
+    assert!(matches!(host.devices.redeem_code(&code.digits, address(9)).await, Err(AuthError::Code)));
 }
 
 #[tokio::test]
@@ -112,9 +113,9 @@ async fn a_code_is_good_for_ten_minutes_and_until_the_next_one_is_made() {
             break new;
         }
     };
-    assert!(matches!(host.devices.redeem_code(&old.digits).await, Err(AuthError::Code)));
+    assert!(matches!(host.devices.redeem_code(&old.digits, address(9)).await, Err(AuthError::Code)));
     host.pass(10 * MINUTE);
-    assert!(matches!(host.devices.redeem_code(&new.digits).await, Err(AuthError::Code)));
+    assert!(matches!(host.devices.redeem_code(&new.digits, address(9)).await, Err(AuthError::Code)));
 }
 
 /// A code that is not this one.
@@ -122,18 +123,56 @@ fn wrong(digits: &str) -> &'static str {
     if digits == "000000" { "000001" } else { "000000" }
 }
 
+/// An address of the network for documentation.
+fn address(last: u8) -> IpAddr {
+    [192, 0, 2, last].into()
+}
+
 #[tokio::test]
-async fn a_code_locks_after_five_wrong_tries_until_a_new_one_is_made() {
+async fn wrong_tries_lock_the_address_that_tried_and_not_the_owner() {
     let host = Host::new().await;
     let code = host.devices.code(Scope::Operate).await.unwrap();
     for _ in 0..5 {
-        let refused = host.devices.redeem_code(wrong(&code.digits)).await;
+        let refused = host.devices.redeem_code(wrong(&code.digits), address(1)).await;
         assert!(matches!(refused, Err(AuthError::Code)), "{refused:?}");
     }
-    let refused = host.devices.redeem_code(&code.digits).await;
-    assert!(matches!(refused, Err(AuthError::CodeLocked)), "{refused:?}");
+    // Even the right code is of no use to that address any more.
+    let refused = host.devices.redeem_code(&code.digits, address(1)).await;
+    assert!(matches!(refused, Err(AuthError::AddressLocked)), "{refused:?}");
+    let locks = PairingLocks { addresses: vec![address(1)], code_withdrawn: false };
+    assert_eq!(host.devices.locks().await, locks);
+    assert_eq!(host.types().await, ["pairing.locked"]);
+    let told = r#""payload":{"address":"192.0.2.1","wrong_tries":5,"code_withdrawn":false}"#;
+    assert!(host.events().await.contains(told), "{}", host.events().await);
+    host.devices.redeem_code(&code.digits, address(2)).await.unwrap();
+}
+
+#[tokio::test]
+async fn many_addresses_together_have_fifty_tries_of_a_code_and_the_next_code_is_good_for_all() {
+    let host = Host::new().await;
     let code = host.devices.code(Scope::Operate).await.unwrap();
-    host.devices.redeem_code(&code.digits).await.unwrap();
+    for attempt in 0..50 {
+        let refused = host.devices.redeem_code(wrong(&code.digits), address(attempt)).await;
+        assert!(matches!(refused, Err(AuthError::Code)), "{refused:?}");
+    }
+    let refused = host.devices.redeem_code(&code.digits, address(200)).await;
+    assert!(matches!(refused, Err(AuthError::CodeWithdrawn)), "{refused:?}");
+    assert!(host.devices.locks().await.code_withdrawn);
+    let code = host.devices.code(Scope::Operate).await.unwrap();
+    assert_eq!(host.devices.locks().await, PairingLocks::default());
+    host.devices.redeem_code(&code.digits, address(0)).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_has_a_whole_ipv6_network_is_one_address() {
+    let host = Host::new().await;
+    let code = host.devices.code(Scope::Operate).await.unwrap();
+    let one = |last: u16| IpAddr::from([0x2001, 0xdb8, 0, 1, last, 0, 0, last]);
+    for last in 0..5 {
+        assert!(host.devices.redeem_code(wrong(&code.digits), one(last)).await.is_err());
+    }
+    let refused = host.devices.redeem_code(&code.digits, one(77)).await;
+    assert!(matches!(refused, Err(AuthError::AddressLocked)), "{refused:?}");
 }
 
 #[tokio::test]

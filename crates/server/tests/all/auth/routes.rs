@@ -367,3 +367,34 @@ async fn no_answer_is_kept_by_anybody_in_between() {
         assert_eq!(answer.headers[header::CACHE_CONTROL], "no-store", "{path}");
     }
 }
+
+#[tokio::test]
+async fn wrong_codes_count_against_the_address_that_a_proxy_on_this_machine_saw_and_against_no_other_claim() {
+    // Who tries, what the header says from try to try, and whether the phone next door is locked with them.
+    let proxied = |claim: u8| vec![("x-forwarded-for", format!("10.0.0.{claim}, 203.0.113.5"))];
+    let twice =
+        |claim: u8| vec![("x-forwarded-for", format!("10.0.0.{claim}")), ("x-forwarded-for", "203.0.113.5".to_owned())];
+    let claimed = |claim: u8| vec![("x-forwarded-for", format!("10.0.0.{claim}"))];
+    type Headers = Vec<(&'static str, String)>;
+    let table: [(&str, &dyn Fn(u8) -> Headers, &str); 3] =
+        [(HERE, &proxied, "203.0.113.5"), (HERE, &twice, "203.0.113.5"), (PHONE, &claimed, "192.168.1.7")];
+    for (peer, headers, locked) in table {
+        let site = Site::new().await;
+        let info = site.here("/api/pair/info?include_token=1", None).await.json();
+        let right = info["code"].as_str().unwrap();
+        let wrong = if right == "000000" { "000001" } else { "000000" };
+        let attempt = async |code: &str, claim: u8| {
+            let headers = headers(claim);
+            let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            site.ask(peer, &headers, "/api/pair/code", Some(json!({ "code": code }))).await.status.as_u16()
+        };
+        for claim in 0..5 {
+            assert_eq!(attempt(wrong, claim).await, 401);
+        }
+        assert_eq!(attempt(right, 99).await, 429, "{locked}");
+        let locks = site.host.devices.locks().await.addresses;
+        assert_eq!(locks.iter().map(ToString::to_string).collect::<Vec<_>>(), [locked]);
+        let owner = site.ask("192.168.1.8:50000", &[], "/api/pair/code", Some(json!({ "code": right }))).await;
+        assert_eq!(owner.status, 200);
+    }
+}

@@ -122,8 +122,12 @@ async fn remotes_are_added_listed_and_removed() {
     let repo = Repo::new().with_remote();
     let git = repo.git();
     let hub = Remote::parse("hub").unwrap();
-    let added = git.add_remote(&hub, "https://me:secret@github.com/a/b.git").await.unwrap();
-    assert_eq!((added.fetch_url.as_str(), added.provider), ("https://me:***@github.com/a/b.git", Provider::Github));
+    assert_eq!(kind(git.add_remote(&hub, "https://me:secret@github.com/a/b.git").await), GitKind::BadAddress);
+    let added = git.add_remote(&hub, "https://me@github.com/a/b.git").await.unwrap();
+    assert_eq!((added.fetch_url.as_str(), added.provider), ("https://me@github.com/a/b.git", Provider::Github));
+    // One that somebody set by hand is not told.
+    repo.run(&["config", "remote.hub.url", "https://me:secret@github.com/a/b.git"]);
+    assert_eq!(git.remotes().await.unwrap()[0].fetch_url, "https://me:***@github.com/a/b.git");
     assert_eq!(kind(git.add_remote(&hub, "../x").await), GitKind::RemoteExists);
     assert_eq!(kind(git.add_remote(&Remote::parse("x").unwrap(), "ext::sh -c id").await), GitKind::BadAddress);
     let all = git.remotes().await.unwrap();
