@@ -29,6 +29,7 @@ mod images;
 mod judge;
 pub mod ledger;
 mod past;
+pub mod plain;
 mod private;
 mod recovery;
 mod registry;

@@ -13,6 +13,7 @@ use crate::handlers::{
     session, watching, workspace,
 };
 use crate::host::Host;
+use crate::parameters;
 use crate::turns::Front;
 
 /// Bytes of a result at most: a frame of 1 MiB, less what surrounds it.
@@ -78,6 +79,7 @@ macro_rules! handlers {
             $(Method::$variant => {
                 let params: <method::$variant as Typed>::Params =
                     parse($params).map_err(|fault| unknown_runtime($context, $params).unwrap_or(fault))?;
+                parameters::check($context, $method, &params).await?;
                 let result: <method::$variant as Typed>::Result = $handler($context, params).await?;
                 encode(&result)
             })*

@@ -29,6 +29,8 @@ mod live;
 mod local;
 mod long_work;
 mod metrics;
+mod parameters;
+mod places;
 mod presence;
 mod projected;
 mod quiet;

@@ -12,7 +12,7 @@ use crate::fault;
 pub(crate) async fn fork(context: &Context<'_>, params: SessionForkParams) -> Result<SessionStartResult, Fault> {
     let (workspace, cwd) = (params.workspace_id.as_deref(), params.cwd.as_deref());
     let named = Named { id: &params.session_id, workspace, cwd, agent_type: params.agent_type.as_deref() };
-    let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    let mode = routing::mode(params.permission_mode, params.yolo_mode);
     check_title(params.title.as_ref())?;
     let source = routing::hosted(context, named, None).await?;
     let fork = Fork { title: params.title, mode };

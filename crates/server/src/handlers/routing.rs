@@ -8,7 +8,6 @@ use roost_proto::rpc::{Fault, FaultCode, Scope, WorkspaceSessionParams};
 use roost_proto::session::SessionRecord;
 
 use super::past::{self, Found, Within};
-use crate::caller::Door;
 use crate::dispatch::Context;
 use crate::workspaces::Entry;
 
@@ -46,7 +45,7 @@ pub(crate) fn known(context: &Context<'_>, agent_type: Option<&str>) -> Result<(
     Err(Fault::params(why).with("agent_type", asked).with("supported_agent_types", ids))
 }
 
-pub(super) fn normal(agent_type: &str) -> String {
+pub(crate) fn normal(agent_type: &str) -> String {
     agent_type.trim().to_lowercase()
 }
 
@@ -169,12 +168,7 @@ pub(super) fn place(
     }
 }
 
-/// The mode that a call asks for, if the server's policy lets this client have it.
-pub(super) fn mode(context: &Context<'_>, mode: Option<AnyMode>, yolo: Option<bool>) -> Result<Option<Mode>, Fault> {
-    let mode = if yolo == Some(true) { Some(Mode::Yolo) } else { mode.map(|mode| mode.0) };
-    if mode == Some(Mode::Yolo) && context.caller.door != Door::Local && !context.host.settings.allow_yolo {
-        let why = "the mode yolo is not allowed from afar; set policy.allow_yolo in roost.toml to allow it";
-        return Err(Fault::params(why).with("permission_mode", "yolo"));
-    }
-    Ok(mode)
+/// The mode that a call asks for; whether this client may, `parameters` has looked.
+pub(super) fn mode(mode: Option<AnyMode>, yolo: Option<bool>) -> Option<Mode> {
+    if yolo == Some(true) { Some(Mode::Yolo) } else { mode.map(|mode| mode.0) }
 }

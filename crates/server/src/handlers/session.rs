@@ -38,7 +38,7 @@ const NAMESPACE: usize = 200;
 pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> Result<SessionStartResult, Fault> {
     let agent_type = params.agent_type.as_deref();
     routing::known(context, agent_type)?;
-    let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    let mode = routing::mode(params.permission_mode, params.yolo_mode);
     check_title(params.title.as_ref())?;
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
     check_size("runtime_config", json!(params.runtime_config).to_string().len(), RUNTIME_CONFIG)?;
@@ -177,7 +177,7 @@ pub(super) async fn latest(
 pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Result<SessionSendResult, Fault> {
     let agent_type = params.agent_type.as_deref();
     routing::known(context, agent_type)?;
-    let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    let mode = routing::mode(params.permission_mode, params.yolo_mode);
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
     let SessionSendParams { images, files, .. } = params;
     let found = match (&params.session_id, params.mode.unwrap_or_default()) {
