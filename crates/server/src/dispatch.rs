@@ -46,6 +46,11 @@ impl<'a> Context<'a> {
 }
 
 impl Context<'_> {
+    /// Whether this client may have an agent work in the mode in which nothing is asked.
+    pub(crate) fn may_yolo(&self) -> bool {
+        self.caller.is_owner() || self.host.settings.allow_yolo
+    }
+
     /// Lets the client's next calls begin, because what is left to do takes long and touches nothing of theirs.
     pub(crate) fn give_way(&self) {
         if let Some(front) = self.front {

@@ -97,7 +97,7 @@ async fn check_one(context: &Context<'_>, row: &Parameter, value: &Value, runtim
         }
         Unless::PlainName if texts().all(is_plain_name) => Ok(()),
         Unless::PlainName => refused(None, "a device may give a short name without blanks and quotes"),
-        Unless::NotYolo => match is_yolo(value) && !context.host.settings.allow_yolo {
+        Unless::NotYolo => match is_yolo(value) && !context.may_yolo() {
             false => Ok(()),
             true => Err(yolo_from_afar()),
         },
@@ -147,7 +147,7 @@ fn is_yolo(value: &Value) -> bool {
 }
 
 /// The refusal of a mode in which nothing is asked.
-pub(crate) fn yolo_from_afar() -> Fault {
+fn yolo_from_afar() -> Fault {
     let why = "the mode yolo is not allowed from afar; set policy.allow_yolo in roost.toml to allow it";
     Fault::params(why).with("permission_mode", "yolo")
 }

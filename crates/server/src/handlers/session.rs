@@ -262,7 +262,7 @@ pub(super) async fn prompt(
         Presence::Present => Approver::Present,
         Presence::Nobody => Approver::Nobody,
     };
-    let prompt = Prompt { message, mode, model, approver };
+    let prompt = Prompt { message, mode, model, approver, never_yolo: !context.may_yolo() };
     context.host.engine.prompt(session.as_str(), prompt).await.map_err(fault::engine)
 }
 

@@ -2,6 +2,7 @@
 
 use roost_proto::rpc::{Cost, Example, Method, Needs, PARAMETERS, Parameter, Scope, Unless};
 use serde_json::{Value, json};
+use testkit::soon;
 
 use crate::kit::{Client, Door};
 use crate::player::play;
@@ -80,10 +81,8 @@ async fn every_guarded_parameter_is_refused_or_taken_as_the_table_says_from_ever
         std::fs::create_dir_all(home.join(folder)).unwrap();
     }
     let (home, workspace) = (home.to_str().unwrap().to_owned(), door.workspace().await);
-    let mut local = door.local().await;
-    let start = json!({ "workspace_id": workspace, "mode": "new" });
-    let session = local.call("session/start", start).await.unwrap()["session_id"].as_str().unwrap().to_owned();
-    let mut callers: Vec<(Option<Scope>, Client)> = vec![(None, local)];
+    let mut owner = door.local().await;
+    let mut callers: Vec<(Option<Scope>, Client)> = vec![(None, door.local().await)];
     for scope in [Scope::Observe, Scope::Operate, Scope::Admin] {
         let token = door.pair(Some(scope)).await["access_token"].as_str().unwrap().to_owned();
         let mut client = door.connect(&token).await.unwrap();
@@ -94,7 +93,13 @@ async fn every_guarded_parameter_is_refused_or_taken_as_the_table_says_from_ever
         for (scope, client) in &mut callers {
             let what = format!("{}.{} from {scope:?}", row.method.name(), row.name);
             for (value, is_guarded) in [(guarded(row, &home), true), (open(row, &home), false)] {
-                let outcome = client.call(row.method.name(), call(row, value, &workspace, &session)).await;
+                // `agent/run` takes one prompt at a time.
+                let idle = async { while client.call("agent/status", json!({})).await.unwrap()["state"] != "idle" {} };
+                soon("the agent is done", idle).await;
+                let start = json!({ "workspace_id": workspace, "mode": "new" });
+                let started = owner.call("session/start", start).await.unwrap();
+                let session = started["session_id"].as_str().unwrap();
+                let outcome = client.call(row.method.name(), call(row, value, &workspace, session)).await;
                 if scope.is_some_and(|scope| scope < row.method.scope()) {
                     let fault = outcome.unwrap_err();
                     assert_eq!(fault["data"]["code"], "FORBIDDEN", "{what}: {fault}");

@@ -61,13 +61,14 @@ async fn what_is_no_folder_of_its_own_is_refused() {
         ("relative/path", -32602),
         ("/", -32602),
         ("", -32602),
-        ("/no/such/folder", -32602),
+        ("/no/such/folder", -32051),
+        (home.join("no/such/folder").to_str().unwrap(), -32602),
         (home.join("file").to_str().unwrap(), -32602),
         (home.join("repo").to_str().unwrap(), -32603),
         (home.join("link").to_str().unwrap(), -32603),
         (home.join("repo/../repo").to_str().unwrap(), -32603),
         (home.join("repo/inside").to_str().unwrap(), -32603),
-        (home.to_str().unwrap(), -32603),
+        (home.to_str().unwrap(), -32602),
     ]
     .map(|(path, code)| (path.to_owned(), code));
     for (path, code) in table {
@@ -221,7 +222,11 @@ async fn repositories_of_the_machine_are_found_remembered_and_looked_up_again() 
     std::fs::create_dir_all(usual.join("one/.git")).unwrap();
     std::fs::create_dir_all(places.path().join("elsewhere/two/.git")).unwrap();
     let found_in = usual.clone();
-    let door = Door::open_with(|settings| settings.discover_in = vec![found_in]).await;
+    let door = Door::open_with(|settings| {
+        settings.workspace_roots = vec![found_in.clone()];
+        settings.discover_in = vec![found_in, "/etc".into()];
+    })
+    .await;
     let mut client = door.client().await;
     let first = client.call("workspace/discover", json!({})).await.unwrap();
     assert_eq!(
@@ -252,9 +257,10 @@ async fn repositories_of_the_machine_are_found_remembered_and_looked_up_again() 
     let configured: Vec<_> =
         again["repositories"].as_array().unwrap().iter().map(|one| &one["is_configured"]).collect();
     assert_eq!((&again["cached"], configured), (&json!(false), vec![&json!(true), &json!(false)]));
-    for path in [places.path().join("elsewhere"), usual.join("../elsewhere"), "relative".into()] {
+    let outside = [places.path().join("elsewhere"), usual.join("../elsewhere"), "/etc".into()];
+    for (path, code) in outside.into_iter().map(|path| (path, -32051)).chain([("relative".into(), -32602)]) {
         let fault = client.call("workspace/discover", json!({ "paths": [path] })).await.unwrap_err();
-        assert_eq!(fault["code"], -32602, "{fault}");
+        assert_eq!(fault["code"], code, "{fault}");
     }
     let mut local = door.local().await;
     let elsewhere = json!({ "paths": [places.path().join("elsewhere")] });
