@@ -264,7 +264,7 @@ async fn serve(
 
 /// Gives each workspace that starts by itself a session to attach to, if it has none.
 async fn begin_sessions(host: Arc<Host>) {
-    for entry in host.workspaces.all().iter().filter(|entry| entry.auto_start) {
+    for entry in host.workspaces.usable().iter().filter(|entry| entry.auto_start) {
         if let Err(fault) = handlers::begin(&host, entry).await {
             tracing::warn!(workspace = entry.name, error = fault.message, "A workspace could not start by itself.");
         }

@@ -104,15 +104,19 @@ impl Workspaces {
         self.places.check(entry.path.as_ref()).map_err(|fault| fault.with("workspace_id", &entry.id))
     }
 
+    /// Those that can be worked in.
+    pub(crate) fn usable(&self) -> Vec<Entry> {
+        self.all().iter().filter(|entry| self.check(entry).is_ok()).cloned().collect()
+    }
+
     /// The workspace that this folder lies in; none is nested, so there is one at most.
     pub(crate) fn containing(&self, path: &Path) -> Option<Entry> {
-        self.all().iter().find(|entry| path.starts_with(&entry.path) && self.check(entry).is_ok()).cloned()
+        self.usable().into_iter().find(|entry| path.starts_with(&entry.path))
     }
 
     /// The one that is meant where none is named: the one that this folder lies in, else the first.
     pub(crate) fn default_for(&self, folder: Option<&Path>) -> Option<Entry> {
-        let first = || self.all().iter().find(|entry| self.check(entry).is_ok()).cloned();
-        folder.and_then(|folder| self.containing(folder)).or_else(first)
+        folder.and_then(|folder| self.containing(folder)).or_else(|| self.usable().into_iter().next())
     }
 
     /// Adds a folder.

@@ -9,6 +9,7 @@ use roost_proto::session::SessionRecord;
 
 use super::past::{self, Found, Within};
 use crate::dispatch::Context;
+use crate::places::Reach;
 use crate::workspaces::Entry;
 
 /// The runtime that a call names, or the default. An unknown one is refused before anything else is looked at.
@@ -147,7 +148,7 @@ pub(super) fn belongs(record: &SessionRecord, entry: &Entry) -> bool {
 }
 
 /// The folder that a new session works in, and its workspace.
-pub(super) fn place(
+pub(super) async fn place(
     context: &Context<'_>,
     workspace_id: Option<&str>,
     cwd: Option<&str>,
@@ -159,6 +160,10 @@ pub(super) fn place(
             Ok((entry.path.clone().into(), Some(entry)))
         }
         (None, Some(cwd)) if context.caller.scope >= Scope::Admin => {
+            // Somebody at the machine may work where they like: their shell does too.
+            if !context.caller.is_owner() {
+                workspaces.places().admit(cwd.as_ref(), Reach::Anywhere).await?;
+            }
             Ok((cwd.into(), workspaces.containing(cwd.as_ref())))
         }
         (None, Some(_)) => {

@@ -50,7 +50,7 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         let record = amended(context, record, &params, mode).await?;
         return attached(context, record, "attached").await;
     }
-    let (mut cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref())?;
+    let (mut cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref()).await?;
     let wants_worktree = params.worktree.unwrap_or_default();
     if params.mode.unwrap_or_default() == StartMode::Attach
         && !wants_worktree

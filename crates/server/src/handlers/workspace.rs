@@ -240,7 +240,7 @@ pub(crate) async fn subscribe_all(context: &Context<'_>, _: NoParams) -> Result<
     connection.workspaces(std::collections::BTreeSet::clear);
     watching::look_away(context, connection);
     connection.set_live_everywhere(true);
-    let all = context.host.workspaces.all();
+    let all = context.host.workspaces.usable();
     // Each of them looks at all of its files first.
     let follow = |entry| follow(context.host, connection, entry);
     stream::iter(all.iter()).for_each_concurrent(AT_ONCE, follow).await;
