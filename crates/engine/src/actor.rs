@@ -98,6 +98,14 @@ struct Manner {
     mode: Option<Mode>,
     model: Option<String>,
     approver: Approver,
+    never_yolo: bool,
+}
+
+impl Manner {
+    /// Whether it may not run, because this is the session's mode.
+    fn is_barred(&self, mode: Mode) -> bool {
+        self.never_yolo && self.mode.unwrap_or(mode) == Mode::Yolo
+    }
 }
 
 /// One live session.
@@ -252,25 +260,28 @@ impl Actor {
         if self.scribe.is_stalled() {
             return Err(Error::DiskFull);
         }
+        let Prompt { message, mode, model, approver, never_yolo } = prompt;
+        let manner = Manner { mode, model, approver, never_yolo };
+        if manner.is_barred(self.mode) {
+            return Err(Error::Yolo(self.profile.id.clone()));
+        }
         if self.task.is_some() || self.linger.is_some() {
             if self.queue.len() >= MAX_QUEUE {
                 return Err(Error::QueueFull { session: self.profile.id.clone(), max: MAX_QUEUE });
             }
             let prompt_id = PromptId::new();
-            let queued = QueuedPrompt { prompt_id: prompt_id.clone(), message: prompt.message, held: false };
+            let queued = QueuedPrompt { prompt_id: prompt_id.clone(), message, held: false };
             let bytes = serde_json::to_string(&(&self.queue, &queued)).map_or(usize::MAX, |text| text.len());
             if bytes > MAX_QUEUE_BYTES {
                 return Err(Error::QueueTooBig { session: self.profile.id.clone(), max: MAX_QUEUE_BYTES });
             }
             self.queue.push(queued);
-            let manner = Manner { mode: prompt.mode, model: prompt.model, approver: prompt.approver };
             self.manners.insert(prompt_id.clone(), manner);
             let queue = Some(self.queue.clone());
             self.write(vec![SessionUpdatedPayload { queue, ..Default::default() }.into()]).await?.await?;
             return Ok(Accepted::Queued(prompt_id));
         }
-        let queued = QueuedPrompt { prompt_id: PromptId::new(), message: prompt.message, held: false };
-        let manner = Manner { mode: prompt.mode, model: prompt.model, approver: prompt.approver };
+        let queued = QueuedPrompt { prompt_id: PromptId::new(), message, held: false };
         self.begin(queued, manner, Vec::new()).await.map(Accepted::Started)
     }
 

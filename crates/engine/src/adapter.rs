@@ -29,6 +29,7 @@ use tokio::sync::mpsc;
 
 use crate::images::Images;
 use crate::past::{PastMessage, PastSession};
+use crate::plain::PlainSetting;
 
 /// Batches of drafts that may wait between a runtime and its session; beyond it the runtime's pipe blocks.
 pub const DRAFT_QUEUE: usize = 16;
@@ -51,6 +52,11 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
     /// The runtime takes images in prompts, as far as is known before it runs.
     fn takes_images(&self) -> bool {
         false
+    }
+
+    /// Those of the runtime's own settings that a device may choose; all others need more than to steer agents.
+    fn plain_settings(&self) -> &'static [PlainSetting] {
+        &[]
     }
 
     /// Whether the runtime is on this machine, without starting a session.

@@ -23,12 +23,15 @@ pub struct Prompt {
     pub model: Option<String>,
     /// Whether somebody can be asked while it is served.
     pub approver: Approver,
+    /// It must not run in `yolo`, whatever the session's mode is when its turn comes: its sender may not use that.
+    pub never_yolo: bool,
 }
 
 impl Prompt {
     /// A prompt of plain text from somebody who is alone.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { message: TranscriptMessage::user(text), mode: None, model: None, approver: Approver::Nobody }
+        let (message, approver) = (TranscriptMessage::user(text), Approver::Nobody);
+        Self { message, mode: None, model: None, approver, never_yolo: false }
     }
 }
 

@@ -75,6 +75,12 @@ pub enum Error {
     /// What is being said cannot be forked.
     #[error("session {0} is working; fork it when its task has ended, or stop that first")]
     Working(SessionId),
+    /// The session works in a mode that the sender may not use.
+    #[error(
+        "session {0} works in the mode yolo, in which nothing is asked, and that is not allowed from afar; send with \
+         another permission_mode (such as ask), or set policy.allow_yolo in roost.toml"
+    )]
+    Yolo(SessionId),
     /// Nothing runs that could be stopped.
     #[error("session {0} has no running task")]
     NothingToStop(SessionId),

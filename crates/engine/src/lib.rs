@@ -30,6 +30,7 @@ mod judge;
 pub mod ledger;
 mod past;
 mod path_lookup;
+pub mod plain;
 mod private;
 mod recovery;
 mod registry;

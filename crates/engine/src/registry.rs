@@ -10,6 +10,7 @@ use roost_proto::time::Timestamp;
 
 use crate::adapter::RuntimeAdapter;
 use crate::error::Error;
+use crate::plain::PlainSetting;
 
 /// One registered runtime.
 #[derive(Clone)]
@@ -52,6 +53,12 @@ impl Runtimes {
     /// All registered runtimes.
     pub fn iter(&self) -> impl Iterator<Item = &Registered> {
         self.entries.iter()
+    }
+
+    /// The settings of this runtime that a device may choose; none of one that is not registered.
+    pub fn plain_settings(&self, id: &str) -> &'static [PlainSetting] {
+        let found = self.entries.iter().find(|entry| entry.adapter.name().id() == id);
+        found.map_or(&[], |entry| entry.adapter.plain_settings())
     }
 
     /// The adapter of this id, if the server allows its use.

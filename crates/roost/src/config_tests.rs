@@ -3,7 +3,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use roost_process::Isolation;
 use roost_proto::registry::RuntimeStatus;
 
-use super::sections::{Daemon, Limits, Log, Policy, Runtime, Security, Server, Sessions};
+use super::sections::{Daemon, Limits, Log, Policy, Runtime, Security, Server, Sessions, Workspaces};
 use super::*;
 
 fn variables(variables: &[(&str, &str)]) -> impl Iterator<Item = (OsString, OsString)> {
@@ -58,6 +58,7 @@ fn everything() -> Config {
             allowed_origins: vec!["https://a.example".into(), "*.b.example".into()],
             allowed_hosts: vec!["roost.example".into()],
         },
+        workspaces: Workspaces { roots: Some(vec!["/src".into()]) },
         limits: Limits {
             changes_per_minute: 1,
             starts_per_minute: 2,

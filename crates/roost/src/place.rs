@@ -22,6 +22,12 @@ pub(crate) fn projects(named: Option<&[PathBuf]>) -> Vec<PathBuf> {
     PROJECTS.iter().map(|name| xdg.home_dir().join(name)).filter(|folder| folder.is_dir()).collect()
 }
 
+/// The folders beneath which devices may add workspaces: the named ones, else the home.
+pub(crate) fn roots(named: Option<&[PathBuf]>) -> Vec<PathBuf> {
+    let home = || xdg().map(|xdg| vec![xdg.home_dir().to_owned()]).unwrap_or_default();
+    named.map_or_else(home, <[PathBuf]>::to_vec)
+}
+
 /// The state directory, and what is where in it.
 #[derive(Clone, Debug)]
 pub(crate) struct State(PathBuf);

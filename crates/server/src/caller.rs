@@ -2,7 +2,7 @@
 
 use roost_proto::approval::Answerer;
 use roost_proto::ids::{ClientId, UserId};
-use roost_proto::rpc::{Fault, FaultCode, Method, Scope};
+use roost_proto::rpc::{Fault, FaultCode, Method, Needs, Scope};
 use uuid::Uuid;
 
 /// The way that a caller came in.
@@ -63,6 +63,20 @@ impl Caller {
         let why =
             format_args!("{} needs the scope {:?}; this token has {:?}", method.name(), method.scope(), self.scope);
         Err(Fault::new(FaultCode::Forbidden, why).with("scope", self.scope).with("needs", method.scope()))
+    }
+
+    /// Whether this caller is what a parameter needs.
+    pub(crate) fn is(&self, needs: Needs) -> bool {
+        match needs {
+            Needs::Operate => true,
+            Needs::Admin => self.scope >= Scope::Admin,
+            Needs::Local => self.is_owner(),
+        }
+    }
+
+    /// Somebody at the machine, who may do everything.
+    pub(crate) fn is_owner(&self) -> bool {
+        self.door == Door::Local && self.scope >= Scope::Admin
     }
 
     /// Under what its calls are counted.

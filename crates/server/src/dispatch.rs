@@ -13,6 +13,7 @@ use crate::handlers::{
     session, watching, workspace,
 };
 use crate::host::Host;
+use crate::parameters;
 use crate::turns::Front;
 
 /// Bytes of a result at most: a frame of 1 MiB, less what surrounds it.
@@ -45,6 +46,11 @@ impl<'a> Context<'a> {
 }
 
 impl Context<'_> {
+    /// Whether this client may have an agent work in the mode in which nothing is asked.
+    pub(crate) fn may_yolo(&self) -> bool {
+        self.caller.is_owner() || self.host.settings.allow_yolo
+    }
+
     /// Lets the client's next calls begin, because what is left to do takes long and touches nothing of theirs.
     pub(crate) fn give_way(&self) {
         if let Some(front) = self.front {
@@ -78,6 +84,7 @@ macro_rules! handlers {
             $(Method::$variant => {
                 let params: <method::$variant as Typed>::Params =
                     parse($params).map_err(|fault| unknown_runtime($context, $params).unwrap_or(fault))?;
+                parameters::check($context, $method, &params).await?;
                 let result: <method::$variant as Typed>::Result = $handler($context, params).await?;
                 encode(&result)
             })*

@@ -24,6 +24,9 @@ pub(crate) fn engine(error: EngineError) -> Fault {
         EngineError::QueueFull { session, max } | EngineError::QueueTooBig { session, max } => {
             return Fault::new(FaultCode::Busy, &error).with("session_id", session).with("max", max);
         }
+        EngineError::Yolo(session) => {
+            return Fault::params(&error).with("session_id", session).with("permission_mode", "yolo");
+        }
         EngineError::Working(session) => return Fault::new(FaultCode::Busy, &error).with("session_id", session),
         EngineError::NothingToStop(_) => FaultCode::AgentNotRunning,
         EngineError::SessionFailed(_) => FaultCode::SessionInvalid,

@@ -32,6 +32,8 @@ mod long_work;
 mod message_budget;
 mod metrics;
 mod pace;
+mod parameters;
+mod places;
 mod presence;
 mod projected;
 mod quiet;

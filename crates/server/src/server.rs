@@ -23,6 +23,7 @@ use crate::connection_limit::{ConnectionLimiter, ConnectionSlot};
 use crate::error::Error;
 use crate::host::{Host, Parts};
 use crate::message_budget::{MessageBudget, Meter, Metered};
+use crate::places::{Places, Reach};
 use crate::quiet::Quiet;
 use crate::settings::Settings;
 use crate::tls::{self, Identity};
@@ -46,7 +47,11 @@ impl Server {
     /// Opens the door; clients are served when this returns.
     pub async fn start(parts: Parts, mut settings: Settings) -> Result<Self, Error> {
         let clock: Clock = Arc::new(Timestamp::now);
-        let workspaces = Workspaces::load(parts.log.clone()).await?;
+        let mut own = vec![(parts.state.clone(), "Roost's state directory")];
+        own.extend(settings.config_dir.clone().map(|folder| (folder, "Roost's configuration directory")));
+        own.extend(settings.socket.parent().map(|folder| (folder.into(), "the folder of Roost's socket")));
+        let places = Places::new(settings.workspace_roots.clone(), own).await;
+        let workspaces = Workspaces::load(parts.log.clone(), places).await?;
         let (state, secret_clock) = (parts.state.clone(), clock.clone());
         let local = tokio::task::spawn_blocking(move || LocalSecret::create(&state, secret_clock));
         let local = local.await.map_err(|error| Error::Secret(error.into()))?.map_err(Error::Secret)?;
@@ -137,7 +142,13 @@ async fn home_workspace(workspaces: &Workspaces, repo: &Path) {
     if workspaces.containing(repo).is_some() {
         return;
     }
-    let new = NewWorkspace { name: None, path: repo.into(), auto_start: false, create_if_missing: false };
+    let new = NewWorkspace {
+        name: None,
+        path: repo.into(),
+        auto_start: false,
+        create_if_missing: false,
+        reach: Reach::Anywhere,
+    };
     if let Err(fault) = workspaces.add(new).await {
         tracing::warn!(error = fault.message, "The folder that the daemon was started in is no workspace.");
     }
@@ -277,7 +288,7 @@ async fn serve(
 
 /// Gives each workspace that starts by itself a session to attach to, if it has none.
 async fn begin_sessions(host: Arc<Host>) {
-    for entry in host.workspaces.all().iter().filter(|entry| entry.auto_start) {
+    for entry in host.workspaces.usable().iter().filter(|entry| entry.auto_start) {
         if let Err(fault) = handlers::begin(&host, entry).await {
             tracing::warn!(workspace = entry.name, error = fault.message, "A workspace could not start by itself.");
         }

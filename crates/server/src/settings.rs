@@ -17,6 +17,10 @@ pub struct Settings {
     pub repo: Option<PathBuf>,
     /// Folders in which people keep their repositories.
     pub discover_in: Vec<PathBuf>,
+    /// Folders beneath which devices may add workspaces.
+    pub workspace_roots: Vec<PathBuf>,
+    /// Where Roost's configuration is; no workspace contains it or lies in it.
+    pub config_dir: Option<PathBuf>,
     /// Whether TCP clients need a token.
     pub require_auth: bool,
     /// Whether somebody at the machine must agree to a new device.
@@ -118,6 +122,8 @@ impl Default for Settings {
             socket: PathBuf::new(),
             repo: None,
             discover_in: Vec::new(),
+            workspace_roots: Vec::new(),
+            config_dir: None,
             require_auth: true,
             require_pairing_approval: false,
             pairing_token_secs: 3600,

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::fault;
+use crate::places::{Places, Reach};
 
 /// Workspaces at most.
 const MAX: usize = 100;
@@ -43,11 +44,14 @@ pub(crate) struct NewWorkspace {
     pub(crate) path: PathBuf,
     pub(crate) auto_start: bool,
     pub(crate) create_if_missing: bool,
+    /// How far whoever adds it may go.
+    pub(crate) reach: Reach,
 }
 
 /// All workspaces.
 pub(crate) struct Workspaces {
     log: Arc<dyn Log>,
+    places: Places,
     /// By when they were added. Replaced as a whole, so readers never wait for the disk.
     entries: RwLock<Arc<Vec<Entry>>>,
     /// Held from the check of a change to its commit.
@@ -56,7 +60,7 @@ pub(crate) struct Workspaces {
 
 impl Workspaces {
     /// Reads all of them; a row that cannot be read is passed over and told, never written over.
-    pub(crate) async fn load(log: Arc<dyn Log>) -> Result<Self, roost_log::Error> {
+    pub(crate) async fn load(log: Arc<dyn Log>, places: Places) -> Result<Self, roost_log::Error> {
         let mut entries: Vec<Entry> = Vec::new();
         for (id, body) in log.rows(RowKind::Workspace).await? {
             match serde_json::from_str(&body) {
@@ -65,7 +69,7 @@ impl Workspaces {
             }
         }
         entries.sort_by_key(|entry| entry.created_at);
-        Ok(Self { log, entries: RwLock::new(Arc::new(entries)), changing: Mutex::default() })
+        Ok(Self { log, places, entries: RwLock::new(Arc::new(entries)), changing: Mutex::default() })
     }
 
     /// All of them, by when they were added.
@@ -73,8 +77,20 @@ impl Workspaces {
         self.entries.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The workspace of this id.
+    /// Which folders can become workspaces.
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// The workspace of this id, to work in.
     pub(crate) fn get(&self, id: &str) -> Result<Entry, Fault> {
+        let entry = self.find(id)?;
+        self.check(&entry)?;
+        Ok(entry)
+    }
+
+    /// The workspace of this id, whether or not it can be worked in.
+    pub(crate) fn find(&self, id: &str) -> Result<Entry, Fault> {
         let found = self.all().iter().find(|entry| entry.id.as_str() == id).cloned();
         found.ok_or_else(|| {
             let why = format_args!("no workspace \"{id}\"; workspace/list shows them");
@@ -82,19 +98,33 @@ impl Workspaces {
         })
     }
 
+    /// Refuses a workspace that was added before its folder was one that nobody may have: it is listed and can be
+    /// removed, and that is all.
+    pub(crate) fn check(&self, entry: &Entry) -> Result<(), Fault> {
+        self.places.check(entry.path.as_ref()).map_err(|fault| fault.with("workspace_id", &entry.id))
+    }
+
+    /// Those that can be worked in.
+    pub(crate) fn usable(&self) -> Vec<Entry> {
+        self.all().iter().filter(|entry| self.check(entry).is_ok()).cloned().collect()
+    }
+
     /// The workspace that this folder lies in; none is nested, so there is one at most.
     pub(crate) fn containing(&self, path: &Path) -> Option<Entry> {
-        self.all().iter().find(|entry| path.starts_with(&entry.path)).cloned()
+        self.usable().into_iter().find(|entry| path.starts_with(&entry.path))
     }
 
     /// The one that is meant where none is named: the one that this folder lies in, else the first.
     pub(crate) fn default_for(&self, folder: Option<&Path>) -> Option<Entry> {
-        folder.and_then(|folder| self.containing(folder)).or_else(|| self.all().first().cloned())
+        folder.and_then(|folder| self.containing(folder)).or_else(|| self.usable().into_iter().next())
     }
 
     /// Adds a folder.
     pub(crate) async fn add(&self, new: NewWorkspace) -> Result<Entry, Fault> {
-        let path = folder(&new.path, new.create_if_missing).await?;
+        // First where it would be, so that nothing is made where nothing may be; then where it is.
+        let real = self.places.admit(&new.path, new.reach).await?;
+        let path = folder(&real, new.create_if_missing).await?;
+        self.places.admit(path.as_ref(), new.reach).await?;
         let folder_name = Path::new(&path).file_name().map(|name| name.to_string_lossy().into_owned());
         let name = checked_name(new.name.or(folder_name).unwrap_or_else(|| path.clone()))?;
         let _changing = self.changing.lock().await;
@@ -171,7 +201,7 @@ impl Workspaces {
     /// Forgets a workspace; its folder and sessions stay.
     pub(crate) async fn remove(&self, id: &str) -> Result<Entry, Fault> {
         let _changing = self.changing.lock().await;
-        let entry = self.get(id)?;
+        let entry = self.find(id)?;
         let removed = WorkspaceRemovedPayload {
             workspace_id: entry.id.clone(),
             name: entry.name.clone(),
@@ -221,18 +251,12 @@ async fn folder(path: &Path, create: bool) -> Result<String, Fault> {
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => bad(&error).with("error_code", "NOT_A_DIRECTORY"),
         _ => bad(&error),
     };
-    if !path.is_absolute() {
-        return Err(bad(&"the path is not absolute"));
-    }
     if create {
         tokio::fs::create_dir_all(path).await.map_err(failed)?;
     }
     let real = tokio::fs::canonicalize(path).await.map_err(failed)?;
     if !tokio::fs::metadata(&real).await.map_err(failed)?.is_dir() {
         return Err(bad(&"it is not a folder").with("error_code", "NOT_A_DIRECTORY"));
-    }
-    if real.parent().is_none() {
-        return Err(bad(&"the whole machine cannot be a workspace"));
     }
     real.to_str().map(ToOwned::to_owned).ok_or_else(|| bad(&"the path is not UTF-8"))
 }

@@ -25,6 +25,7 @@ mod launch;
 mod map;
 mod messages;
 mod outcome;
+mod plain;
 mod plan;
 mod questions;
 mod session;
@@ -44,6 +45,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::plain::PlainSetting;
 use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_proto::ids::{RuntimeSessionId, SessionId};
@@ -163,6 +165,10 @@ impl RuntimeAdapter for ClaudeAdapter {
 
     fn capabilities(&self) -> RuntimeCapabilities {
         capabilities::capabilities()
+    }
+
+    fn plain_settings(&self) -> &'static [PlainSetting] {
+        plain::SETTINGS
     }
 
     fn asks_questions(&self) -> bool {

@@ -29,6 +29,7 @@ mod map_tests;
 mod note;
 mod notify;
 mod past;
+mod plain;
 mod prompt;
 mod provider;
 mod questions;
@@ -52,6 +53,7 @@ use async_trait::async_trait;
 use roost_engine::adapter::{
     AdapterError, Availability, LoginCommand, OpenSession, Reattached, RuntimeAdapter, RuntimeSession,
 };
+use roost_engine::plain::PlainSetting;
 use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_process::records::Record;
@@ -129,6 +131,10 @@ impl RuntimeAdapter for CodexAdapter {
 
     fn capabilities(&self) -> RuntimeCapabilities {
         if self.version.too_old().is_some() { exec::capabilities() } else { capabilities::capabilities() }
+    }
+
+    fn plain_settings(&self) -> &'static [PlainSetting] {
+        plain::SETTINGS
     }
 
     fn asks_questions(&self) -> bool {

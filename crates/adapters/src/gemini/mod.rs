@@ -23,6 +23,7 @@ mod chats;
 mod history;
 mod home;
 mod launch;
+mod plain;
 mod session;
 mod settings;
 mod sources;
@@ -34,6 +35,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::plain::PlainSetting;
 use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_proto::ids::RuntimeSessionId;
@@ -98,6 +100,10 @@ impl RuntimeAdapter for GeminiAdapter {
 
     fn capabilities(&self) -> RuntimeCapabilities {
         capabilities::capabilities()
+    }
+
+    fn plain_settings(&self) -> &'static [PlainSetting] {
+        plain::SETTINGS
     }
 
     fn asks_questions(&self) -> bool {

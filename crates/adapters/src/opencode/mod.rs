@@ -30,6 +30,7 @@ mod home;
 mod http;
 mod launch;
 mod map;
+mod plain;
 mod prompt;
 mod questions;
 mod reader;
@@ -48,6 +49,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::plain::PlainSetting;
 use roost_engine::{PastMessage, PastSession};
 use roost_process::Holder;
 use roost_proto::ids::RuntimeSessionId;
@@ -128,6 +130,10 @@ impl RuntimeAdapter for OpencodeAdapter {
             Some(_) => capabilities::of_external(),
             None => capabilities::capabilities(),
         }
+    }
+
+    fn plain_settings(&self) -> &'static [PlainSetting] {
+        plain::SETTINGS
     }
 
     fn asks_questions(&self) -> bool {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use roost_proto::approval::ApprovalEnd;
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::payload::{SessionClosedPayload, SessionUpdatedPayload};
-use roost_proto::session::{SessionStatus, SessionStep, TaskOutcome};
+use roost_proto::session::{QueuedPrompt, SessionStatus, SessionStep, TaskOutcome};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -132,10 +132,11 @@ impl Actor {
         if self.linger.is_some() {
             return Ok(Flow::Continue);
         }
+        self.hold_barred().await?;
         if let Some(at) = self.queue.iter().position(|prompt| !prompt.held) {
             let prompt = self.queue.remove(at);
             // A prompt that waited for a restart was held, and whoever sent it may be gone.
-            let alone = Manner { mode: None, model: None, approver: Approver::Nobody };
+            let alone = Manner { mode: None, model: None, approver: Approver::Nobody, never_yolo: true };
             let manner = self.manners.get(&prompt.prompt_id).cloned().unwrap_or(alone);
             let queue = Some(self.queue.clone());
             let update = SessionUpdatedPayload { queue, ..Default::default() };
@@ -152,6 +153,23 @@ impl Actor {
             Some(_) => Ok(Flow::Continue),
             None => self.release("the runtime is gone").await,
         }
+    }
+
+    /// Holds prompts that may not run in the mode that the session came into while they waited.
+    async fn hold_barred(&mut self) -> Result<(), Error> {
+        let (mode, manners) = (self.mode, &self.manners);
+        let is_barred = |prompt: &QueuedPrompt| {
+            !prompt.held && manners.get(&prompt.prompt_id).is_some_and(|manner| manner.is_barred(mode))
+        };
+        if !self.queue.iter().any(is_barred) {
+            return Ok(());
+        }
+        for prompt in &mut self.queue {
+            prompt.held |= is_barred(prompt);
+        }
+        let update = SessionUpdatedPayload { queue: Some(self.queue.clone()), ..Default::default() };
+        self.write(vec![update.into()]).await?.await?;
+        Ok(())
     }
 
     /// The runtime is gone. In a task that is for the adapter to tell, with what it knows; but not for ever.

@@ -25,7 +25,7 @@ async fn start() -> (Harness, HostCalls) {
 async fn asking(host: &mut Harness, mode: Mode, calls: &[&str]) -> (SessionId, FakeSession, FakeTask) {
     let session = host.session_in(mode).await;
     let message = TranscriptMessage::user("one");
-    let prompt = Prompt { message, mode: None, model: None, approver: Approver::Present };
+    let prompt = Prompt { message, mode: None, model: None, approver: Approver::Present, never_yolo: false };
     host.engine.prompt(session.as_str(), prompt).await.unwrap();
     let (runtime, agent) = host.runtimes().task().await;
     agent.say_all(calls.iter().flat_map(|call| [requested_of("lookup", call), asks_host(call)])).await;

@@ -5,7 +5,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::notification::EventName;
-use super::{Cost, Example, FaultCode, Method, Scope};
+use super::{Cost, Example, FaultCode, Method, Needs, Parameter, Scope};
 
 /// The version of OpenRPC that the document is written in.
 const OPENRPC: &str = "1.3.2";
@@ -53,7 +53,13 @@ fn describe(method: Method, generator: &mut SchemaGenerator) -> Value {
     let is_required = |name: &String| required.iter().any(|required| required == name);
     let params: Vec<_> = properties
         .iter()
-        .map(|(name, schema)| descriptor(name, is_required(name), schema.clone(), generator))
+        .map(|(name, schema)| {
+            let mut descriptor = descriptor(name, is_required(name), schema.clone(), generator);
+            if let Some(Parameter { needs, unless, .. }) = method.parameters().find(|row| row.name == name) {
+                descriptor["x-needs"] = json!({ "needs": needs, "unless": unless });
+            }
+            descriptor
+        })
         .collect();
     let result = method.result_schema(generator);
     let routes = method.routes().into_iter().map(|route| format!("{} {}", route.verb.name(), route.path));
@@ -113,7 +119,9 @@ fn may_answer(method: Method, code: FaultCode, takes: impl Fn(&str) -> bool) -> 
         | FaultCode::InvalidParams
         | FaultCode::InternalError => false,
         FaultCode::RateLimited | FaultCode::ShuttingDown => true,
-        FaultCode::Forbidden => method.scope() != Scope::Observe,
+        FaultCode::Forbidden => {
+            method.scope() != Scope::Observe || method.parameters().any(|row| row.needs != Needs::Operate)
+        }
         FaultCode::NotInitialized => method != Method::Initialize,
         FaultCode::UnsupportedVersion => method == Method::Initialize,
         FaultCode::AgentAlreadyRunning => method == Method::AgentRun,

@@ -50,3 +50,9 @@ fn events() -> String {
 fn table(head: &str, rows: impl Iterator<Item = String>) -> String {
     rows.fold(head.to_owned(), |table, row| table + &row)
 }
+
+#[test]
+fn the_page_about_parameters_is_the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/parameters.md");
+    assert_committed(&path, &roost_proto::rpc::parameters::markdown());
+}

@@ -196,6 +196,8 @@ fn settings(args: &Args, context: &Context) -> Result<Settings, Error> {
         socket: context.state.socket()?,
         repo,
         discover_in: place::projects(config.server.discover_in.as_deref()),
+        workspace_roots: place::roots(config.workspaces.roots.as_deref()),
+        config_dir: place::config_file()?.parent().map(ToOwned::to_owned),
         require_auth: config.security.require_auth,
         require_pairing_approval: config.security.require_pairing_approval,
         pairing_token_secs: config.security.pairing_token_expiry_secs,

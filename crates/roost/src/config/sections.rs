@@ -39,6 +39,7 @@ pub(crate) struct Config {
     pub(crate) default_runtime: Option<String>,
     pub(crate) server: Server,
     pub(crate) security: Security,
+    pub(crate) workspaces: Workspaces,
     pub(crate) limits: Limits,
     pub(crate) daemon: Daemon,
     pub(crate) sessions: Sessions,
@@ -82,6 +83,14 @@ section! {
         allowed_origins: Vec<String> = Vec::new(),
         /// Names under which this machine may be addressed, besides its own.
         allowed_hosts: Vec<String> = Vec::new(),
+    }
+}
+
+section! {
+    /// `[workspaces]`: which folders devices may add.
+    Workspaces {
+        /// Folders beneath which devices may add workspaces, hidden folders left out; else your home.
+        roots: Option<Vec<PathBuf>> = None,
     }
 }
 

@@ -102,3 +102,22 @@ fn repositories_are_found_and_their_search_is_shown_at_a_terminal() {
     assert!(none.contains("No repository in 1 folders"), "{none}");
     place.assert_nothing_left();
 }
+
+#[test]
+fn a_folder_that_nobody_may_have_is_refused_with_the_reason() {
+    let place = serving();
+    let state = place.state();
+    let around = state.parent().unwrap().to_owned();
+    let config = place.home().join(".config");
+    fs::create_dir_all(config.join("roost")).unwrap();
+    for (folder, why) in [
+        (state.as_path(), "lies in Roost's state directory"),
+        (around.as_path(), "contains Roost's"),
+        (config.as_path(), "contains Roost's configuration directory"),
+        ("/".as_ref(), "contains the kernel's own folder"),
+        ("/proc/sys".as_ref(), "lies in the kernel's own folder"),
+    ] {
+        let done = place.run(&["workspaces", "add", folder.to_str().unwrap()]).ended(1);
+        assert!(done.stderr.contains(why) && done.stderr.contains("choose a project's folder"), "{}", done.stderr);
+    }
+}

@@ -32,7 +32,7 @@ pub(super) async fn current(host: &Host, workspace: Option<&Entry>) -> Result<Op
 pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result<AgentRunResult, Fault> {
     let agent_type = params.agent_type.as_deref();
     routing::known(context, agent_type)?;
-    let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    let mode = routing::mode(params.permission_mode, params.yolo_mode);
     let run_mode = params.mode.unwrap_or_default();
     let entry = match &params.workspace_id {
         Some(id) => context.host.workspaces.get(id)?,

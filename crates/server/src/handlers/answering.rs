@@ -6,6 +6,7 @@ use std::sync::Arc;
 use roost_engine::adapter::Answer;
 use roost_engine::{Decision, Response, ResponseTo};
 use roost_proto::approval::{ApprovalScope, Pending, PendingAsk};
+use roost_proto::mode::Mode;
 use roost_proto::payload::QuestionAskedPayload;
 use roost_proto::rpc::{Fault, FaultCode};
 use serde_json::Value;
@@ -53,8 +54,27 @@ pub(super) async fn give(
     to: ResponseTo,
     key: Option<String>,
 ) -> Result<(), Fault> {
+    if !context.may_yolo() && is_free_text(pending, &to) {
+        let record = context.host.session(pending.session_id.as_str()).await?;
+        if record.mode == Mode::Yolo {
+            return Err(fault::engine(roost_engine::Error::Yolo(record.session_id)));
+        }
+    }
     let response = Response { to, by: context.caller.answerer(), key };
     context.host.engine.respond(pending.session_id.as_str(), response).await.map_err(fault::engine)
+}
+
+/// Whether an answer says something that the question did not offer: to an agent that is as good as a prompt.
+fn is_free_text(pending: &Pending, to: &ResponseTo) -> bool {
+    let (PendingAsk::Question(asked), ResponseTo::Question { answer: Answer::Given(given), .. }) = (&pending.ask, to)
+    else {
+        return false;
+    };
+    let is_offered = |id: &String, value: &String| {
+        let field = asked.fields.iter().find(|field| field.id == *id);
+        field.is_some_and(|field| field.options.iter().any(|option| option.value == *value))
+    };
+    given.iter().any(|(id, values)| !values.iter().all(|value| is_offered(id, value)))
 }
 
 /// A decision about the very call that waits.

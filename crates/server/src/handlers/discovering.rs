@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::discoveries::{Known, Search, Searched};
 use crate::dispatch::Context;
+use crate::places::Reach;
 
 pub(crate) async fn discover(
     context: &Context<'_>,
@@ -21,7 +22,7 @@ pub(crate) async fn discover(
     let host = context.host;
     let roots: Vec<PathBuf> = match params.paths.filter(|paths| !paths.is_empty()) {
         Some(paths) => paths.into_iter().map(|path| allowed(context, path)).collect::<Result<_, _>>()?,
-        None => host.settings.discover_in.clone(),
+        None => usual(context).await,
     };
     let known = host.discoveries.of(&roots, params.fresh.unwrap_or_default(), &host.tasks, &host.closing);
     let (searched, told) = match known {
@@ -117,6 +118,18 @@ fn allowed(context: &Context<'_>, path: String) -> Result<PathBuf, Fault> {
     }
     let why = format_args!("{} is not among the folders that are searched: {}", path.display(), named(usual));
     Err(Fault::params(why).with("path", path.display().to_string()))
+}
+
+/// The folders that are searched where none is named: of the usual ones, those that this client may add folders of.
+async fn usual(context: &Context<'_>) -> Vec<PathBuf> {
+    let (places, reach) = (context.host.workspaces.places(), Reach::of(context.caller));
+    let mut usual = Vec::new();
+    for folder in &context.host.settings.discover_in {
+        if reach == Reach::Anywhere || places.admit(folder, reach).await.is_ok() {
+            usual.push(folder.clone());
+        }
+    }
+    usual
 }
 
 fn named(folders: &[PathBuf]) -> String {

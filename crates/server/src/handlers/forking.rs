@@ -1,6 +1,7 @@
 //! Sessions that go on from others.
 
 use roost_engine::Fork;
+use roost_proto::mode::Mode;
 use roost_proto::rpc::{Fault, SessionForkParams, SessionStartResult};
 use roost_proto::session::SessionRecord;
 
@@ -12,9 +13,14 @@ use crate::fault;
 pub(crate) async fn fork(context: &Context<'_>, params: SessionForkParams) -> Result<SessionStartResult, Fault> {
     let (workspace, cwd) = (params.workspace_id.as_deref(), params.cwd.as_deref());
     let named = Named { id: &params.session_id, workspace, cwd, agent_type: params.agent_type.as_deref() };
-    let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    let mode = routing::mode(params.permission_mode, params.yolo_mode);
     check_title(params.title.as_ref())?;
     let source = routing::hosted(context, named, None).await?;
+    // Said now, so that no change of the source's mode until then is inherited.
+    let mode = Some(mode.unwrap_or(source.mode));
+    if mode == Some(Mode::Yolo) && !context.may_yolo() {
+        return Err(fault::engine(roost_engine::Error::Yolo(source.session_id)));
+    }
     let fork = Fork { title: params.title, mode };
     let id = context.host.engine.fork(source.session_id.as_str(), fork).await.map_err(fault::engine)?;
     let record = context.host.session(id.as_str()).await?;

@@ -21,5 +21,5 @@ mod shape;
 pub(crate) mod watching;
 pub(crate) mod workspace;
 
-pub(crate) use routing::known;
+pub(crate) use routing::{known, normal};
 pub(crate) use session::begin;

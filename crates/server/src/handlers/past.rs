@@ -64,7 +64,7 @@ impl Within<'_> {
         };
         match (self.cwd, self.entry) {
             (None, Some(entry)) => of_entry(entry),
-            (None, None) => context.host.workspaces.all().iter().flat_map(of_entry).collect(),
+            (None, None) => context.host.workspaces.usable().iter().flat_map(of_entry).collect(),
             (Some(cwd), entry) => {
                 // Runtimes know a folder by where its path leads.
                 let real = tokio::fs::canonicalize(cwd).await;

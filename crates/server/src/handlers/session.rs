@@ -39,7 +39,7 @@ const NAMESPACE: usize = 200;
 pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> Result<SessionStartResult, Fault> {
     let agent_type = params.agent_type.as_deref();
     routing::known(context, agent_type)?;
-    let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    let mode = routing::mode(params.permission_mode, params.yolo_mode);
     check_title(params.title.as_ref())?;
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
     check_size("runtime_config", json!(params.runtime_config).to_string().len(), RUNTIME_CONFIG)?;
@@ -51,7 +51,7 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         let record = amended(context, record, &params, mode).await?;
         return attached(context, record, "attached").await;
     }
-    let (mut cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref())?;
+    let (mut cwd, workspace) = routing::place(context, params.workspace_id.as_deref(), params.cwd.as_deref()).await?;
     let wants_worktree = params.worktree.unwrap_or_default();
     if params.mode.unwrap_or_default() == StartMode::Attach
         && !wants_worktree
@@ -178,7 +178,7 @@ pub(super) async fn latest(
 pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Result<SessionSendResult, Fault> {
     let agent_type = params.agent_type.as_deref();
     routing::known(context, agent_type)?;
-    let mode = routing::mode(context, params.permission_mode, params.yolo_mode)?;
+    let mode = routing::mode(params.permission_mode, params.yolo_mode);
     check_size("model", params.model.as_ref().map_or(0, String::len), NAME)?;
     let SessionSendParams { images, files, .. } = params;
     let found = match (&params.session_id, params.mode.unwrap_or_default()) {
@@ -263,7 +263,7 @@ pub(super) async fn prompt(
         Presence::Present => Approver::Present,
         Presence::Nobody => Approver::Nobody,
     };
-    let prompt = Prompt { message, mode, model, approver };
+    let prompt = Prompt { message, mode, model, approver, never_yolo: !context.may_yolo() };
     context.host.engine.prompt(session.as_str(), prompt).await.map_err(fault::engine)
 }
 

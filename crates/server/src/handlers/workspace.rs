@@ -17,6 +17,7 @@ use super::{history, routing, shape, watching};
 use crate::connection::Connection;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::host::Host;
+use crate::places::Reach;
 use crate::workspaces::{Entry, NewWorkspace};
 use crate::{fault, live};
 
@@ -39,7 +40,8 @@ pub(crate) async fn list(context: &Context<'_>, params: WorkspaceListParams) -> 
     let shaped = all.iter().enumerate().map(|(at, entry)| {
         let records = sessions.iter().filter(|record| routing::belongs(record, entry)).cloned().collect();
         async move {
-            let git = if at < probed { probe(entry).await.ok() } else { None };
+            let is_looked_at = at < probed && context.host.workspaces.check(entry).is_ok();
+            let git = if is_looked_at { probe(entry).await.ok() } else { None };
             shape_all(context, entry, records, each, git).await
         }
     });
@@ -129,6 +131,7 @@ pub(crate) async fn add(context: &Context<'_>, params: WorkspaceAddParams) -> Re
         path: params.path.into(),
         auto_start: params.auto_start.unwrap_or_default(),
         create_if_missing: params.create_if_missing.unwrap_or_default(),
+        reach: Reach::of(context.caller),
     };
     let entry = context.host.workspaces.add(new).await?;
     for connection in context.host.presence.live_everywhere() {
@@ -139,7 +142,7 @@ pub(crate) async fn add(context: &Context<'_>, params: WorkspaceAddParams) -> Re
 }
 
 pub(crate) async fn remove(context: &Context<'_>, params: WorkspaceParams) -> Result<Done, Fault> {
-    let entry = context.host.workspaces.get(&params.workspace_id)?;
+    let entry = context.host.workspaces.find(&params.workspace_id)?;
     let records = history::of_entry(context.host, &entry).await?;
     let busy = records.iter().filter(|record| record.open_task.is_some()).count();
     if busy > 0 {
@@ -237,7 +240,7 @@ pub(crate) async fn subscribe_all(context: &Context<'_>, _: NoParams) -> Result<
     connection.workspaces(std::collections::BTreeSet::clear);
     watching::look_away(context, connection);
     connection.set_live_everywhere(true);
-    let all = context.host.workspaces.all();
+    let all = context.host.workspaces.usable();
     // Each of them looks at all of its files first.
     let follow = |entry| follow(context.host, connection, entry);
     stream::iter(all.iter()).for_each_concurrent(AT_ONCE, follow).await;

@@ -39,13 +39,16 @@ impl Door {
 
     /// A door over this engine.
     pub(crate) async fn over(harness: Harness, configure: impl FnOnce(&mut Settings)) -> Self {
-        let state = harness.home.path().to_owned();
-        let repo = state.join("repo");
-        std::fs::create_dir_all(&repo).unwrap();
+        let home = harness.home.path();
+        let (state, repo) = (home.join("state"), home.join("repo"));
+        for folder in [&state, &repo] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
         let mut settings = Settings {
             tcp: Some(Tcp { address: ([127, 0, 0, 1], 0).into(), tls: None, external_url: None }),
             socket: state.join("roost.sock"),
             repo: Some(repo),
+            workspace_roots: vec![home.to_owned()],
             ..Settings::default()
         };
         configure(&mut settings);

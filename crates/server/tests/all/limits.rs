@@ -243,7 +243,7 @@ async fn a_prompt_bigger_than_a_frame_reaches_the_agent_whole_and_is_told_in_fra
 #[tokio::test]
 async fn what_a_session_is_made_with_does_not_spoil_the_lists() {
     let door = Door::open().await;
-    let mut client = door.client().await;
+    let mut client = door.local().await;
     let workspace = door.workspace().await;
     let long = "x".repeat(2 << 20);
     for (field, value) in [("title", json!(long)), ("model", json!(long)), ("runtime_config", json!({ "a": long }))] {

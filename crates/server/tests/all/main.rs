@@ -9,6 +9,7 @@ mod attaching;
 mod attacks;
 mod auth;
 mod conversing;
+mod devices;
 mod every_method;
 mod files;
 mod forking;

@@ -61,13 +61,14 @@ async fn what_is_no_folder_of_its_own_is_refused() {
         ("relative/path", -32602),
         ("/", -32602),
         ("", -32602),
-        ("/no/such/folder", -32602),
+        ("/no/such/folder", -32051),
+        (home.join("no/such/folder").to_str().unwrap(), -32602),
         (home.join("file").to_str().unwrap(), -32602),
         (home.join("repo").to_str().unwrap(), -32603),
         (home.join("link").to_str().unwrap(), -32603),
         (home.join("repo/../repo").to_str().unwrap(), -32603),
         (home.join("repo/inside").to_str().unwrap(), -32603),
-        (home.to_str().unwrap(), -32603),
+        (home.to_str().unwrap(), -32602),
     ]
     .map(|(path, code)| (path.to_owned(), code));
     for (path, code) in table {
@@ -221,7 +222,11 @@ async fn repositories_of_the_machine_are_found_remembered_and_looked_up_again() 
     std::fs::create_dir_all(usual.join("one/.git")).unwrap();
     std::fs::create_dir_all(places.path().join("elsewhere/two/.git")).unwrap();
     let found_in = usual.clone();
-    let door = Door::open_with(|settings| settings.discover_in = vec![found_in]).await;
+    let door = Door::open_with(|settings| {
+        settings.workspace_roots = vec![found_in.clone()];
+        settings.discover_in = vec![found_in, "/etc".into()];
+    })
+    .await;
     let mut client = door.client().await;
     let first = client.call("workspace/discover", json!({})).await.unwrap();
     assert_eq!(
@@ -252,11 +257,56 @@ async fn repositories_of_the_machine_are_found_remembered_and_looked_up_again() 
     let configured: Vec<_> =
         again["repositories"].as_array().unwrap().iter().map(|one| &one["is_configured"]).collect();
     assert_eq!((&again["cached"], configured), (&json!(false), vec![&json!(true), &json!(false)]));
-    for path in [places.path().join("elsewhere"), usual.join("../elsewhere"), "relative".into()] {
+    let outside = [places.path().join("elsewhere"), usual.join("../elsewhere"), "/etc".into()];
+    for (path, code) in outside.into_iter().map(|path| (path, -32051)).chain([("relative".into(), -32602)]) {
         let fault = client.call("workspace/discover", json!({ "paths": [path] })).await.unwrap_err();
-        assert_eq!(fault["code"], -32602, "{fault}");
+        assert_eq!(fault["code"], code, "{fault}");
     }
     let mut local = door.local().await;
     let elsewhere = json!({ "paths": [places.path().join("elsewhere")] });
     assert_eq!(local.call("workspace/discover", elsewhere).await.unwrap()["count"], 1);
+}
+
+#[tokio::test]
+async fn a_workspace_from_before_that_nobody_may_have_now_is_listed_and_removed_and_nothing_else() {
+    let door = Door::open_with(unlimited).await;
+    let folder = door.harness.home.path().canonicalize().unwrap().join("outer/inner");
+    std::fs::create_dir_all(&folder).unwrap();
+    let outer = folder.parent().unwrap().to_owned();
+    let added = add(&mut door.local().await, json!({ "path": outer })).await.unwrap();
+    let id = added["id"].as_str().unwrap().to_owned();
+    // From now on Roost keeps something of its own in it.
+    let door = Door::over(door.close().await, |settings| settings.config_dir = Some(folder)).await;
+    let (mut client, mut local) = (door.client().await, door.local().await);
+    for client in [&mut client, &mut local] {
+        for (method, params) in [
+            ("workspace/get", json!({ "workspace_id": id })),
+            ("session/start", json!({ "workspace_id": id, "mode": "new" })),
+            ("workspace/file/get", json!({ "workspace_id": id, "path": "inner/roost.toml" })),
+            ("git/status", json!({ "workspace_id": id })),
+            ("workspace/subscribe", json!({ "workspace_id": id })),
+        ] {
+            let fault = client.call(method, params).await.unwrap_err();
+            let message = fault["message"].as_str().unwrap();
+            assert!(message.contains("contains Roost's configuration directory"), "{method}: {message}");
+        }
+        let listed = client.call("workspace/list", json!({})).await.unwrap();
+        assert_eq!(listed["workspaces"].as_array().unwrap().len(), 2);
+    }
+    client.call("workspace/remove", json!({ "workspace_id": id })).await.unwrap();
+}
+
+#[tokio::test]
+async fn nothing_is_made_where_no_workspace_may_be() {
+    let door = Door::open_with(|settings| settings.workspace_roots = vec![settings.repo.clone().unwrap()]).await;
+    let home = door.harness.home.path().canonicalize().unwrap();
+    let made = [home.join("beside"), home.join("state/inside"), home.join("repo/.hidden/one")];
+    let mut client = door.client().await;
+    for folder in &made {
+        add(&mut client, json!({ "path": folder, "create_if_missing": true })).await.unwrap_err();
+        assert!(!folder.exists(), "{}", folder.display());
+    }
+    let fault = add(&mut door.local().await, json!({ "path": made[1], "create_if_missing": true })).await.unwrap_err();
+    assert!(fault["message"].as_str().unwrap().contains("lies in Roost's state directory"), "{fault}");
+    add(&mut door.local().await, json!({ "path": made[0], "create_if_missing": true })).await.unwrap();
 }

@@ -142,7 +142,8 @@ impl Stage {
 
     /// Says something to a session; returns when its task has begun.
     pub(super) async fn begin(&self, session: &SessionId, text: &str, approver: Approver) -> TaskId {
-        let prompt = Prompt { message: TranscriptMessage::user(text), mode: None, model: None, approver };
+        let prompt =
+            Prompt { message: TranscriptMessage::user(text), mode: None, model: None, approver, never_yolo: false };
         match soon("a prompt is taken", self.host().engine.prompt(session.as_str(), prompt)).await.unwrap() {
             Accepted::Started(task) => task,
             Accepted::Queued(prompt) => {

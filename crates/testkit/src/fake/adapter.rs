@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, Reattached, RuntimeAdapter, RuntimeSession};
+use roost_engine::plain::{PlainSetting, Takes};
 use roost_engine::{PastMessage, PastSession};
 use roost_process::records::Record;
 use roost_proto::ids::RuntimeSessionId;
@@ -218,6 +219,10 @@ impl RuntimeAdapter for FakeAdapter {
             supported_isolation_modes: vec![RuntimeIsolationMode::InProcess],
             recommended_isolation_mode: RuntimeIsolationMode::InProcess,
         }
+    }
+
+    fn plain_settings(&self) -> &'static [PlainSetting] {
+        &[PlainSetting { path: &["effort"], takes: Takes::OneOf(&["low", "high"]) }]
     }
 
     fn asks_questions(&self) -> bool {

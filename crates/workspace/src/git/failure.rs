@@ -69,6 +69,7 @@ const WORDS: &[(&str, GitKind)] = &[
     ("detected dubious ownership", GitKind::NotOurs),
     ("not a git repository", GitKind::NotARepository),
     ("must be run in a work tree", GitKind::Bare),
+    ("cannot use bare repository", GitKind::Bare),
     (".lock': file exists", GitKind::Locked),
     ("is locked", GitKind::Locked),
     ("cannot lock ref", GitKind::Locked),

@@ -24,6 +24,10 @@ pub(super) fn branches(root: &Root) -> Option<Branches> {
     let options = gix::open::Options::default().permissions(permissions);
     let repository = options.open(root.path()).ok()?.to_thread_local();
     let real = std::fs::canonicalize(root.path()).ok()?;
+    // As for git itself: a folder that only looks like a repository, without a `.git`, is none.
+    if std::fs::canonicalize(repository.git_dir()).ok()? == real {
+        return None;
+    }
     // Whether a repository of somebody else may be read, git knows.
     if repository.git_dir_trust() != Trust::Full || std::fs::canonicalize(repository.workdir()?).ok()? != real {
         return None;

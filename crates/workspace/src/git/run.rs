@@ -1,4 +1,22 @@
 //! The one place that starts `git`.
+//!
+//! git runs programs that a repository's own `.git/config` names. Whoever can write that file can make git run
+//! something, so this is what runs here (`crates/workspace/tests/all/git/programs.rs` holds it to that):
+//!
+//! | named by the repository | a look | a change | with the network |
+//! |---|---|---|---|
+//! | `filter.*.clean`, `.process` | **runs** | **runs**, and `.smudge` | **runs** |
+//! | `core.fsmonitor` | off | runs | runs |
+//! | hooks, `core.hooksPath` | off | run | run |
+//! | `diff.external`, `diff.*.command`, `diff.*.textconv` | off | off | off |
+//! | `merge.*.driver`, `gpg.program` with `commit.gpgSign` | – | run | run |
+//! | `core.sshCommand`, `credential.helper`, `core.askPass`, `remote.*.uploadpack` | off | in a partial clone | run |
+//! | `core.pager`, `core.editor`, `sequence.editor` | off | off | off |
+//! | `ext::` addresses | off | off | off |
+//! | any of it in a bare repository that lies in the folder without a `.git` | off | off | off |
+//!
+//! Filters cannot be switched off for a look: a file of git-lfs would then be shown as changed. What a partial clone
+//! has not fetched is missing in a look (since git 2.44), because fetching it runs the programs of the network.
 
 use std::ffi::OsString;
 use std::io;
@@ -26,6 +44,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// What the user may have set otherwise for their own eyes, and what is read here.
 const SETTINGS: &[&str] = &[
     "protocol.ext.allow=never",
+    // A folder that only looks like a repository (`HEAD`, `config`, `objects`, `refs`) can come with a clone, and its
+    // `config` with it: it is none.
+    "safe.bareRepository=explicit",
     "core.quotePath=false",
     "i18n.logOutputEncoding=UTF-8",
     "i18n.commitEncoding=UTF-8",
@@ -207,10 +228,13 @@ impl Git {
             .arg("--no-pager")
             .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         if call.class == Class::Read {
-            // A look never writes, and never starts a program that the repository names.
+            // A look never writes, and of the programs that the repository names it starts filters alone.
             // A diff would write the index for itself, whatever is said of locks.
-            let settings = ["-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=false"];
-            command.env("GIT_OPTIONAL_LOCKS", "0").args(settings);
+            let settings = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "diff.autoRefreshIndex=false"];
+            command
+                .env("GIT_OPTIONAL_LOCKS", "0")
+                .env("GIT_NO_LAZY_FETCH", "1")
+                .args(settings.iter().flat_map(|setting| ["-c", setting]));
         }
         if call.literal {
             command.arg("--literal-pathspecs");

@@ -185,7 +185,7 @@ fn first_daemon() {
         };
         let session = engine.create_session(new).await.unwrap();
         let message = TranscriptMessage::user("SCRIPT:shell");
-        let prompt = Prompt { message, mode: None, model: None, approver: Approver::Present };
+        let prompt = Prompt { message, mode: None, model: None, approver: Approver::Present, never_yolo: false };
         engine.prompt(session.as_str(), prompt).await.unwrap();
         wait_for(&log, &session, |event| matches!(event.body, EventBody::ApprovalRequested(_))).await;
         println!("\n{SESSION}{session}");

@@ -89,8 +89,13 @@ impl Daemon {
     }
 
     async fn prompt(&self, session: &SessionId, text: &str) -> TaskId {
-        let prompt =
-            Prompt { message: TranscriptMessage::user(text), mode: None, model: None, approver: Approver::Present };
+        let prompt = Prompt {
+            message: TranscriptMessage::user(text),
+            mode: None,
+            model: None,
+            approver: Approver::Present,
+            never_yolo: false,
+        };
         self.engine.prompt(session.as_str(), prompt).await.unwrap();
         let started = |event: &NormalizedEvent| match &event.body {
             EventBody::TaskStarted(started) => format!("{:?}", started.messages).contains(text),

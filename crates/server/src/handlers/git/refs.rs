@@ -2,11 +2,11 @@
 
 use roost_proto::payload::{GitBranchChangedPayload, GitOperationCompletedPayload};
 use roost_proto::rpc::{
-    Done, Fault, FaultCode, GitBranch, GitBranchDeleteParams, GitBranchDeleteResult, GitBranchesResult,
-    GitCheckoutParams, GitCheckoutResult, GitInitParams, GitInitResult, GitParams, GitRemote, GitRemoteAddParams,
-    GitRemoteAddResult, GitRemoteListResult, GitRemoteParams, GitUpstreamParams, Scope,
+    Done, Fault, GitBranch, GitBranchDeleteParams, GitBranchDeleteResult, GitBranchesResult, GitCheckoutParams,
+    GitCheckoutResult, GitInitParams, GitInitResult, GitParams, GitRemote, GitRemoteAddParams, GitRemoteAddResult,
+    GitRemoteListResult, GitRemoteParams, GitUpstreamParams,
 };
-use roost_workspace::git::{Branch, BranchInfo, Git, Remote, RemoteInfo, is_local};
+use roost_workspace::git::{Branch, BranchInfo, Git, Remote, RemoteInfo};
 
 use super::Repository;
 use crate::dispatch::Context;
@@ -129,10 +129,6 @@ pub(super) fn remote(remote: RemoteInfo) -> GitRemote {
 
 pub(crate) async fn add_remote(context: &Context<'_>, params: GitRemoteAddParams) -> Result<GitRemoteAddResult, Fault> {
     let name = Remote::parse(&params.name).map_err(fault::during("remote/add"))?;
-    if is_local(&params.url) && context.caller.scope < Scope::Admin {
-        let why = "a repository in a folder of this machine can be added at the machine itself or by an admin's device";
-        return Err(Fault::new(FaultCode::Forbidden, why).with("field", "url").with("needs", Scope::Admin));
-    }
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let work = async |git: Git| git.add_remote(&name, &params.url).await;
     let message = format!("{name} is added");

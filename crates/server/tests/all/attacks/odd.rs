@@ -1,6 +1,7 @@
 //! Repositories that are not as they should be, and what is called on each.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -37,6 +38,27 @@ pub(super) fn kinds() -> Vec<(&'static str, Make)> {
         ("folder is gone", |folder| fs::remove_dir(folder).unwrap()),
         ("no commits", repository),
         ("bare", |folder| git(folder, &["init", "--quiet", "--bare"])),
+        ("bare with commands", |folder| {
+            git(folder, &["init", "--quiet", "--bare"]);
+            let harm = format!("touch '{}' #", folder.with_file_name("harm").display());
+            for (key, value) in [
+                ("core.bare", "false"),
+                ("core.worktree", "."),
+                ("core.fsmonitor", &harm),
+                ("core.sshCommand", &harm),
+                ("core.hooksPath", "hooks"),
+                ("filter.x.clean", &harm),
+            ] {
+                git(folder, &["config", "--file", "config", key, value]);
+            }
+            fs::write(folder.join(".gitattributes"), "* filter=x\n").unwrap();
+            fs::write(folder.join("file"), "x\n").unwrap();
+            for hook in ["pre-commit", "post-checkout", "post-index-change", "reference-transaction"] {
+                let hook = folder.join("hooks").join(hook);
+                fs::write(&hook, format!("#!/bin/sh\n{harm}\n")).unwrap();
+                fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+            }
+        }),
         ("shallow", |folder| {
             let full = folder.with_file_name("full");
             fs::create_dir(&full).unwrap();

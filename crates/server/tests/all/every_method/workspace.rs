@@ -65,7 +65,7 @@ pub(super) fn rows() -> Vec<Row> {
         gives("workspace/discover/cancel", json!({ "discover_id": "over" }), json!({ "success": true })),
         refuses("workspace/discover/cancel", json!({}), "INVALID_PAYLOAD"),
         gives("workspace/discover", json!({ "paths": ["$repo"] }), json!({ "count": 1, "cached": true })),
-        refuses("workspace/discover", json!({ "paths": ["/etc"] }), "INVALID_PAYLOAD"),
+        refuses("workspace/discover", json!({ "paths": ["/etc"] }), "FORBIDDEN"),
         gives("workspace/cache/invalidate", json!({}), json!({ "success": true, "message": "*" })),
         refuses("workspace/cache/invalidate", nobody(), "WORKSPACE_NOT_FOUND"),
     ];

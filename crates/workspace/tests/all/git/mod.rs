@@ -2,6 +2,7 @@
 
 mod bad;
 mod discarding;
+mod programs;
 mod reading;
 mod settings;
 mod syncing;

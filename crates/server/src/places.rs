@@ -1,0 +1,184 @@
+//! Which folders can become workspaces, and for whom.
+//!
+//! Nobody gives agents a folder that contains Roost's own state or configuration, or lies in it, nor the kernel's
+//! folders: whoever reads and writes there rules the daemon or the machine. Devices stay beneath `workspaces.roots`,
+//! outside of hidden folders; somebody at the machine and an admin's device may add any other folder.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use roost_proto::rpc::{Fault, FaultCode, Scope};
+
+use crate::caller::Caller;
+
+/// The kernel's folders.
+const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// How far a caller may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Beneath the roots, outside of hidden folders.
+    Roots,
+    /// Anywhere but where nobody may.
+    Anywhere,
+}
+
+impl Reach {
+    /// That of a caller.
+    pub(crate) fn of(caller: &Caller) -> Self {
+        if caller.scope >= Scope::Admin { Self::Anywhere } else { Self::Roots }
+    }
+}
+
+/// Which folders can become workspaces.
+pub(crate) struct Places {
+    /// Beneath these devices may add workspaces.
+    roots: Vec<PathBuf>,
+    /// Folders that are nobody's workspace, with every link followed, and what they are.
+    private: Vec<(PathBuf, &'static str)>,
+}
+
+impl Places {
+    /// With these roots for devices, and these folders of Roost's own.
+    pub(crate) async fn new(roots: Vec<PathBuf>, own: Vec<(PathBuf, &'static str)>) -> Self {
+        let mut private: Vec<_> = KERNEL.iter().map(|folder| (folder.into(), "the kernel's own folder")).collect();
+        for (folder, what) in own {
+            private.push((resolved(&folder).await.unwrap_or(folder), what));
+        }
+        Self { roots, private }
+    }
+
+    /// The folder with every link followed, if it may become a workspace at this caller's word.
+    pub(crate) async fn admit(&self, path: &Path, reach: Reach) -> Result<PathBuf, Fault> {
+        let bad = |why: &dyn std::fmt::Display| Fault::params(format_args!("{}: {why}", path.display()));
+        if !path.is_absolute() {
+            return Err(bad(&"the path is not absolute").with("path", path));
+        }
+        let real = resolved(path).await.map_err(|error| bad(&error).with("path", path))?;
+        self.check(&real)?;
+        if reach == Reach::Roots {
+            self.check_device(&real).await?;
+        }
+        Ok(real)
+    }
+
+    /// Refuses what nobody may have as a workspace; the path is one whose links are followed.
+    pub(crate) fn check(&self, real: &Path) -> Result<(), Fault> {
+        let refuse = |how: &str, what: &str| {
+            let why = format_args!(
+                "{} {how} {what}, so it cannot be a workspace: an agent there could read Roost's secrets or change the \
+                 machine under it; choose a project's folder",
+                real.display()
+            );
+            Err(Fault::params(why).with("path", real))
+        };
+        for (private, what) in &self.private {
+            if real.starts_with(private) {
+                return refuse("lies in", what);
+            }
+            if private.starts_with(real) {
+                return refuse("contains", what);
+            }
+        }
+        Ok(())
+    }
+
+    async fn check_device(&self, real: &Path) -> Result<(), Fault> {
+        let mut named = Vec::new();
+        for root in &self.roots {
+            let Ok(root) = resolved(root).await else { continue };
+            match real.strip_prefix(&root) {
+                Ok(below) if !below.components().any(is_hidden) => return Ok(()),
+                _ => named.push(root.display().to_string()),
+            }
+        }
+        let roots = if named.is_empty() { "none is set".to_owned() } else { named.join(", ") };
+        let why = format_args!(
+            "{} is not beneath a folder in which devices may add workspaces ({roots}; hidden folders are left out). Add \
+             it at the machine with `roost workspaces add`, by a device with the scope admin, or name a folder above it \
+             in workspaces.roots of roost.toml",
+            real.display()
+        );
+        Err(Fault::new(FaultCode::Forbidden, why).with("path", real).with("field", "path").with("needs", Scope::Admin))
+    }
+}
+
+fn is_hidden(part: Component<'_>) -> bool {
+    part.as_os_str().as_encoded_bytes().starts_with(b".")
+}
+
+/// The path with every link followed, as far as it is there; what is missing must go straight down.
+pub(crate) async fn resolved(path: &Path) -> io::Result<PathBuf> {
+    let mut missing = Vec::new();
+    let mut above = path;
+    loop {
+        match tokio::fs::canonicalize(above).await {
+            Ok(real) => return Ok(missing.iter().rev().fold(real, |real, name| real.join(name))),
+            // A link that leads nowhere could lead anywhere later.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && tokio::fs::symlink_metadata(above).await.is_err() =>
+            {
+                let Some(name) = above.file_name() else { return Err(error) };
+                missing.push(name);
+                above = above.parent().ok_or(error)?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn nobody_has_roosts_own_folders_or_the_kernels_and_devices_stay_beneath_the_roots() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().canonicalize().unwrap().join("home");
+        let state = home.join(".local/state/roost");
+        fs::create_dir_all(&state).unwrap();
+        for folder in ["code/app", "code/.hidden/x", ".config/nvim"] {
+            fs::create_dir_all(home.join(folder)).unwrap();
+        }
+        let elsewhere = place.path().canonicalize().unwrap().join("elsewhere");
+        fs::create_dir_all(&elsewhere).unwrap();
+        symlink(&state, home.join("code/to-state")).unwrap();
+        symlink(&elsewhere, home.join("code/out")).unwrap();
+        symlink(home.join("nowhere"), home.join("code/dangling")).unwrap();
+        let places = Places::new(vec![home.clone()], vec![(state.clone(), "Roost's state directory")]).await;
+        // Who may: 0 nobody, 1 an admin's device and the machine, 2 every device.
+        let table = [
+            (home.join("code/app"), 2),
+            (home.join("code/new/one"), 2),
+            (home.join("code"), 2),
+            (home.clone(), 0),
+            (state.clone(), 0),
+            (state.join("namespaces/x"), 0),
+            (home.join(".local"), 0),
+            (home.join("code/to-state"), 0),
+            (home.join("code/to-state/artifacts"), 0),
+            (home.join("code/app/../../.local/state"), 0),
+            (home.join("code/dangling"), 0),
+            (home.join("code/app/new/../../../.ssh"), 0),
+            ("/".into(), 0),
+            ("/proc/self/cwd".into(), 1),
+            ("/proc/sys".into(), 0),
+            ("/dev".into(), 0),
+            ("/sys/kernel".into(), 0),
+            ("relative".into(), 0),
+            ("/etc".into(), 1),
+            (elsewhere.clone(), 1),
+            (home.join("code/out"), 1),
+            (home.join(".config/nvim"), 1),
+            (home.join("code/.hidden/x"), 1),
+        ];
+        for (path, who) in table {
+            let may = async |reach| places.admit(&path, reach).await.is_ok();
+            let found = (may(Reach::Anywhere).await, may(Reach::Roots).await);
+            assert_eq!(found, (who >= 1, who >= 2), "{}", path.display());
+        }
+    }
+}
