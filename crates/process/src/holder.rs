@@ -26,10 +26,11 @@ use tokio::{
 };
 
 use crate::{
-    Environment, Error, Ladder, Lines, RunId, Running, StderrTail, Stdin,
+    Environment, Error, Ladder, Lines, Process, RunId, Running, StderrTail, Stdin,
     control::Report,
     descent::Descent,
     hold::CommandLine,
+    hosted::Hosted,
     records, resolve,
     running::{Held, STOP, supervise},
     tree::Target,
@@ -78,6 +79,8 @@ pub struct Launch {
 /// What exists once the holder process runs, before it has said anything.
 struct Started {
     child: Child,
+    /// Known before it can have started anything.
+    hosted: Option<Hosted>,
     reports: OwnedReadHalf,
     stop: Unclaimed,
     stdin: pipe::Sender,
@@ -128,7 +131,7 @@ impl Holder {
             Ok((line.program, started))
         });
         let (program, started) = prepared.await.map_err(|_| Error::ShuttingDown)??;
-        let Started { mut child, reports, stop, stdin, stdout, stderr } = started;
+        let Started { mut child, hosted, reports, stop, stdin, stdout, stderr } = started;
 
         let mut reports = BufReader::new(reports).lines();
         let first = reports.next_line().await.ok().flatten();
@@ -155,7 +158,16 @@ impl Holder {
             }
         };
         let Some(stop) = stop.claim() else { return Err(Error::ShuttingDown) };
-        let held = Held { run, runtime, cgroup, records: self.records.clone(), child: Some(child), reports, stop };
+        let held = Held {
+            run,
+            runtime,
+            cgroup,
+            records: self.records.clone(),
+            child: Some(child),
+            _hosted: hosted,
+            reports,
+            stop,
+        };
         let (control, stderr) = supervise(held, stderr, stderr_lines);
         Ok(Running { stdin: Stdin(stdin), stdout: Lines::new(stdout), stderr, control })
     }
@@ -205,8 +217,9 @@ impl Holder {
             });
         }
         let child = command.spawn()?;
+        let hosted = child.id().and_then(Process::of).map(|holder| Hosted::register(holder, &line.label));
         drop(holder_control);
         let (reports, stop) = UnixStream::from_std(control)?.into_split();
-        Ok(Started { child, reports, stop: Unclaimed(Some(stop)), stdin, stdout, stderr })
+        Ok(Started { child, hosted, reports, stop: Unclaimed(Some(stop)), stdin, stdout, stderr })
     }
 }

@@ -30,6 +30,7 @@ mod real;
 mod running;
 mod sandbox;
 mod search;
+mod self_approval;
 mod serving;
 mod sessions;
 mod stopping;
