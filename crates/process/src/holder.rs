@@ -8,7 +8,7 @@ use std::{
         fd::{AsRawFd, BorrowedFd},
         unix::net::UnixStream as StdUnixStream,
     },
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
 };
@@ -26,7 +26,7 @@ use tokio::{
 };
 
 use crate::{
-    Environment, Error, Ladder, Lines, Process, RunId, Running, StderrTail, Stdin,
+    Environment, Error, Ladder, Lines, Process, RunId, Running, StderrTail, Stdin, Wall,
     control::Report,
     descent::Descent,
     hold::CommandLine,
@@ -55,6 +55,8 @@ pub struct Holder {
     pub records: PathBuf,
     /// How patiently runtimes are ended.
     pub ladder: Ladder,
+    /// What is kept from them.
+    pub wall: Option<Wall>,
 }
 
 /// A runtime to be started.
@@ -174,6 +176,9 @@ impl Holder {
 
     fn command_line(&self, launch: &Launch, patience: Duration) -> Result<CommandLine, Error> {
         let cwd = resolve::cwd(&launch.cwd)?;
+        // The folders of a namespace are beside each other.
+        let namespace = launch.env.get("HOME").and_then(|home| Path::new(home).parent()).map(Path::to_owned);
+        let own = [Some(self.folder(&launch.run)), Some(cwd.clone()), namespace].into_iter().flatten();
         Ok(CommandLine {
             program: resolve::program(&launch.program, &cwd, launch.env.get("PATH"))?,
             cwd,
@@ -181,6 +186,7 @@ impl Holder {
             label: launch.label.clone(),
             records: self.records.clone(),
             ladder: self.ladder,
+            wall: self.wall.as_ref().map(|wall| wall.showing(own)),
             patience: if cfg!(target_os = "linux") { patience } else { Duration::ZERO },
             args: launch.args.clone(),
         })

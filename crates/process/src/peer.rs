@@ -19,7 +19,7 @@ pub enum Peer {
 }
 
 #[cfg(target_os = "linux")]
-pub use system::peer_of;
+pub use system::{peer_of, peers_are_pinned};
 
 #[cfg(target_os = "linux")]
 mod system {
@@ -27,7 +27,10 @@ mod system {
 
     use std::{
         fs, io,
-        os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd},
+        os::{
+            fd::{AsFd, AsRawFd, FromRawFd, OwnedFd},
+            unix::net::UnixStream,
+        },
     };
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -38,6 +41,11 @@ mod system {
 
     /// Parents that are followed at most; a chain is rarely longer than twenty.
     const GENERATIONS: usize = 4096;
+
+    /// Whether the kernel tells for sure which process connected, even if its pid was given to another one since.
+    pub fn peers_are_pinned() -> bool {
+        UnixStream::pair().is_ok_and(|(socket, _)| pin(&socket).is_ok())
+    }
 
     /// Who connected to this socket. Reads `/proc`, so call it outside the async runtime.
     pub fn peer_of(socket: impl AsFd) -> Peer {
@@ -164,4 +172,10 @@ mod system {
 #[cfg(not(target_os = "linux"))]
 pub fn peer_of(_socket: impl std::os::fd::AsFd) -> Peer {
     Peer::Outside
+}
+
+/// Nobody's are known here.
+#[cfg(not(target_os = "linux"))]
+pub fn peers_are_pinned() -> bool {
+    false
 }

@@ -139,6 +139,7 @@ fn host(args: &[OsString]) -> Outcome {
             term: Duration::from_millis(100),
             leftover: Duration::from_millis(50),
         },
+        wall: None,
     };
     let launch = Launch {
         run: run.clone(),

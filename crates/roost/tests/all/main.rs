@@ -20,6 +20,7 @@ mod files;
 mod gemini;
 mod git;
 mod hanging;
+mod hidden_state;
 mod kit;
 mod login;
 mod opencode;

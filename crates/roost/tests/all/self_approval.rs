@@ -22,16 +22,22 @@ const WAYS: [(&str, &str); 7] = [
 
 /// A place whose agent `sly` runs the shell lines that are written to [`command`]s beside its work.
 fn place() -> Place {
+    // So that nothing but the door keeps its processes out.
+    place_with("[security]\nhide_state = 'off'")
+}
+
+/// The same with more in its configuration.
+pub(crate) fn place_with(more: &str) -> Place {
     let place = Place::new();
     let (roost, work) = (env!("CARGO_BIN_EXE_roost"), place.work());
     let obey = "while :; do for line in go.*; do case $line in *.tmp|go.\\*) ;; *) mv $line ran.$line && . ./ran.$line;; esac; done; sleep 0.02; done";
     script(&work.join("sly"), &format!("cd {work:?}\n({obey}) > /dev/null 2>&1 &\nexec {roost} demo-agent"));
-    place.configure(&format!("[runtimes.sly]\ncommand = {:?}", work.join("sly")));
+    place.configure(&format!("[runtimes.sly]\ncommand = {:?}\n{more}", work.join("sly")));
     place
 }
 
 /// Has a process of the agent run this; returns what it printed and its exit code.
-fn command(place: &Place, name: &str, way: &str, line: &str) -> (String, i32) {
+pub(crate) fn command(place: &Place, name: &str, way: &str, line: &str) -> (String, i32) {
     let work = place.work();
     let call = format!("{line} > out.{name} 2>&1; echo $? > code.tmp.{name}; mv code.tmp.{name} code.{name}");
     fs::write(work.join(format!("go.{name}.tmp")), way.replace("CALL", &call)).unwrap();
@@ -41,13 +47,13 @@ fn command(place: &Place, name: &str, way: &str, line: &str) -> (String, i32) {
 }
 
 /// The `roost` command as a process of the agent writes it.
-fn roost(place: &Place, args: &str) -> String {
+pub(crate) fn roost(place: &Place, args: &str) -> String {
     let (state, home) = (place.state(), place.home());
     format!("HOME={home:?} {} --state {state:?} {args}", env!("CARGO_BIN_EXE_roost"))
 }
 
 /// A run whose agent waits for leave to write a file, and what it waits for.
-fn waiting(place: &Place) -> (Started, Vec<Value>, String) {
+pub(crate) fn waiting(place: &Place) -> (Started, Vec<Value>, String) {
     let mut run = place.start(&["run", "--json", "--runtime", "sly", "--approvals", "wait", "edit"]);
     let lines = run.lines_to("\"approval.requested\"");
     let events: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
