@@ -3,6 +3,8 @@
 //! A daemon has all of it; commands talk to the daemon, and read the log by themselves where none runs.
 
 use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +35,14 @@ impl Roost {
     /// Puts in order what a crash left in the state directory, and is ready for commands.
     pub(crate) async fn start(lock: StateLock, state: &State, config: &Config) -> Result<Self, Error> {
         let options = LogOptions { synchronous: config.log.synchronous.into(), ..LogOptions::default() };
-        let store = blocking(move || Ok(SqliteLog::open(&lock, options)?)).await?;
+        let artifacts = state.artifacts();
+        let store = blocking(move || {
+            // There before the first agent starts, as agents see of the state directory only what was there by then. A
+            // disk that is full is told of by whoever needs it.
+            let _ = DirBuilder::new().recursive(true).mode(0o700).create(artifacts);
+            Ok(SqliteLog::open(&lock, options)?)
+        })
+        .await?;
         let log: Arc<dyn Log> = Arc::new(store.clone());
         let engine = Engine::start(log.clone(), runtimes(state, config)?, engine_config(state, config)?).await?;
         Ok(Self { engine: Arc::new(engine), log, store })

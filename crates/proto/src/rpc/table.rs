@@ -425,6 +425,20 @@ mod tests {
     }
 
     #[test]
+    fn no_device_can_be_given_the_scope_of_agents_and_it_suffices_for_no_method() {
+        assert!(serde_json::from_str::<Scope>("\"agent\"").is_err());
+        assert!(!schemars::schema_for!(Scope).as_value().to_string().contains("agent"));
+        assert!(Method::ALL.iter().all(|method| method.scope() > Scope::Agent));
+    }
+
+    #[test]
+    fn agents_may_call_nothing_that_changes_anything() {
+        for method in Method::ALL.iter().filter(|method| method.agent_may() != AgentMay::Nothing) {
+            assert_eq!((method.cost(), method.scope()), (Cost::Read, Scope::Observe), "{}", method.name());
+        }
+    }
+
+    #[test]
     fn every_summary_is_a_sentence() {
         for method in Method::ALL {
             assert!(method.summary().ends_with('.') && method.summary().len() < 160, "{}", method.name());
