@@ -92,5 +92,6 @@ fn holder(roost: &Path, state: &Path) -> Arc<Holder> {
         args: vec!["hold".into()],
         records: state.join("run"),
         ladder: Ladder::default(),
+        wall: None,
     })
 }

@@ -16,6 +16,7 @@ use tokio::{
 use crate::{
     Control, Error, Holder, Lines, StderrTail,
     control::Report,
+    hosted::Hosted,
     process::boot_id,
     records::{self, Record},
     running::{Held, supervise},
@@ -59,7 +60,8 @@ impl Holder {
         };
         let (stdout, stderr) = (output(pipes.stdout)?, output(pipes.stderr)?);
         let (run, records) = (record.run.clone(), self.records.clone());
-        let held = Held { run, runtime, cgroup, records, child: None, reports, stop };
+        let hosted = Hosted::register(record.holder, &record.label);
+        let held = Held { run, runtime, cgroup, records, child: None, _hosted: Some(hosted), reports, stop };
         let (control, stderr) = supervise(held, stderr, stderr_lines);
         let alone_since = SystemTime::UNIX_EPOCH + Duration::from_millis(alone_since);
         Ok(Adopted { stdout: Lines::new(stdout), stderr, control, alone_since })

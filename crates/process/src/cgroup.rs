@@ -9,6 +9,9 @@ use std::{
 
 use crate::RunId;
 
+/// How the name of a run's cgroup begins.
+pub(crate) const PREFIX: &str = "roost-";
+
 /// The directory of one run's cgroup.
 #[derive(Clone, Debug)]
 pub(crate) struct Cgroup(PathBuf);
@@ -75,7 +78,7 @@ pub fn cgroup_available() -> bool {
 }
 
 fn directory_name(run: &RunId) -> String {
-    format!("roost-{run}")
+    format!("{PREFIX}{run}")
 }
 
 /// Visits the deepest directories first, as only an empty cgroup can be removed.

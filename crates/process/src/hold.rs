@@ -3,6 +3,7 @@
 //! It hands its own stdin, stdout and stderr to the runtime, so no byte passes through it. When its
 //! control socket closes (a stop, or the daemon died), or the runtime exits, it ends the whole tree
 //! of the runtime and verifies that nothing is left.
+#![allow(unsafe_code)]
 
 mod command_line;
 mod descriptors;
@@ -28,7 +29,7 @@ use rustix::{
 pub(crate) use self::command_line::CommandLine;
 use self::{link::Link, signals::Signals};
 use crate::{
-    Exit, Process,
+    Exit, Process, Raise,
     cgroup::Cgroup,
     control::Report,
     descent::{Descent, Step},
@@ -59,20 +60,28 @@ fn hold(line: &CommandLine, control: UnixStream) -> io::Result<()> {
 
     let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
     let cgroup = Cgroup::create(&line.run);
-    let spawned = Command::new(&line.program)
+    let mut command = Command::new(&line.program);
+    command
         .args(&line.args)
         .current_dir(&line.cwd)
         .env(RUN_VARIABLE, line.run.as_str())
         // So that a runtime which signals its own group does not hit its holder.
-        .process_group(0)
-        .spawn();
-    let child = match spawned {
+        .process_group(0);
+    if let Some(wall) = line.wall.clone() {
+        let cwd = line.cwd.clone();
+        // SAFETY: this process has a single thread, so no lock can be held by another one between fork and exec, and the
+        // child may do there whatever its parent could.
+        unsafe { command.pre_exec(move || wall.raise(&cwd)) };
+    }
+    let child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
             if let Some(cgroup) = cgroup {
                 cgroup.remove();
             }
-            return link.report(&Report::Failed { message: error.to_string() });
+            let asked_for = line.wall.as_ref().is_some_and(|wall| wall.raise == Raise::Always);
+            let hint = if asked_for { " (perhaps because of security.hide_state; see `roost doctor`)" } else { "" };
+            return link.report(&Report::Failed { message: format!("{error}{hint}") });
         }
     };
     // Our copies must go, so that both sides of the runtime's pipes see the other's end of file.

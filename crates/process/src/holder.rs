@@ -8,7 +8,7 @@ use std::{
         fd::{AsRawFd, BorrowedFd},
         unix::net::UnixStream as StdUnixStream,
     },
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
 };
@@ -29,10 +29,11 @@ use tokio::{
 };
 
 use crate::{
-    Environment, Error, Ladder, Lines, RunId, Running, StderrTail, Stdin,
+    Environment, Error, Ladder, Lines, Process, RunId, Running, StderrTail, Stdin, Wall,
     control::Report,
     descent::Descent,
     hold::CommandLine,
+    hosted::Hosted,
     open_files, records, resolve,
     running::{Held, STOP, supervise},
     tree::Target,
@@ -57,6 +58,8 @@ pub struct Holder {
     pub records: PathBuf,
     /// How patiently runtimes are ended.
     pub ladder: Ladder,
+    /// What is kept from them.
+    pub wall: Option<Wall>,
 }
 
 /// A runtime to be started.
@@ -81,6 +84,8 @@ pub struct Launch {
 /// What exists once the holder process runs, before it has said anything.
 struct Started {
     child: Child,
+    /// Known before it can have started anything.
+    hosted: Option<Hosted>,
     reports: OwnedReadHalf,
     stop: Unclaimed,
     stdin: pipe::Sender,
@@ -131,7 +136,7 @@ impl Holder {
             Ok((line.program, started))
         });
         let (program, started) = prepared.await.map_err(|_| Error::ShuttingDown)??;
-        let Started { mut child, reports, stop, stdin, stdout, stderr } = started;
+        let Started { mut child, hosted, reports, stop, stdin, stdout, stderr } = started;
 
         let mut reports = BufReader::new(reports).lines();
         let first = reports.next_line().await.ok().flatten();
@@ -158,13 +163,25 @@ impl Holder {
             }
         };
         let Some(stop) = stop.claim() else { return Err(Error::ShuttingDown) };
-        let held = Held { run, runtime, cgroup, records: self.records.clone(), child: Some(child), reports, stop };
+        let held = Held {
+            run,
+            runtime,
+            cgroup,
+            records: self.records.clone(),
+            child: Some(child),
+            _hosted: hosted,
+            reports,
+            stop,
+        };
         let (control, stderr) = supervise(held, stderr, stderr_lines);
         Ok(Running { stdin: Stdin(stdin), stdout: Lines::new(stdout), stderr, control })
     }
 
     fn command_line(&self, launch: &Launch, patience: Duration) -> Result<CommandLine, Error> {
         let cwd = resolve::cwd(&launch.cwd)?;
+        // The folders of a namespace are beside each other.
+        let namespace = launch.env.get("HOME").and_then(|home| Path::new(home).parent()).map(Path::to_owned);
+        let own = [Some(self.folder(&launch.run)), Some(cwd.clone()), namespace].into_iter().flatten();
         Ok(CommandLine {
             program: resolve::program(&launch.program, &cwd, launch.env.get("PATH"))?,
             cwd,
@@ -172,6 +189,7 @@ impl Holder {
             label: launch.label.clone(),
             records: self.records.clone(),
             ladder: self.ladder,
+            wall: self.wall.as_ref().map(|wall| wall.showing(own)),
             patience: if cfg!(target_os = "linux") { patience } else { Duration::ZERO },
             args: launch.args.clone(),
         })
@@ -212,8 +230,9 @@ impl Holder {
             });
         }
         let child = command.spawn()?;
+        let hosted = child.id().and_then(Process::of).map(|holder| Hosted::register(holder, &line.label));
         drop(holder_control);
         let (reports, stop) = UnixStream::from_std(control)?.into_split();
-        Ok(Started { child, reports, stop: Unclaimed(Some(stop)), stdin, stdout, stderr })
+        Ok(Started { child, hosted, reports, stop: Unclaimed(Some(stop)), stdin, stdout, stderr })
     }
 }

@@ -34,6 +34,7 @@ impl Process {
 }
 
 /// What the kernel says about a process.
+#[derive(Clone, Copy)]
 pub(crate) struct Stat {
     pub(crate) process: Process,
     #[cfg(target_os = "linux")]

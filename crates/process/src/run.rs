@@ -9,6 +9,11 @@ use crate::Error;
 /// The environment variable that carries the [`RunId`] to every descendant of a runtime.
 pub(crate) const RUN_VARIABLE: &str = "ROOST_RUN";
 
+/// Whether this process says of itself that a runtime started it.
+pub fn is_inside_a_run() -> bool {
+    std::env::var_os(RUN_VARIABLE).is_some()
+}
+
 /// Names one run of a runtime; safe as a file name, a cgroup name and an environment value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

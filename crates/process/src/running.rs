@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::{
     Error, Exit, Ladder, Lines, Process, RunId, StderrTail, Stdin, cgroup::Cgroup, control::Report, descent::Descent,
-    records, tree::Target,
+    hosted::Hosted, records, tree::Target,
 };
 
 /// How long stderr may still be read when only a process we may not signal can hold it open.
@@ -90,6 +90,8 @@ pub(crate) struct Held {
     pub(crate) records: PathBuf,
     /// The holder, where it is our own child.
     pub(crate) child: Option<Child>,
+    /// Tells for as long as we follow it which processes are its run's.
+    pub(crate) _hosted: Option<Hosted>,
     pub(crate) reports: tokio::io::Lines<BufReader<OwnedReadHalf>>,
     /// Closing it tells the holder to stop.
     pub(crate) stop: OwnedWriteHalf,

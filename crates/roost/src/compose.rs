@@ -3,6 +3,8 @@
 //! A daemon has all of it; commands talk to the daemon, and read the log by themselves where none runs.
 
 use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +13,11 @@ use roost_adapters::acp::{AcpAdapter, AgentCommand, PRESETS, preset};
 use roost_engine::{Engine, Environments, Runtimes, Shelves, WhenFull};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
 use roost_policy::RuleSet;
-use roost_process::{Environment, Holder, Isolation, Ladder};
+use roost_process::{Environment, Holder, Isolation, Ladder, Raise, Wall};
 use roost_proto::registry::RuntimeStatus;
 use roost_proto::runtime::RuntimeName;
 
-use crate::config::{self, Config};
+use crate::config::{self, Config, HideState};
 use crate::error::Error;
 use crate::place::State;
 
@@ -33,7 +35,14 @@ impl Roost {
     /// Puts in order what a crash left in the state directory, and is ready for commands.
     pub(crate) async fn start(lock: StateLock, state: &State, config: &Config) -> Result<Self, Error> {
         let options = LogOptions { synchronous: config.log.synchronous.into(), ..LogOptions::default() };
-        let store = blocking(move || Ok(SqliteLog::open(&lock, options)?)).await?;
+        let artifacts = state.artifacts();
+        let store = blocking(move || {
+            // There before the first agent starts, as agents see of the state directory only what was there by then. A
+            // disk that is full is told of by whoever needs it.
+            let _ = DirBuilder::new().recursive(true).mode(0o700).create(artifacts);
+            Ok(SqliteLog::open(&lock, options)?)
+        })
+        .await?;
         let log: Arc<dyn Log> = Arc::new(store.clone());
         let engine = Engine::start(log.clone(), runtimes(state, config)?, engine_config(state, config)?).await?;
         Ok(Self { engine: Arc::new(engine), log, store })
@@ -79,7 +88,7 @@ const BUILT_IN: [&str; 5] = ["demo", "claude", "codex", "gemini", "opencode"];
 /// The runtimes that are built in, and those that are configured.
 pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error> {
     let roost = std::env::current_exe().map_err(Error::Start)?;
-    let holder = Arc::new(holder(&roost, state));
+    let holder = Arc::new(holder(&roost, state, wall(state, config.security.hide_state)?));
     let mut runtimes = Runtimes::default();
     let demo = config.runtimes.get("demo").map_or(RuntimeStatus::Active, |demo| demo.status);
     runtimes.register(Arc::new(roost_adapters::demo::adapter(&roost, holder.clone())), demo);
@@ -130,8 +139,18 @@ fn command(id: &str, runtime: &config::Runtime) -> AgentCommand {
 }
 
 /// Starts runtimes under this very binary.
-pub(crate) fn holder(roost: &Path, state: &State) -> Holder {
-    Holder { program: roost.into(), args: vec!["hold".into()], records: state.run(), ladder: Ladder::default() }
+pub(crate) fn holder(roost: &Path, state: &State, wall: Option<Wall>) -> Holder {
+    Holder { program: roost.into(), args: vec!["hold".into()], records: state.run(), ladder: Ladder::default(), wall }
+}
+
+/// What is kept from runtimes: the state directory, but for the socket and the pictures of prompts.
+pub(crate) fn wall(state: &State, hide: HideState) -> Result<Option<Wall>, Error> {
+    let raise = match hide {
+        HideState::Off => return Ok(None),
+        HideState::Auto => Raise::WhereFree,
+        HideState::On => Raise::Always,
+    };
+    Ok(Some(Wall { raise, hidden: state.dir().into(), shown: vec![state.socket()?, state.artifacts()] }))
 }
 
 /// The part of our environment that runtimes may see.

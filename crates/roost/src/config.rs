@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use roost_policy::RuleSet;
 
-pub(crate) use sections::{Config, Daemon, Limits, Runtime, Synchronous, WhenFull};
+pub(crate) use sections::{Config, Daemon, HideState, Limits, Runtime, Synchronous, WhenFull};
 use suggest::nearest;
 pub(crate) use tls::Tls;
 

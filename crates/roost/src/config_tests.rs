@@ -57,6 +57,7 @@ fn everything() -> Config {
             pairing_token_expiry_secs: 60,
             allowed_origins: vec!["https://a.example".into(), "*.b.example".into()],
             allowed_hosts: vec!["roost.example".into()],
+            hide_state: HideState::On,
         },
         workspaces: Workspaces { roots: Some(vec!["/src".into()]) },
         limits: Limits {

@@ -52,6 +52,11 @@ pub(crate) enum Error {
     State { path: PathBuf, source: io::Error },
     #[error("{} is too long for a socket and XDG_RUNTIME_DIR is not set; name a shorter one with --state", .0.display())]
     LongState(PathBuf),
+    #[error(
+        "this command runs inside an agent (ROOST_RUN is set), and an agent neither starts nor ends a daemon; do it in a \
+         terminal of your own"
+    )]
+    InsideAgent,
     #[error("no daemon runs here; `roost up` starts one")]
     NoDaemon,
     #[error("the daemon does not answer; `roost down` ends it")]
@@ -145,6 +150,7 @@ impl Error {
             Self::Held { .. }
             | Self::NotInstalled { .. }
             | Self::State { .. }
+            | Self::InsideAgent
             | Self::NoDaemon
             | Self::Silent
             | Self::Lost(_)

@@ -5,6 +5,8 @@ use roost_proto::ids::{ClientId, UserId};
 use roost_proto::rpc::{Fault, FaultCode, Method, Needs, Scope};
 use uuid::Uuid;
 
+use crate::agents::Agent;
+
 /// The way that a caller came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Door {
@@ -38,6 +40,8 @@ pub(crate) struct Caller {
     pub scope: Scope,
     /// The paired device behind it; absent at the local door and where no token is asked for.
     pub device: Option<Device>,
+    /// The hosted agent that it is a process of.
+    pub agent: Option<Agent>,
 }
 
 /// A paired device, as calls are counted and recorded.
@@ -52,7 +56,7 @@ pub(crate) struct Device {
 impl Caller {
     /// A caller through this door.
     pub(crate) fn new(door: Door, scope: Scope, device: Option<Device>) -> Self {
-        Self { client_id: ClientId::from(Uuid::new_v4().to_string()), door, scope, device }
+        Self { client_id: ClientId::from(Uuid::new_v4().to_string()), door, scope, device, agent: None }
     }
 
     /// Whether this caller may call this method.

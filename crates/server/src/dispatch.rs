@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use roost_proto::rpc::{Fault, FaultCode, Method, Typed, method};
 use serde_json::value::RawValue;
 
+use crate::agents;
 use crate::caller::Caller;
 use crate::connection::Connection;
 use crate::handlers::known;
@@ -68,7 +69,10 @@ pub(crate) async fn dispatch(
     let method = Method::from_name(name).ok_or_else(|| {
         Fault::new(FaultCode::MethodNotFound, format_args!("Method not found: {name}")).with("method", name)
     })?;
-    context.caller.may(method)?;
+    match &context.caller.agent {
+        Some(agent) => agents::check(context, agent, method, params).await?,
+        None => context.caller.may(method)?,
+    }
     context.host.rates.count(context.caller, method.cost())?;
     if method != Method::Initialize && context.connection.is_some_and(|connection| !connection.is_initialized()) {
         return Err(Fault::new(FaultCode::NotInitialized, "call `initialize` first").with("method", name));

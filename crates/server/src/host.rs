@@ -12,6 +12,7 @@ use roost_proto::session::SessionRecord;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::agents::Refusals;
 use crate::auth::Auth;
 use crate::discoveries::Discoveries;
 use crate::fault;
@@ -65,6 +66,8 @@ pub(crate) struct Host {
     pub(crate) auth: Arc<Auth>,
     pub(crate) tally: Tally,
     pub(crate) rates: RateLimits,
+    /// What processes of agents were refused.
+    pub(crate) refusals: Refusals,
     /// Heartbeats so far, over all connections.
     pub(crate) heartbeats: AtomicU64,
     /// Somebody asked the daemon to stop.
@@ -80,6 +83,7 @@ impl Host {
         let closing = CancellationToken::new();
         Self {
             rates: RateLimits::new(&settings.limits),
+            refusals: Refusals::default(),
             engine: parts.engine,
             log: parts.log,
             version: parts.version,

@@ -12,6 +12,7 @@
 //! * **Locality is not trust.** The local socket is the user's own; over TCP only a token, or the local secret together
 //!   with a loopback peer, means anything.
 
+mod agents;
 pub mod auth;
 mod caller;
 mod connection;

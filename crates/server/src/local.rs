@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
-use roost_proto::rpc::{Fault, FaultCode, Id, Response, Scope};
+use roost_proto::rpc::{Fault, FaultCode, Id, Response};
 use tokio::io::{AsyncWriteExt, BufWriter};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, Decoder, FramedRead};
 
-use crate::caller::{Caller, Door};
+use crate::agents;
 use crate::connection::{Connection, Outgoing};
 use crate::host::Host;
 
@@ -29,7 +29,8 @@ pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
         tracing::warn!("Another user knocked at the local socket and was not let in.");
         return;
     }
-    let (connection, outgoing) = Connection::open(&host, Caller::new(Door::Local, Scope::Admin, None));
+    let caller = agents::caller(&host, &stream).await;
+    let (connection, outgoing) = Connection::open(&host, caller);
     let (reader, writer) = stream.into_split();
     let mut writing = pin!(write(writer, outgoing));
     let closing = tokio::select! {

@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     io::{self, BufRead, Write},
+    os::unix::net::UnixStream,
     process::{Command, ExitCode, Stdio},
     thread,
     time::Duration,
@@ -34,6 +35,8 @@ fn main() -> ExitCode {
         "stubborn-tree" => stubborn_tree(),
         "orphan" => orphan(number(0)),
         "own-session" => own_session(),
+        "connect" => connect(&args),
+        "connect-as-orphan" => connect_as_orphan(&args),
         "sleep" => {
             thread::sleep(Duration::from_secs(600));
             Ok(())
@@ -124,6 +127,23 @@ fn own_session() -> Outcome {
     ignore_term()
 }
 
+/// `connect SOCKET [stay]`: connects, and stays connected for ever if told so.
+fn connect(args: &[OsString]) -> Outcome {
+    let _socket = UnixStream::connect(args.first().ok_or("connect needs a socket")?)?;
+    while args.len() > 1 {
+        thread::park();
+    }
+    Ok(())
+}
+
+/// The same in a process that has lost its parent and its environment.
+fn connect_as_orphan(args: &[OsString]) -> Outcome {
+    let orphan = "env -i setsid \"$0\" connect \"$1\" stay &";
+    Command::new("sh").arg("-c").arg(orphan).arg(std::env::current_exe()?).args(args).status()?;
+    thread::sleep(Duration::from_secs(600));
+    Ok(())
+}
+
 /// `host RECORDS PROGRAM ARGS…`: hosts a runtime, says `run ID`, forwards lines both ways, survives SIGINT.
 fn host(args: &[OsString]) -> Outcome {
     let [records, program, args @ ..] = args else {
@@ -139,6 +159,7 @@ fn host(args: &[OsString]) -> Outcome {
             term: Duration::from_millis(100),
             leftover: Duration::from_millis(50),
         },
+        wall: None,
     };
     let launch = Launch {
         run: run.clone(),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::descriptors;
-use crate::{Ladder, RunId};
+use crate::{Ladder, Raise, RunId, Wall};
 
 /// Everything a holder must know; `write` and `parse` are each other's inverse.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub(crate) struct CommandLine {
     pub(crate) ladder: Ladder,
     /// How long the runtime may go on without its daemon; zero to end it with it.
     pub(crate) patience: Duration,
+    /// What is kept from the runtime.
+    pub(crate) wall: Option<Wall>,
     pub(crate) cwd: PathBuf,
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<OsString>,
@@ -37,9 +39,9 @@ impl CommandLine {
             millis(self.ladder.term),
             millis(self.ladder.leftover),
             millis(self.patience),
-            self.cwd.clone().into(),
-            self.program.clone().into(),
         ];
+        words.extend(write_wall(self.wall.as_ref()));
+        words.extend([self.cwd.clone().into(), self.program.clone().into()]);
         words.extend(self.args.iter().cloned());
         words
     }
@@ -51,7 +53,7 @@ impl CommandLine {
     }
 
     fn parse_rest(mut words: impl Iterator<Item = OsString>) -> io::Result<Self> {
-        let mut text = |name| words.next().ok_or_else(|| missing(name));
+        let mut text = |name: &str| words.next().ok_or_else(|| missing(name));
         let utf8 = |word: OsString| word.into_string().map_err(|_| missing("text"));
         Ok(Self {
             run: RunId::try_from(utf8(text("run")?)?).map_err(io::Error::other)?,
@@ -63,11 +65,41 @@ impl CommandLine {
                 leftover: Duration::from_millis(number(Some(text("leftover")?))?),
             },
             patience: Duration::from_millis(number(Some(text("patience")?))?),
+            wall: parse_wall(&mut text)?,
             cwd: text("cwd")?.into(),
             program: text("program")?.into(),
             args: words.collect(),
         })
     }
+}
+
+const NO_WALL: &str = "none";
+const WHERE_FREE: &str = "where-free";
+const ALWAYS: &str = "always";
+
+/// When the wall is raised, what it hides, how much it shows and what that is.
+fn write_wall(wall: Option<&Wall>) -> Vec<OsString> {
+    let Some(wall) = wall else { return vec![NO_WALL.into()] };
+    let raise = match wall.raise {
+        Raise::WhereFree => WHERE_FREE,
+        Raise::Always => ALWAYS,
+    };
+    let mut words = vec![raise.into(), wall.hidden.clone().into(), wall.shown.len().to_string().into()];
+    words.extend(wall.shown.iter().map(|path| path.clone().into()));
+    words
+}
+
+fn parse_wall(text: &mut impl FnMut(&str) -> io::Result<OsString>) -> io::Result<Option<Wall>> {
+    let raise = match text("wall")?.to_str() {
+        Some(NO_WALL) => return Ok(None),
+        Some(WHERE_FREE) => Raise::WhereFree,
+        Some(ALWAYS) => Raise::Always,
+        _ => return Err(missing("wall")),
+    };
+    let hidden = text("hidden")?.into();
+    let count: usize = number(Some(text("shown")?))?;
+    let shown = (0..count).map(|_| Ok(text("shown")?.into())).collect::<io::Result<_>>()?;
+    Ok(Some(Wall { raise, hidden, shown }))
 }
 
 fn missing(name: &str) -> io::Error {
@@ -85,18 +117,23 @@ mod tests {
 
     #[test]
     fn a_written_command_line_is_read_back_the_same() {
+        let wall =
+            Wall { raise: Raise::Always, hidden: "/state".into(), shown: vec!["/state/a b".into(), "/state/c".into()] };
         let line = CommandLine {
             run: RunId::fresh(),
             label: "a label".into(),
             records: "/records".into(),
             ladder: Ladder::default(),
             patience: Duration::from_secs(7),
+            wall: Some(wall),
             cwd: "/".into(),
             program: "/bin/agent".into(),
             args: vec!["--flag".into(), "".into(), "--".into()],
         };
         let words = line.write(7);
         assert_eq!(CommandLine::parse_rest(words.into_iter().skip(1)).unwrap(), line);
+        let open = CommandLine { wall: None, ..line };
+        assert_eq!(CommandLine::parse_rest(open.write(7).into_iter().skip(1)).unwrap(), open);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod crash;
 mod lasting;
 mod launch;
+mod peer;
 mod stop;
 mod streams;
 mod support;

@@ -36,6 +36,7 @@ impl Place {
             args: vec!["hold".into()],
             records: directory.path().join("records"),
             ladder,
+            wall: None,
         };
         Self { directory, holder }
     }

@@ -11,6 +11,11 @@ use super::*;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
+    /// A process of a hosted agent: look at its own session. The local door gives it by what it sees; nobody can ask for
+    /// it and no device can have it, so it cannot be read from the wire.
+    #[serde(skip_deserializing)]
+    #[schemars(skip)]
+    Agent,
     /// Look.
     Observe,
     /// Steer agents.
@@ -18,6 +23,17 @@ pub enum Scope {
     Operate,
     /// Change the host.
     Admin,
+}
+
+/// What a process of a hosted agent may do with a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentMay {
+    /// Nothing.
+    Nothing,
+    /// Call it.
+    Call,
+    /// Call it about its own session, which `session_id` must name.
+    LookAtItself,
 }
 
 /// What a call costs, for the limits.
@@ -102,6 +118,21 @@ macro_rules! method_table {
             /// What a client must be allowed to do.
             pub fn scope(self) -> Scope {
                 match self { $(Self::$variant => Scope::$scope),* }
+            }
+
+            /// What the scope `agent` may do with it, which is below what every method needs: a method that is not
+            /// named here is closed to agents.
+            pub fn agent_may(self) -> AgentMay {
+                match self {
+                    Self::Initialize | Self::Initialized | Self::Shutdown => AgentMay::Call,
+                    Self::SessionGet
+                    | Self::SessionStateGet
+                    | Self::SessionInfoGet
+                    | Self::SessionMessages
+                    | Self::SessionElements
+                    | Self::LogRead => AgentMay::LookAtItself,
+                    _ => AgentMay::Nothing,
+                }
             }
 
             /// What a call costs.
@@ -390,6 +421,20 @@ mod tests {
         ];
         for (name, method) in cases {
             assert_eq!(Method::from_name(name), method, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_device_can_be_given_the_scope_of_agents_and_it_suffices_for_no_method() {
+        assert!(serde_json::from_str::<Scope>("\"agent\"").is_err());
+        assert!(!schemars::schema_for!(Scope).as_value().to_string().contains("agent"));
+        assert!(Method::ALL.iter().all(|method| method.scope() > Scope::Agent));
+    }
+
+    #[test]
+    fn agents_may_call_nothing_that_changes_anything() {
+        for method in Method::ALL.iter().filter(|method| method.agent_may() != AgentMay::Nothing) {
+            assert_eq!((method.cost(), method.scope()), (Cost::Read, Scope::Observe), "{}", method.name());
         }
     }
 

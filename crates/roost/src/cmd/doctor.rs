@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use crate::cli::Context;
 use crate::cmd::runtimes;
 use crate::compose;
+use crate::config::HideState;
 use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -75,6 +76,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     findings.push(compose::blocking(move || Ok(database(&dir))).await?);
     findings.push(compose::blocking(|| Ok(cgroup())).await?);
     findings.push(holder(context).await);
+    findings.push(peers());
+    findings.push(wall(context).await);
     findings.extend(agents(context).await?);
     print(&mut screen::stdout(), &findings, args.json).map_err(Error::Output)?;
     let failed = findings.iter().any(|finding| finding.verdict == Verdict::Fail);
@@ -184,24 +187,77 @@ fn cgroup() -> Finding {
 /// Starts this very binary under a holder and waits until nothing of it is left.
 async fn holder(context: &Context) -> Finding {
     let advice = "check that the binary may be executed, and the process limits (ulimit -u, ulimit -n)";
-    let started = async {
-        let roost = std::env::current_exe().map_err(|error| error.to_string())?;
-        let launch = Launch {
-            run: RunId::fresh(),
-            label: "doctor".into(),
-            program: roost.clone().into(),
-            args: vec!["--version".into()],
-            cwd: "/".into(),
-            env: compose::environment(),
-            stderr_lines: None,
-        };
-        let running = compose::holder(&roost, &context.state).spawn(launch).await.map_err(|error| error.to_string())?;
-        Ok::<_, String>(running.control.gone().await)
-    };
-    match started.await {
+    match start(context, HideState::Off).await {
         Ok(exit) if exit.success() => Finding::ok("holder", "starts and ends programs"),
         Ok(exit) => Finding::fail("holder", format!("the program that it started ended with {exit}"), advice),
         Err(error) => Finding::fail("holder", error, advice),
+    }
+}
+
+/// Starts this very binary under a holder, with the state directory hidden like this, and waits until it is gone.
+async fn start(context: &Context, hide: HideState) -> Result<roost_process::Exit, String> {
+    let roost = std::env::current_exe().map_err(|error| error.to_string())?;
+    let launch = Launch {
+        run: RunId::fresh(),
+        label: "doctor".into(),
+        program: roost.clone().into(),
+        args: vec!["--version".into()],
+        cwd: "/".into(),
+        env: compose::environment(),
+        stderr_lines: None,
+    };
+    let wall = compose::wall(&context.state, hide).map_err(|error| error.to_string())?;
+    let holder = compose::holder(&roost, &context.state, wall);
+    let running = holder.spawn(launch).await.map_err(|error| error.to_string())?;
+    Ok(running.control.gone().await)
+}
+
+/// Whether processes of agents are recognised at the local socket.
+fn peers() -> Finding {
+    let what = "agents at the socket";
+    if !cfg!(target_os = "linux") {
+        let found = "not recognised here: an agent that finds the socket can answer its own approvals";
+        return Finding::warn(what, found, "use Linux, or let agents run no commands unasked");
+    }
+    let found = "recognised by the processes that they descend from; they may only look at their own session";
+    match roost_process::peers_are_pinned() {
+        true => Finding::ok(what, found),
+        false => Finding::ok(what, format!("{found} (this kernel is older than 6.5, so their pids are not pinned)")),
+    }
+}
+
+/// Whether agents are kept from the files in the state directory.
+async fn wall(context: &Context) -> Finding {
+    let what = "agents and the state directory";
+    let open = "agents can read it, with the tokens and the record in it";
+    let stands = match start(context, HideState::On).await {
+        Ok(exit) if exit.success() => Ok(()),
+        Ok(exit) => Err(format!("a program behind it ended with {exit}")),
+        Err(error) => Err(error),
+    };
+    let is_root = rustix::process::geteuid().is_root();
+    match (context.config.security.hide_state, stands) {
+        (HideState::Off, _) => {
+            Finding::warn(what, format!("{open}: security.hide_state is off"), "set it to auto or on in roost.toml")
+        }
+        (HideState::On, Ok(())) => Finding::ok(what, "hidden from them in a mount namespace of their own"),
+        (HideState::On, Err(why)) => {
+            let found = format!("no agent can start, as it cannot be hidden from them: {why}");
+            Finding::fail(what, found, "set security.hide_state to auto in roost.toml")
+        }
+        (HideState::Auto, Ok(())) if is_root => Finding::ok(
+            what,
+            "hidden from them in a mount namespace of their own; as root they can still get behind it",
+        ),
+        (HideState::Auto, Ok(())) => Finding::warn(
+            what,
+            format!("{open}; it could be hidden here, which would cost them sudo, su and ssh"),
+            "set security.hide_state to on in roost.toml if your agents need none of these",
+        ),
+        (HideState::Auto, Err(why)) => {
+            let advice = "allow user and mount namespaces, or run agents as another user";
+            Finding::warn(what, format!("{open}; it cannot be hidden here: {why}"), advice)
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use roost_process::{Process, records};
+use roost_proto::rpc::FaultCode;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -33,6 +34,9 @@ Returns when nothing of it is left.";
 pub(crate) struct Args {}
 
 pub(crate) async fn run(context: &Context) -> Result<Exit, Error> {
+    if roost_process::is_inside_a_run() {
+        return Err(Error::InsideAgent);
+    }
     let ended = match ask(context).await? {
         Some((daemon, asked)) => {
             end(daemon, asked).await?;
@@ -58,9 +62,14 @@ enum Asked {
 /// Asks the daemon to end if it listens; `None` if there is none.
 async fn ask(context: &Context) -> Result<Option<(Process, Asked)>, Error> {
     let known = holder(context).await?;
-    // One that does not answer is ended in another way.
-    let Ok(Some((client, status))) = door::look(&context.state).await else {
-        return Ok(known.map(|daemon| (daemon, Asked::No)));
+    let (client, status) = match door::look(&context.state).await {
+        Ok(Some(found)) => found,
+        // It answers, and does not let us: that is no reason to use force.
+        Err(Error::Client(roost_client::Error::Fault(fault))) if fault.kind() == Some(FaultCode::Forbidden) => {
+            return Err(roost_client::Error::Fault(fault).into());
+        }
+        // One that does not answer is ended in another way.
+        Ok(None) | Err(_) => return Ok(known.map(|daemon| (daemon, Asked::No))),
     };
     // Whether or not it understood, its end is waited for.
     let _ = timeout(PATIENCE, door::dismiss(&client)).await;

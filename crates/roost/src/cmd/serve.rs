@@ -120,6 +120,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
 }
 
 async fn serve(args: &Args, context: &Context) -> Result<Exit, Error> {
+    if roost_process::is_inside_a_run() {
+        return Err(Error::InsideAgent);
+    }
     let interrupt = Interrupt::listen()?;
     let settings = settings(args, context)?;
     let is_background = args.auto || args.background;

@@ -71,7 +71,7 @@ section! {
 }
 
 section! {
-    /// `[security]`: who may connect.
+    /// `[security]`: who may connect, and what agents may see.
     Security {
         /// Clients that come over the network need a token.
         require_auth: bool = true,
@@ -83,7 +83,21 @@ section! {
         allowed_origins: Vec<String> = Vec::new(),
         /// Names under which this machine may be addressed, besides its own.
         allowed_hosts: Vec<String> = Vec::new(),
+        /// Whether agents see an empty folder where the state directory is, with its tokens and the record.
+        hide_state: HideState = HideState::Auto,
     }
+}
+
+/// When agents are kept from the state directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum HideState {
+    /// As root, where the kernel allows it; not as an ordinary user, for whom it would cost `sudo` and `ssh`.
+    Auto,
+    /// Always; an agent does not start where the kernel does not allow it.
+    On,
+    /// Never.
+    Off,
 }
 
 section! {

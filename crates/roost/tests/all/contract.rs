@@ -26,7 +26,13 @@ testkit::contract!(codex_acp, make_codex_acp);
 testkit::contract!(opencode, make_opencode);
 
 fn holder(records: PathBuf) -> Arc<Holder> {
-    Arc::new(Holder { program: ROOST.into(), args: vec!["hold".into()], records, ladder: Ladder::default() })
+    Arc::new(Holder {
+        program: ROOST.into(),
+        args: vec!["hold".into()],
+        records,
+        ladder: Ladder::default(),
+        wall: None,
+    })
 }
 
 fn make_claude(records: PathBuf) -> Subject {

@@ -149,6 +149,7 @@ fn adapter(program: PathBuf, records: &Path) -> GeminiAdapter {
         args: vec!["hold".into()],
         records: records.into(),
         ladder: Ladder::default(),
+        wall: None,
     };
     let command = AgentCommand { program: program.into(), args: Vec::new(), env: Vec::new() };
     gemini::adapter(command, Map::new(), Arc::new(holder))

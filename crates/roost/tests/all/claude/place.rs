@@ -84,6 +84,7 @@ impl Place {
             args: vec!["hold".into()],
             records: sandbox.home().join("records"),
             ladder: Ladder::default(),
+            wall: None,
         };
         let command = AgentCommand { program: program.into(), args: Vec::new(), env: Vec::new() };
         Self { adapter: adapter(command, config, Arc::new(holder)), sandbox, model, env }

@@ -118,6 +118,7 @@ pub(crate) fn adapter(program: PathBuf, records: &Path) -> CodexAdapter {
         args: vec!["hold".into()],
         records: records.into(),
         ladder: Ladder::default(),
+        wall: None,
     };
     let command = AgentCommand { program: program.into(), args: Vec::new(), env: Vec::new() };
     codex::adapter(command, Map::new(), Arc::new(holder))

@@ -128,6 +128,7 @@ fn adapter(program: PathBuf, records: &Path) -> OpencodeAdapter {
         args: vec!["hold".into()],
         records: records.into(),
         ladder: Ladder::default(),
+        wall: None,
     };
     let command = AgentCommand { program: program.into(), args: Vec::new(), env: Vec::new() };
     opencode::adapter(command, Map::new(), Arc::new(holder))
