@@ -11,3 +11,4 @@ pub mod gemini;
 mod heads;
 mod locks;
 pub mod opencode;
+mod waiting;
