@@ -42,10 +42,12 @@ impl<T> Waiting<T> {
         self.0.drain().map(|(_, (_, question))| question).collect()
     }
 
-    /// The calls that wait, each with its question.
+    /// The attempt that this question is about.
     #[cfg(test)]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&ToolCallId, &T)> {
-        self.0.iter().map(|(call, (_, question))| (call, question))
+    pub(crate) fn find(&self, is_it: impl Fn(&T) -> bool) -> Option<ToolCallIdentity> {
+        let (call, (attempt, _)) = self.0.iter().find(|(_, (_, question))| is_it(question))?;
+        let about = ToolCallIdentity::first(None, &serde_json::Value::Null);
+        Some(ToolCallIdentity { tool_call_id: call.clone(), attempt: *attempt, ..about })
     }
 }
 

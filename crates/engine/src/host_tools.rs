@@ -41,7 +41,13 @@ pub(crate) struct HostRuns(JoinSet<HostToolDone>);
 
 impl HostRuns {
     /// Starts a tool beside whatever runs already.
-    pub(crate) fn start(&mut self, tools: Option<Arc<dyn HostTools>>, attempt: ToolCallIdentity, name: String, input: Value) {
+    pub(crate) fn start(
+        &mut self,
+        tools: Option<Arc<dyn HostTools>>,
+        attempt: ToolCallIdentity,
+        name: String,
+        input: Value,
+    ) {
         self.0.spawn(async move {
             let ran = AssertUnwindSafe(run(tools, &name, input)).catch_unwind().await;
             let result = ran.unwrap_or_else(|_| Err(format!("{name} broke down while it ran")));

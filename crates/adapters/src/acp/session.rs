@@ -14,8 +14,8 @@ use roost_engine::adapter::{
 use roost_process::Control;
 use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{QuestionId, RuntimeSessionId};
-use roost_proto::tool::ToolCallIdentity;
 use roost_proto::sources::ImplicitSources;
+use roost_proto::tool::ToolCallIdentity;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};

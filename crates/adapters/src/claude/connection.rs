@@ -18,8 +18,8 @@ use tokio::task::JoinHandle;
 use super::talk::{CallResult, METHOD, Reply, Talk, allowance, answer, denial, live};
 use super::turn::Turn;
 use super::{host_server, map, questions, wire};
-use crate::waiting::not_pending;
 use crate::locks::Lock;
+use crate::waiting::not_pending;
 
 /// Messages that may wait for the process to read them.
 const WRITE_QUEUE: usize = 256;

@@ -18,6 +18,9 @@ use super::host_server;
 use super::messages::Asked;
 use super::questions;
 
+/// The tool that starts a sub-agent: the model and the CLI have a name each for it.
+const SUB_AGENT: [&str; 2] = ["Agent", "Task"];
+
 /// What is known of a tool call.
 #[derive(Debug)]
 struct Tool {
@@ -76,8 +79,12 @@ impl Tools {
     pub(super) fn asked(&mut self, asked: &Asked, drafts: &mut Vec<Draft>) -> ToolCallRequestedPayload {
         let native = &asked.tool_use_id;
         let tool = self.entry(native);
+        let name = host_server::plain_name(&asked.tool_name);
+        if [tool.name.as_str(), name].iter().all(|name| SUB_AGENT.contains(name)) {
+            tool.name = name.to_owned();
+        }
         let announced = (tool.reported.is_none() && !tool.name.is_empty()).then(|| tool.request(native));
-        tool.name = host_server::plain_name(&asked.tool_name).to_owned();
+        tool.name = name.to_owned();
         tool.input = asked.input.clone();
         tool.title = asked.description.clone();
         if let Some((about, announced)) = announced

@@ -12,7 +12,7 @@ use super::failure;
 use super::map::{self, At};
 use super::past::{PastState, Resumed};
 use super::tools::Tools;
-use super::turn::{Turn, Approval};
+use super::turn::{Approval, Turn};
 use super::wire::{self, Incoming, RpcError, RpcId, TurnParams};
 
 /// Notices from before the first turn that are kept for it.

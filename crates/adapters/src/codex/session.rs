@@ -12,8 +12,8 @@ use roost_engine::adapter::{
 use roost_process::Control;
 use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{QuestionId, RuntimeSessionId};
-use roost_proto::tool::ToolCallIdentity;
 use roost_proto::mode::Mode;
+use roost_proto::tool::ToolCallIdentity;
 use roost_proto::tool::ToolManifest;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};

@@ -11,6 +11,7 @@ use roost_process::Exit;
 use roost_proto::failure::{FailureCode, TaskError};
 use roost_proto::ids::{QuestionId, RequestId};
 use roost_proto::payload::{NoticeSource, RuntimeRequestStartedPayload};
+use roost_proto::tool::ToolCallIdentity;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;

@@ -11,8 +11,8 @@ use roost_engine::adapter::{
 use roost_process::Control;
 use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{QuestionId, RuntimeSessionId};
-use roost_proto::tool::ToolCallIdentity;
 use roost_proto::sources::ImplicitSources;
+use roost_proto::tool::ToolCallIdentity;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 

@@ -167,12 +167,7 @@ impl Tools {
     }
 
     /// The id of the permission that this decision answers.
-    pub(super) fn decide(
-        &mut self,
-        about: &ToolCallIdentity,
-        allow: bool,
-        drafts: &mut Vec<Draft>,
-    ) -> Option<String> {
+    pub(super) fn decide(&mut self, about: &ToolCallIdentity, allow: bool, drafts: &mut Vec<Draft>) -> Option<String> {
         let Pending { permission, besides } = self.pending.answer(about)?;
         let call = &about.tool_call_id;
         if allow {
@@ -184,10 +179,10 @@ impl Tools {
         Some(permission)
     }
 
-    /// The call that waits for this permission.
+    /// The attempt that waits for this permission.
     #[cfg(test)]
-    pub(super) fn waiting_for(&self, permission: &str) -> Option<ToolCallId> {
-        self.pending.iter().find(|(_, pending)| pending.permission == permission).map(|(call, _)| call.clone())
+    pub(super) fn waiting_for(&self, permission: &str) -> Option<ToolCallIdentity> {
+        self.pending.find(|pending| pending.permission == permission)
     }
 
     /// This permission is no longer waited for.
@@ -206,13 +201,7 @@ fn id(native: &str) -> ToolCallId {
     format!("tc_{}", Uuid::new_v5(&Uuid::NAMESPACE_OID, native.as_bytes()).simple()).into()
 }
 
-fn request(
-    native: &str,
-    attempt: u32,
-    name: &str,
-    input: Value,
-    title: Option<String>,
-) -> ToolCallRequestedPayload {
+fn request(native: &str, attempt: u32, name: &str, input: Value, title: Option<String>) -> ToolCallRequestedPayload {
     let identity = ToolCallIdentity {
         tool_call_id: id(native),
         runtime_tool_call_id: Some(native.to_owned()),

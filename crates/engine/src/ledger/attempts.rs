@@ -98,9 +98,11 @@ impl Ledger {
         self.calls.get(id).is_some_and(|call| call.asked)
     }
 
-    /// The question that the runtime waits with, as its adapter named it; `None` if it does not wait.
+    /// The question that the runtime waits with, as its adapter named it; `None` if it does not wait. One that outlived
+    /// its daemon waits with what the log says, until it asks again.
     pub fn question_about(&self, id: &ToolCallId) -> Option<&ToolCallIdentity> {
-        self.calls.get(id)?.question.as_ref()
+        let call = self.calls.get(id)?;
+        call.question.as_ref().or_else(|| call.asked.then_some(&call.identity))
     }
 
     /// What a call was announced as, where that is not what the runtime asked about in the end.

@@ -10,8 +10,8 @@ use roost_engine::adapter::{
 use roost_process::Control;
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
 use roost_proto::ids::{QuestionId, RuntimeSessionId};
-use roost_proto::tool::ToolCallIdentity;
 use roost_proto::payload::NoticeLevel;
+use roost_proto::tool::ToolCallIdentity;
 use roost_proto::transcript;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -26,6 +26,7 @@ use crate::codex::home::{self, CodexHome};
 use crate::codex::launch::variable;
 use crate::codex::sandbox::Sandbox;
 use crate::codex::{history, notify};
+use crate::waiting::not_pending;
 
 /// How long Codex may take until it has a thread.
 const START: Duration = Duration::from_secs(120);
@@ -198,11 +199,11 @@ impl TaskControl for ExecTask {
     }
 
     async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
-        Err(AdapterError::NotPending(format!("a decision about {call}")))
+        Err(not_pending(call))
     }
 
     async fn send_tool_denied(&self, call: &ToolCallIdentity, _: &str) -> Result<(), AdapterError> {
-        Err(AdapterError::NotPending(format!("a decision about {call}")))
+        Err(not_pending(call))
     }
 
     async fn send_answer(&self, question: &QuestionId, _: Answer) -> Result<(), AdapterError> {
