@@ -53,7 +53,7 @@ fn changed(call: &str, way: u8) -> Fact {
     match way {
         0 => Fact::ToolRequested(request("write", call, 1, json!({ "path": "elsewhere" }))),
         1 => Fact::ToolAsks(request("write", call, 1, json!({ "path": "elsewhere" }))),
-        _ => Fact::HostToolAsks(request("lookup", call, 1, json!({ "path": call }))),
+        _ => Fact::ToolAsks(request("read", call, 1, json!({ "path": call }))),
     }
 }
 
