@@ -35,6 +35,8 @@ struct Tool {
     reported: Option<About>,
     /// The agent has asked about what was reported.
     asked: bool,
+    /// The agent has asked about the call at all.
+    needs_leave: bool,
     running: bool,
     /// It is over, with this outcome.
     done: Option<ToolOutcome>,
@@ -52,6 +54,7 @@ impl Default for Tool {
             label: None,
             reported: None,
             asked: false,
+            needs_leave: false,
             running: false,
             done: None,
             shown: String::new(),
@@ -100,9 +103,19 @@ impl Tool {
         fields.raw_input.as_ref().is_some_and(says_something) || !places(fields).is_empty() || !self.preview.is_empty()
     }
 
+    /// Nothing that could be checked is known of the call, only what the agent claims.
+    fn is_blind(&self) -> bool {
+        let fields = &self.fields;
+        !fields.raw_input.as_ref().is_some_and(says_something)
+            && places(fields).is_empty()
+            && fields.kind != Some(acp::ToolKind::Execute)
+    }
+
     fn about(&self) -> (About, Value) {
         let input = self.input();
-        let kind = self.fields.kind.map(kind);
+        // A kind alone is no reason to let something happen: an agent that wants leave must say for what.
+        let claimed = self.fields.kind.filter(|_| !self.needs_leave || !self.is_blind());
+        let kind = claimed.map(kind);
         let name = self.fields.name.clone().unwrap_or_else(|| kind.map_or("other", kind_name).to_owned());
         ((name, kind, canonical::hash(&input)), input)
     }
@@ -245,6 +258,7 @@ impl Tools {
         }
         let announced = (tool.reported.is_none() && tool.says_something()).then(|| tool.request(&native));
         tool.merge(fields, true);
+        tool.needs_leave = true;
         if let Some((about, announced)) = announced
             && !adds_to(&announced, &tool.request(&native).1)
         {
@@ -469,6 +483,18 @@ mod tests {
         assert_eq!(asked("delete", "execute"), ToolKind::Delete);
         assert_eq!(asked("read", "other"), ToolKind::Other);
         assert_eq!(asked("other", "read"), ToolKind::Read, "before its kind is known, a call is announced as other");
+    }
+
+    #[test]
+    fn a_kind_alone_says_nothing_in_a_question() {
+        let asked = |fields: Value| Tools::default().asked(call(fields), &mut Vec::new()).kind;
+        for claimed in ["read", "search", "think", "fetch"] {
+            assert_eq!(asked(json!({ "kind": claimed, "title": "Look" })), None, "{claimed}");
+            let content = json!([{ "type": "content", "content": { "type": "text", "text": "a look" } }]);
+            assert_eq!(asked(json!({ "kind": claimed, "rawInput": {}, "content": content })), None, "{claimed}");
+        }
+        assert_eq!(asked(json!({ "kind": "execute", "title": "ls" })), Some(ToolKind::Execute));
+        assert_eq!(asked(json!({ "kind": "read", "locations": [{ "path": "a" }] })), Some(ToolKind::Read));
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod git;
 mod hanging;
 mod kit;
 mod login;
+mod lying;
 mod opencode;
 mod options;
 mod past;
