@@ -12,3 +12,4 @@ mod heads;
 mod layers;
 mod locks;
 pub mod opencode;
+mod waiting;

@@ -23,7 +23,7 @@ use roost_proto::runtime::{
     AuthStatus, CreateSessionInput, InteractionMode, RuntimeCapabilities, RuntimeEnv, RuntimeName,
 };
 use roost_proto::sources::ImplicitSources;
-use roost_proto::tool::{ToolExecutedBy, ToolExecutionEnv, ToolManifest, ToolSandboxSummary};
+use roost_proto::tool::{ToolCallIdentity, ToolExecutedBy, ToolExecutionEnv, ToolManifest, ToolSandboxSummary};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -277,14 +277,16 @@ pub struct RuntimeTask {
     pub control: Box<dyn TaskControl>,
 }
 
-/// The way back into a running task. Each call returns when the runtime's side has taken the message.
+/// The way back into a running task. Each call returns when the runtime's side has taken the message. What is decided is
+/// decided about one question, named as the adapter named it in [`Fact::ToolAsks`]: an adapter whose runtime has asked
+/// again meanwhile answers [`AdapterError::NotPending`].
 #[async_trait]
 pub trait TaskControl: Send + Sync {
     /// The host ran a tool; this is what it said.
-    async fn send_tool_result(&self, call: &ToolCallId, result: Value) -> Result<(), AdapterError>;
+    async fn send_tool_result(&self, call: &ToolCallIdentity, result: Value) -> Result<(), AdapterError>;
 
     /// The tool may run.
-    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError>;
+    async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError>;
 
     /// The runtime can be made to run a tool with another input than it asked for.
     fn takes_edited_input(&self) -> bool {
@@ -292,12 +294,12 @@ pub trait TaskControl: Send + Sync {
     }
 
     /// The tool may run, with this input instead of its own; only asked of a runtime that takes it.
-    async fn send_tool_edited(&self, _call: &ToolCallId, _input: Value) -> Result<(), AdapterError> {
+    async fn send_tool_edited(&self, _call: &ToolCallIdentity, _input: Value) -> Result<(), AdapterError> {
         Err(AdapterError::Unsupported("take an edited input"))
     }
 
     /// The tool may not run, and why.
-    async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError>;
+    async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError>;
 
     /// What the user says to a question.
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError>;
@@ -346,12 +348,14 @@ pub enum Fact {
     Delta(ModelOutputDeltaPayload),
     /// A finished answer.
     Output(ModelOutputCompletedPayload),
-    /// It wants a tool to run.
+    /// It wants a tool to run, or says that a call which it announced is another by now. The attempt and the hash are
+    /// the engine's to count and to make; a higher attempt only says that this is a new one.
     ToolRequested(ToolCallRequestedPayload),
-    /// It waits for a decision about a requested tool call.
-    ToolAsks(ToolCallId),
-    /// It waits for the host to run a requested tool call itself, if it may run.
-    HostToolAsks(ToolCallId),
+    /// It waits for a decision about exactly this, announced before or not. Every question is one of its own: what was
+    /// decided about an earlier one does not count for it.
+    ToolAsks(ToolCallRequestedPayload),
+    /// It waits for the host to run exactly this, if it may run.
+    HostToolAsks(ToolCallRequestedPayload),
     /// A tool runs.
     ToolStarted(ToolCallId),
     /// A piece of a tool's output.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::FutureExt;
 use roost_proto::canonical;
-use roost_proto::ids::ToolCallId;
-use roost_proto::tool::ToolManifest;
+use roost_proto::tool::{ToolCallIdentity, ToolManifest};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
@@ -32,7 +31,7 @@ pub(crate) fn manifest(tools: &dyn HostTools) -> ToolManifest {
 
 /// What came of a tool that the host ran.
 pub(crate) struct HostToolDone {
-    pub(crate) call: ToolCallId,
+    pub(crate) attempt: ToolCallIdentity,
     pub(crate) result: Result<Value, String>,
 }
 
@@ -42,11 +41,17 @@ pub(crate) struct HostRuns(JoinSet<HostToolDone>);
 
 impl HostRuns {
     /// Starts a tool beside whatever runs already.
-    pub(crate) fn start(&mut self, tools: Option<Arc<dyn HostTools>>, call: ToolCallId, name: String, input: Value) {
+    pub(crate) fn start(
+        &mut self,
+        tools: Option<Arc<dyn HostTools>>,
+        attempt: ToolCallIdentity,
+        name: String,
+        input: Value,
+    ) {
         self.0.spawn(async move {
             let ran = AssertUnwindSafe(run(tools, &name, input)).catch_unwind().await;
             let result = ran.unwrap_or_else(|_| Err(format!("{name} broke down while it ran")));
-            HostToolDone { call, result }
+            HostToolDone { attempt, result }
         });
     }
 

@@ -29,6 +29,23 @@ pub(crate) struct Judgement {
     pub(crate) offer: Option<CallPattern>,
 }
 
+impl Judgement {
+    /// This, or the other one if it is stricter: then its words come last, and no answer is offered for longer than once,
+    /// because no pattern stands for both.
+    pub(crate) fn or_stricter(self, other: Self) -> Self {
+        let strictness = |judgement: &Self| match judgement.words.last().map(|word| word.result) {
+            Some(PolicyResult::Allow) => 0,
+            Some(PolicyResult::Ask) => 1,
+            Some(PolicyResult::Deny) | None => 2,
+        };
+        if strictness(&other) <= strictness(&self) {
+            return self;
+        }
+        let words = self.words.into_iter().chain(other.words).collect();
+        Self { words, reason: other.reason, offer: None }
+    }
+}
+
 /// The session that a call is made in.
 pub(crate) struct Place<'a> {
     pub(crate) session: &'a SessionId,

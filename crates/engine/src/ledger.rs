@@ -2,9 +2,10 @@
 //!
 //! Runtimes announce tools late, twice, or not at all, and leave them open when they stop. The ledger takes whatever
 //! comes and gives back events that always obey the contract: requested first, exactly one decision, started and
-//! completed once and only when approved, and nothing open when the task ends. Pure: no I/O, no clock.
+//! completed once and only when approved, and nothing open when the task ends. A decision is about one attempt with one
+//! input: see [`attempts`]. Pure: no I/O, no clock.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use roost_proto::approval::ApprovalEnd;
 use roost_proto::event::EventBody;
@@ -22,9 +23,11 @@ use crate::adapter::{Fact, TaskEnd, ToolOutcome};
 use crate::spill::{self, INLINE};
 
 mod approval;
+mod attempts;
 mod host;
 
 pub use approval::{AskedAbout, Resolution, Terms, Verdict};
+pub use attempts::adds_to;
 pub use host::HostCall;
 
 /// The rule under which a call that a runtime ran without asking is recorded.
@@ -64,8 +67,20 @@ struct Call {
     place: u64,
     identity: ToolCallIdentity,
     name: String,
+    kind: Option<ToolKind>,
     state: CallState,
     words: Vec<ToolPolicyEvaluation>,
+    /// The attempt, as the adapter last counted it.
+    told_attempt: u32,
+    /// The runtime waits, or waited, to hear about this attempt.
+    asked: bool,
+    /// The question that the runtime waits with, or was answered, as the adapter named it; a ledger that was read back
+    /// from the log does not know it.
+    question: Option<ToolCallIdentity>,
+    /// The policy or a person decided about the call, in this attempt or an earlier one.
+    judged: bool,
+    /// What the call was announced as, where that is not what the runtime asked about in the end.
+    claimed: Option<Box<ToolCallRequestedPayload>>,
     /// What was asked for, kept until it is decided.
     request: Option<Box<ToolCallRequestedPayload>>,
     /// The calls that an answer for longer than once would cover.
@@ -117,8 +132,6 @@ pub struct Ledger {
     open: BTreeMap<u64, ToolCallId>,
     /// The place of the next call.
     next_place: u64,
-    /// The calls that the runtime waits to hear about.
-    asked: HashSet<ToolCallId>,
     /// Every question, and whether it is resolved.
     questions: Vec<(QuestionId, bool)>,
 }
@@ -126,14 +139,7 @@ pub struct Ledger {
 impl Ledger {
     /// Empty books for a task in this mode.
     pub fn new(mode: Mode) -> Self {
-        Self {
-            mode,
-            calls: HashMap::new(),
-            open: BTreeMap::new(),
-            next_place: 0,
-            asked: HashSet::new(),
-            questions: Vec::new(),
-        }
+        Self { mode, calls: HashMap::new(), open: BTreeMap::new(), next_place: 0, questions: Vec::new() }
     }
 
     /// Books as they stood after these events of the task.
@@ -166,9 +172,9 @@ impl Ledger {
                 let own = SessionUpdatedPayload { title, model, runtime_session_id, reason, ..Default::default() };
                 events.push(own.into());
             }
-            Fact::ToolRequested(request) => self.request(request, events),
-            Fact::ToolAsks(call) => return self.ask(call, false, events),
-            Fact::HostToolAsks(call) => return self.ask(call, true, events),
+            Fact::ToolRequested(request) => return self.request(request, events),
+            Fact::ToolAsks(request) => return self.ask(request, false, events),
+            Fact::HostToolAsks(request) => return self.ask(request, true, events),
             Fact::ToolStarted(_) | Fact::ToolOutputDelta { .. } | Fact::ToolOutput { .. } | Fact::ToolCompleted(_) => {
                 if let Err(violation) = self.execute(fact, events) {
                     return Next::End(violation.into());
@@ -274,56 +280,10 @@ impl Ledger {
 
     /// The tool calls and questions that wait for a decision.
     pub fn pending(&self) -> Vec<Asked> {
-        let waits = |id: &&ToolCallId| {
-            let undecided = |call: &Call| matches!(call.state, CallState::Requested | CallState::Pending);
-            self.asked.contains(*id) && self.calls.get(*id).is_some_and(undecided)
-        };
+        let waits = |id: &&ToolCallId| self.calls.get(*id).is_some_and(|call| call.asked && call.is_undecided());
         let tools = self.open.values().filter(waits).cloned().map(Asked::Tool);
         let questions = self.questions.iter().filter(|(_, resolved)| !resolved);
         tools.chain(questions.map(|(id, _)| Asked::Question(id.clone()))).collect()
-    }
-
-    fn request(&mut self, request: ToolCallRequestedPayload, events: &mut Vec<EventBody>) {
-        let id = &request.identity.tool_call_id;
-        if let Some(known) = self.calls.get(id) {
-            let over = matches!(known.state, CallState::Completed | CallState::Denied);
-            if !over || request.identity.attempt <= known.identity.attempt {
-                events.push(odd(format!("tool call {id} was announced twice; the second was ignored")));
-                return;
-            }
-        }
-        let place = self.next_place;
-        self.next_place += 1;
-        self.open.insert(place, id.clone());
-        self.calls.insert(
-            id.clone(),
-            Call {
-                place,
-                identity: request.identity.clone(),
-                name: request.name.clone(),
-                state: CallState::Requested,
-                words: Vec::new(),
-                request: Some(Box::new(request.clone())),
-                offer: None,
-                edited: None,
-                denial: None,
-                host: false,
-            },
-        );
-        events.push(request.into());
-    }
-
-    fn ask(&mut self, id: ToolCallId, host: bool, events: &mut Vec<EventBody>) -> Next {
-        let Some(call) = self.calls.get_mut(&id) else {
-            events.push(odd(format!("the runtime asked about tool call {id}, which it never announced")));
-            return Next::Nothing;
-        };
-        if call.state == CallState::Requested {
-            call.host = host;
-            self.asked.insert(id.clone());
-        }
-        // Asking again about a decided call is not an error: the runtime is told the same decision again.
-        Next::Decide(Asked::Tool(id))
     }
 
     /// Whether a decided call was allowed; `None` while it waits or is unknown.
@@ -372,7 +332,7 @@ impl Ledger {
                 events.extend(self.answer(&outcome.call, Verdict::denied(ApprovalEnd::Withdrawn, WITHDRAWN)));
                 return Ok(());
             }
-            Some(CallState::Requested) if outcome.is_error && self.asked.contains(&outcome.call) => {
+            Some(CallState::Requested) if outcome.is_error && self.is_asked(&outcome.call) => {
                 let word = word(PolicySource::Runtime, PolicyResult::Deny, RUNTIME_WITHDRAWN);
                 events.extend(self.decide(&outcome.call, vec![word], WITHDRAWN, Terms::default()));
                 return Ok(());
@@ -404,15 +364,14 @@ impl Ledger {
         call.state = state;
         if matches!(state, CallState::Completed | CallState::Denied) {
             call.words = Vec::new();
-            (call.request, call.offer) = (None, None);
+            (call.request, call.claimed, call.offer) = (None, None, None);
             self.open.remove(&call.place);
-            self.asked.remove(id);
         }
     }
 
     fn recall(&mut self, event: &EventBody) {
         match event {
-            EventBody::ToolCallRequested(request) => self.request(request.clone(), &mut Vec::new()),
+            EventBody::ToolCallRequested(request) => self.begin(request.clone()),
             EventBody::ToolCallApproved(call) => self.reach(&call.identity.tool_call_id, CallState::Approved),
             EventBody::ToolCallDenied(call) => self.reach(&call.identity.tool_call_id, CallState::Denied),
             EventBody::ToolCallStarted(call) => self.reach(&call.identity.tool_call_id, CallState::Running),
@@ -422,9 +381,8 @@ impl Ledger {
                     let (source, result, rule) = (word.source, word.result, word.rule.clone());
                     call.words.push(ToolPolicyEvaluation { source, result, rule });
                     // The runtime waits for whoever was asked.
-                    if result == PolicyResult::Ask {
-                        self.asked.insert(word.identity.tool_call_id.clone());
-                    }
+                    call.asked |= result == PolicyResult::Ask;
+                    call.judged |= source != PolicySource::Runtime;
                 }
             }
             EventBody::QuestionAsked(question) => self.questions.push((question.question_id.clone(), false)),

@@ -94,10 +94,8 @@ impl Task {
 
     /// Somebody is asked, for so long.
     pub(crate) fn wait(&mut self, asked: Asked, timeout: Option<Duration>) {
-        if self.answered.contains_key(asked.id()) {
-            // Another attempt at what was answered before: the clock of the first one does not count for it.
-            self.waiting.retain(|(_, before)| *before != asked);
-        }
+        // Of another attempt at the same call, the clock of the one before does not count.
+        self.waiting.retain(|(_, before)| *before != asked);
         self.waiting.extend(timeout.map(|timeout| (Instant::now() + timeout, asked)));
     }
 

@@ -9,7 +9,7 @@ use roost_proto::payload::{
     ToolCallRequestedPayload,
 };
 use roost_proto::tool::ToolCallIdentity;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A piece of text.
 pub fn delta(text: &str) -> Fact {
@@ -30,36 +30,30 @@ pub fn requested(call: &str) -> Fact {
 
 /// Some attempt at a tool call.
 pub fn attempt(call: &str, attempt: u32) -> Fact {
-    request("write", call, attempt)
+    Fact::ToolRequested(request("write", call, attempt, json!({ "path": call })))
 }
 
 /// The first attempt at a call of this tool.
 pub fn requested_of(tool: &str, call: &str) -> Fact {
-    request(tool, call, 1)
+    Fact::ToolRequested(request(tool, call, 1, json!({ "path": call })))
 }
 
-fn request(tool: &str, call: &str, attempt: u32) -> Fact {
-    let input = json!({ "path": call });
+/// A call of this tool with this input.
+pub fn request(tool: &str, call: &str, attempt: u32, input: Value) -> ToolCallRequestedPayload {
     let tool_call_id = ToolCallId::from(call);
     let identity = ToolCallIdentity { tool_call_id, attempt, ..ToolCallIdentity::first(None, &input) };
-    Fact::ToolRequested(ToolCallRequestedPayload {
-        identity,
-        name: tool.into(),
-        input,
-        input_ref: None,
-        title: None,
-        kind: None,
-    })
+    let (name, input_ref, title, kind) = (tool.into(), None, None, None);
+    ToolCallRequestedPayload { identity, name, input, input_ref, title, kind }
 }
 
-/// The runtime waits for a decision.
+/// The runtime waits for a decision about what [`requested`] announces.
 pub fn asks(call: &str) -> Fact {
-    Fact::ToolAsks(call.into())
+    Fact::ToolAsks(request("write", call, 1, json!({ "path": call })))
 }
 
-/// The runtime waits for the host to run the tool.
-pub fn asks_host(call: &str) -> Fact {
-    Fact::HostToolAsks(call.into())
+/// The runtime waits for the host to run what [`requested_of`] announces.
+pub fn asks_host(tool: &str, call: &str) -> Fact {
+    Fact::HostToolAsks(request(tool, call, 1, json!({ "path": call })))
 }
 
 /// A tool runs.

@@ -1,10 +1,11 @@
 //! A second ACP agent, as unlike the demo as the protocol allows: it announces late or never, jumps from pending to
-//! completed, asks about calls that it never announced, and keeps its sessions on disk so that they can be resumed.
+//! completed, asks about calls that it never announced, lies if it is told to, and keeps its sessions on disk so that they can be resumed.
 //!
 //! Its behaviour is that of recorded real agents. It is a plain blocking program; a test binary becomes it by calling
 //! [`main`]. The first word of a prompt says what it does.
 
 mod acts;
+mod lies;
 mod models;
 mod tool_server;
 mod wire;

@@ -10,8 +10,9 @@ use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
 use roost_process::{Control, Exit, Lines, StderrTail, Stdin};
 use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
+use roost_proto::ids::{QuestionId, RequestId};
 use roost_proto::payload::{NoticeSource, RuntimeRequestStartedPayload};
+use roost_proto::tool::ToolCallIdentity;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -23,6 +24,7 @@ use super::questions;
 use super::reader::Reader;
 use super::turn::{Permission, Turn};
 use super::wire::{self, RpcError};
+use crate::waiting::not_pending;
 
 /// Messages that may wait for the agent to read them.
 const WRITE_QUEUE: usize = 256;
@@ -42,7 +44,7 @@ pub(super) enum Command {
     /// A task: the prompt, and where its drafts go.
     Prompt { params: Value, drafts: mpsc::Sender<Vec<Draft>>, reply: Reply },
     /// A decision about a tool call.
-    Decide { call: ToolCallId, decision: Decision, reply: Reply },
+    Decide { call: ToolCallIdentity, decision: Decision, reply: Reply },
     /// An answer to a question.
     Answer { question: QuestionId, answer: Answer, reply: Reply },
     /// The task is to stop.
@@ -235,24 +237,20 @@ impl Pump {
         Ok(())
     }
 
-    fn decide(&mut self, call: &ToolCallId, decision: &Decision) -> Result<(), AdapterError> {
-        let waiting = self.turn.as_mut().and_then(|turn| turn.permissions.remove(call));
-        let waiting = waiting.ok_or_else(|| AdapterError::NotPending(format!("a decision about {call}")))?;
-        for permission in waiting {
-            let mut response = acp::RequestPermissionResponse::new(choose(&permission.options, decision));
-            if let Decision::Deny { reason } = decision {
-                // The protocol has no place for a reason; agents that know us find it here.
-                let meta = json!({ REASON_META: { "reason": reason } });
-                response = response.meta(meta.as_object().cloned());
-            }
-            send(&self.writer, wire::response(&permission.id, Ok(&response)))?;
-        }
-        if let (Decision::Deny { .. }, Some(turn)) = (decision, &mut self.turn) {
+    fn decide(&mut self, call: &ToolCallIdentity, decision: &Decision) -> Result<(), AdapterError> {
+        let turn = self.turn.as_mut().ok_or_else(|| not_pending(call))?;
+        let permission = turn.permissions.answer(call).ok_or_else(|| not_pending(call))?;
+        let mut response = acp::RequestPermissionResponse::new(choose(&permission.options, decision));
+        if let Decision::Deny { reason } = decision {
+            // The protocol has no place for a reason; agents that know us find it here.
+            let meta = json!({ REASON_META: { "reason": reason } });
+            response = response.meta(meta.as_object().cloned());
             turn.refused = true;
         }
+        send(&self.writer, wire::response(&permission.id, Ok(&response)))?;
         if matches!(decision, Decision::Allow) {
             // Agents do not reliably say that an allowed call runs: from here on it does.
-            self.outbox.push(Fact::ToolStarted(call.clone()).into());
+            self.outbox.push(Fact::ToolStarted(call.tool_call_id.clone()).into());
         }
         Ok(())
     }
@@ -270,7 +268,7 @@ impl Pump {
         turn.cancelled = true;
         send(&self.writer, wire::notification("session/cancel", &json!({ "sessionId": self.native })))?;
         // The protocol wants open requests answered as cancelled; some agents wait for exactly that.
-        for permission in turn.permissions.drain().flat_map(|(_, waiting)| waiting) {
+        for permission in turn.permissions.take_all() {
             let response = acp::RequestPermissionResponse::new(acp::RequestPermissionOutcome::Cancelled);
             send(&self.writer, wire::response(&permission.id, Ok(&response)))?;
         }

@@ -8,14 +8,14 @@ use roost_proto::content::AssistantContentBlock;
 use roost_proto::payload::{
     ContextFill, ModelOutputCompletedPayload, ModelOutputDeltaKind, ModelOutputDeltaPayload, NoticeLevel, NoticeSource,
     PlanEntry, PlanPriority, PlanStatus, PlanUpdatedPayload, RuntimeNoticePayload, SessionUpdatedPayload,
-    UsageReportedPayload,
+    ToolCallRequestedPayload, UsageReportedPayload,
 };
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::cost::Spent;
 use super::presets::Observed;
-use super::tools::{Asked, Tools};
+use super::tools::Tools;
 use super::wire::Chunk;
 
 /// What is said of an update that cannot be read.
@@ -117,7 +117,7 @@ impl Mapper {
     }
 
     /// The agent asks for permission.
-    pub(super) fn asked(&mut self, call: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) -> Asked {
+    pub(super) fn asked(&mut self, call: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) -> ToolCallRequestedPayload {
         self.end_block(drafts);
         self.tools.asked(call, drafts)
     }

@@ -38,7 +38,8 @@ pub struct Observed {
     pub reads_links_as_paths: bool,
     /// It leaves when its stdin closes; else it is not waited for.
     pub leaves_with_stdin: bool,
-    /// Fields of a tool call's input that are not part of it, such as ids and times that differ with every call.
+    /// Fields of a tool call's input that are not part of it, such as ids and times that differ with every call, and the
+    /// answers that may be given. A field that differs between the request and the run would be another call.
     pub not_input: &'static [&'static str],
     /// The field of a tool call's raw output that is the tool's own output, where there is one.
     pub output_field: Option<&'static str>,
@@ -94,7 +95,16 @@ pub const PRESETS: [Preset; 6] = [
             ends_tools_on_cancel: false,
             reads_links_as_paths: false,
             leaves_with_stdin: false,
-            not_input: &["call_id", "turn_id", "started_at_ms"],
+            not_input: &[
+                "available_decisions",
+                "call_id",
+                "id",
+                "process_id",
+                "proposed_execpolicy_amendment",
+                "source",
+                "started_at_ms",
+                "turn_id",
+            ],
             output_field: Some("aggregated_output"),
         },
     },

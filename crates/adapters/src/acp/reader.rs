@@ -17,7 +17,6 @@ use super::cost::Spent;
 use super::failure;
 use super::map;
 use super::questions;
-use super::tools::Asked;
 use super::turn::{Permission, Turn};
 use super::wire::{self, Incoming, RpcError, RpcId};
 
@@ -121,14 +120,11 @@ impl Reader<'_> {
             ("session/request_permission", Some(turn)) => {
                 match serde_json::from_str::<acp::RequestPermissionRequest>(params.get()) {
                     Ok(request) => {
-                        let Asked { call, anew } = turn.mapper.asked(request.tool_call, self.outbox);
-                        let waiting = turn.permissions.entry(call.clone()).or_default();
-                        if anew {
-                            let void = std::mem::take(waiting);
-                            void.iter().for_each(|permission| cancel(self.writer, permission));
-                        }
-                        waiting.push(Permission { id, options: request.options });
-                        self.outbox.push(Fact::ToolAsks(call).into());
+                        let asked = turn.mapper.asked(request.tool_call, self.outbox);
+                        let permission = Permission { id, options: request.options };
+                        let void = turn.permissions.ask(&asked.identity, permission);
+                        void.iter().for_each(|permission| cancel(self.writer, permission));
+                        self.outbox.push(Fact::ToolAsks(asked).into());
                     }
                     Err(error) => self.refuse(&id, -32602, &error.to_string()),
                 }

@@ -13,8 +13,9 @@ use roost_engine::adapter::{
 };
 use roost_process::Control;
 use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use roost_proto::ids::{QuestionId, RuntimeSessionId};
 use roost_proto::sources::ImplicitSources;
+use roost_proto::tool::ToolCallIdentity;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -201,16 +202,16 @@ struct AcpTask(mpsc::Sender<Command>);
 
 #[async_trait]
 impl TaskControl for AcpTask {
-    async fn send_tool_result(&self, _: &ToolCallId, _: Value) -> Result<(), AdapterError> {
+    async fn send_tool_result(&self, _: &ToolCallIdentity, _: Value) -> Result<(), AdapterError> {
         Err(AdapterError::Unsupported("take results of tools that the host runs"))
     }
 
-    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
+    async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
         let call = call.clone();
         request(&self.0, |reply| Command::Decide { call, decision: Decision::Allow, reply }).await
     }
 
-    async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError> {
+    async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError> {
         let (call, decision) = (call.clone(), Decision::Deny { reason: reason.into() });
         request(&self.0, |reply| Command::Decide { call, decision, reply }).await
     }

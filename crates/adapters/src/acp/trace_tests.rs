@@ -1,7 +1,7 @@
 //! Recorded runs of real agents, read by the same code that reads live ones. The summaries are golden files: a change
 //! in how a real agent is understood shows up as a diff.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -82,6 +82,7 @@ fn summary(path: &Path) -> String {
     for (number, drafts) in turns(path).into_iter().enumerate() {
         writeln!(text, "turn {}", number + 1).unwrap();
         let mut names: HashMap<ToolCallId, String> = HashMap::new();
+        let mut told = HashSet::new();
         let mut pieces = Pieces::default();
         for draft in drafts {
             if let Fact::Delta(piece) = &draft.fact {
@@ -89,14 +90,17 @@ fn summary(path: &Path) -> String {
                 continue;
             }
             pieces.flush(&mut text);
+            if let Fact::ToolRequested(call) | Fact::ToolAsks(call) | Fact::HostToolAsks(call) = &draft.fact
+                && told.insert((call.identity.tool_call_id.clone(), call.identity.attempt))
+            {
+                let native = call.identity.runtime_tool_call_id.clone().unwrap();
+                names.insert(call.identity.tool_call_id.clone(), native);
+                writeln!(text, "  wants {} ({:?}): {}", call.name, call.title, call.input).unwrap();
+            }
             let line = match &draft.fact {
                 Fact::Output(output) => format!("said {:?}", output.content),
-                Fact::ToolRequested(call) => {
-                    let id = call.identity.tool_call_id.clone();
-                    names.insert(id, call.identity.runtime_tool_call_id.clone().unwrap());
-                    format!("wants {} ({:?}): {}", call.name, call.title, call.input)
-                }
-                Fact::ToolAsks(call) => format!("asks about {}", names[call]),
+                Fact::ToolRequested(_) => continue,
+                Fact::ToolAsks(call) => format!("asks about {}", names[&call.identity.tool_call_id]),
                 Fact::ToolOutputDelta { call, delta, .. } => format!("{} prints {delta:?}", names[call]),
                 Fact::ToolCompleted(outcome) => {
                     let how = if outcome.is_error { "failed" } else { "is done" };

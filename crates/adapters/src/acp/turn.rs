@@ -5,13 +5,14 @@ use std::time::Instant;
 
 use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::Draft;
-use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
+use roost_proto::ids::{QuestionId, RequestId};
 use tokio::sync::mpsc;
 
 use super::map::Mapper;
 use super::presets::Observed;
 use super::questions::Form;
 use super::wire::RpcId;
+use crate::waiting::Waiting;
 
 /// A request for permission that waits.
 pub(super) struct Permission {
@@ -26,7 +27,7 @@ pub(super) struct Turn {
     pub(super) started: Instant,
     pub(super) mapper: Mapper,
     pub(super) drafts: mpsc::Sender<Vec<Draft>>,
-    pub(super) permissions: HashMap<ToolCallId, Vec<Permission>>,
+    pub(super) permissions: Waiting<Permission>,
     pub(super) questions: HashMap<QuestionId, (RpcId, Form)>,
     pub(super) observed: Observed,
     pub(super) refused: bool,
@@ -51,7 +52,7 @@ impl Turn {
             started,
             mapper: Mapper::of(observed),
             drafts,
-            permissions: HashMap::new(),
+            permissions: Waiting::default(),
             questions: HashMap::new(),
             observed,
             refused: false,

@@ -8,9 +8,9 @@ use std::time::Duration;
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
 use roost_process::{Control, Exit, Lines, StderrTail, Stdin};
 use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
+use roost_proto::ids::{QuestionId, RequestId};
 use roost_proto::payload::{NoticeLevel, NoticeSource, RuntimeRequestStartedPayload};
-use roost_proto::tool::ToolManifest;
+use roost_proto::tool::{ToolCallIdentity, ToolManifest};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -19,6 +19,7 @@ use super::talk::{CallResult, METHOD, Reply, Talk, allowance, answer, denial, li
 use super::turn::Turn;
 use super::{host_server, map, questions, wire};
 use crate::locks::Lock;
+use crate::waiting::not_pending;
 
 /// Messages that may wait for the process to read them.
 const WRITE_QUEUE: usize = 256;
@@ -38,9 +39,9 @@ pub(super) enum Command {
     /// More from the user in a task that runs.
     Steer { content: Vec<Value>, reply: Reply },
     /// A decision about a tool call.
-    Decide { call: ToolCallId, decision: Decision, reply: Reply },
+    Decide { call: ToolCallIdentity, decision: Decision, reply: Reply },
     /// What a tool of the host's said.
-    Result { call: ToolCallId, result: Value, reply: Reply },
+    Result { call: ToolCallIdentity, result: Value, reply: Reply },
     /// An answer to a question.
     Answer { question: QuestionId, answer: Answer, reply: Reply },
     /// The task is to stop.
@@ -223,13 +224,14 @@ impl Pump {
         self.talk.send(line)
     }
 
-    fn decide(&mut self, call: &ToolCallId, decision: Decision) -> Result<(), AdapterError> {
-        let waiting = live(&mut self.talk.turn).and_then(|turn| turn.permissions.remove(call));
+    /// Answers the question that this decision is about; the CLI may have asked again meanwhile.
+    fn decide(&mut self, call: &ToolCallIdentity, decision: Decision) -> Result<(), AdapterError> {
+        let waiting = live(&mut self.talk.turn).and_then(|turn| turn.permissions.answer(call));
         let Some(waiting) = waiting else {
             return match decision {
                 // The host ran nothing; the model hears why.
                 Decision::Deny(reason) => self.host_told(call, &reason.into(), true),
-                _ => Err(AdapterError::NotPending(format!("a decision about {call}"))),
+                _ => Err(not_pending(call)),
             };
         };
         let input = match decision {
@@ -239,13 +241,13 @@ impl Pump {
         };
         self.talk.send(allowance(&waiting.id, &input))?;
         // The CLI does not say that an allowed call runs: from here on it does.
-        self.talk.outbox.push(Fact::ToolStarted(call.clone()).into());
+        self.talk.outbox.push(Fact::ToolStarted(call.tool_call_id.clone()).into());
         Ok(())
     }
 
-    fn host_told(&mut self, call: &ToolCallId, result: &Value, is_error: bool) -> Result<(), AdapterError> {
-        let waiting = live(&mut self.talk.turn).and_then(|turn| turn.host_calls.remove(call));
-        let waiting = waiting.ok_or_else(|| AdapterError::NotPending(format!("anything about {call}")))?;
+    fn host_told(&mut self, call: &ToolCallIdentity, result: &Value, is_error: bool) -> Result<(), AdapterError> {
+        let waiting = live(&mut self.talk.turn).and_then(|turn| turn.host_calls.answer(call));
+        let waiting = waiting.ok_or_else(|| not_pending(call))?;
         self.talk.send(wire::response(&waiting.id, &host_server::told(&waiting.message, result, is_error)))
     }
 
@@ -259,7 +261,7 @@ impl Pump {
     fn cancel(&mut self) -> Result<(), AdapterError> {
         let turn = running(&mut self.talk)?;
         turn.cancelled = true;
-        let calls: Vec<_> = turn.host_calls.drain().map(|(_, waiting)| waiting).collect();
+        let calls = turn.host_calls.take_all();
         self.talk.ask(&json!({ "subtype": "interrupt" }))?;
         for waiting in calls {
             let told = host_server::told(&waiting.message, &"the task is being stopped".into(), true);

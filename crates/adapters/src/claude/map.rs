@@ -105,7 +105,7 @@ impl Mapper {
                 (Block::Text { text }, None) => self.said(text, drafts),
                 (Block::Text { text }, Some(parent)) => self.tools.sub_agent_says(parent, &text, drafts),
                 (Block::Thinking { thinking }, None) => self.thought(thinking, drafts),
-                (Block::ToolUse { id, name, input }, _) => self.tools.announce(&id, &name, input),
+                (Block::ToolUse { id, name, input }, _) => self.tools.announce(&id, &name, input, drafts),
                 _ => {}
             }
         }

@@ -10,8 +10,9 @@ use roost_engine::adapter::{
 };
 use roost_process::Control;
 use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use roost_proto::ids::{QuestionId, RuntimeSessionId};
 use roost_proto::sources::ImplicitSources;
+use roost_proto::tool::ToolCallIdentity;
 use roost_proto::tool::ToolManifest;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -192,7 +193,7 @@ impl RuntimeSession for ClaudeSession {
 struct ClaudeTask(mpsc::Sender<Command>);
 
 impl ClaudeTask {
-    async fn decide(&self, call: &ToolCallId, decision: Decision) -> Result<(), AdapterError> {
+    async fn decide(&self, call: &ToolCallIdentity, decision: Decision) -> Result<(), AdapterError> {
         let call = call.clone();
         ask(&self.0, |reply| Command::Decide { call, decision, reply }).await
     }
@@ -200,12 +201,12 @@ impl ClaudeTask {
 
 #[async_trait]
 impl TaskControl for ClaudeTask {
-    async fn send_tool_result(&self, call: &ToolCallId, result: Value) -> Result<(), AdapterError> {
+    async fn send_tool_result(&self, call: &ToolCallIdentity, result: Value) -> Result<(), AdapterError> {
         let call = call.clone();
         ask(&self.0, |reply| Command::Result { call, result, reply }).await
     }
 
-    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
+    async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
         self.decide(call, Decision::Allow).await
     }
 
@@ -213,11 +214,11 @@ impl TaskControl for ClaudeTask {
         true
     }
 
-    async fn send_tool_edited(&self, call: &ToolCallId, input: Value) -> Result<(), AdapterError> {
+    async fn send_tool_edited(&self, call: &ToolCallIdentity, input: Value) -> Result<(), AdapterError> {
         self.decide(call, Decision::AllowEdited(input)).await
     }
 
-    async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError> {
+    async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError> {
         self.decide(call, Decision::Deny(reason.into())).await
     }
 

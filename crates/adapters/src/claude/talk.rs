@@ -18,6 +18,8 @@ use super::{map, outcome, questions};
 
 /// What an agent is told that wants to act while no task runs.
 const NO_TASK: &str = "no task is running; wait for the user";
+/// What an agent is told about a question in whose place it put another.
+const ASKED_AGAIN: &str = "the same call was asked about again";
 /// The method that a task's request is recorded under.
 pub(super) const METHOD: &str = "user";
 
@@ -211,11 +213,11 @@ impl Talk {
                 None => self.reply(denial(&id, "this question cannot be shown; ask it in your answer")),
             };
         }
-        let call = turn.mapper.tools.asked(&asked, &mut self.outbox);
-        let void = turn.permissions.insert(call.clone(), Permission { id, input: asked.input });
-        self.outbox.push(Fact::ToolAsks(call).into());
+        let request = turn.mapper.tools.asked(&asked, &mut self.outbox);
+        let void = turn.permissions.ask(&request.identity, Permission { id, input: asked.input });
+        self.outbox.push(Fact::ToolAsks(request).into());
         if let Some(void) = void {
-            self.reply(denial(&void.id, "the same call was asked about again"));
+            self.reply(denial(&void.id, ASKED_AGAIN));
         }
     }
 
@@ -226,16 +228,20 @@ impl Talk {
         // A CLI that does not tell the model's id still has one for the request.
         let tool_use_id = call.native.unwrap_or_else(|| id.clone());
         let asked = Asked { tool_name: call.name, input: call.input, tool_use_id, description: None };
-        let tool = turn.mapper.tools.asked(&asked, &mut self.outbox);
-        turn.host_calls.insert(tool.clone(), HostRequest { id, message: call.id });
-        self.outbox.push(Fact::HostToolAsks(tool).into());
+        let request = turn.mapper.tools.asked(&asked, &mut self.outbox);
+        let void = turn.host_calls.ask(&request.identity, HostRequest { id, message: call.id });
+        self.outbox.push(Fact::HostToolAsks(request).into());
+        if let Some(void) = void {
+            let told = host_server::told(&void.message, &ASKED_AGAIN.into(), true);
+            self.reply(wire::response(&void.id, &told));
+        }
     }
 
     /// The CLI no longer waits for an answer. A tool call that it gave up ends in a result that says so.
     fn withdrawn(&mut self, id: &str) {
         let Some(turn) = live(&mut self.turn) else { return };
-        turn.permissions.retain(|_, waiting| waiting.id != id);
-        turn.host_calls.retain(|_, waiting| waiting.id != id);
+        turn.permissions.drop_if(|waiting| waiting.id == id);
+        turn.host_calls.drop_if(|waiting| waiting.id == id);
         let gone = turn.questions.extract_if(|_, waiting| waiting.id == id);
         self.outbox.extend(gone.map(|(question, _)| Fact::QuestionWithdrawn(question).into()));
     }

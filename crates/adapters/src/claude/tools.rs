@@ -1,11 +1,13 @@
 //! The tool calls of one task: announced by the model, asked about by the CLI, answered by a result.
 //!
 //! A call is reported when the CLI asks about it, because only then its input is the one that will run. One that comes
-//! to an end unasked is reported then, and one that never comes to anything at the end of the turn.
+//! to an end unasked is reported then, and one that never comes to anything at the end of the turn. One that becomes
+//! another after it was reported, or that is asked about again, is another attempt.
 
 use std::collections::HashMap;
 
 use roost_engine::adapter::{Draft, Fact, ToolOutcome};
+use roost_engine::ledger::adds_to;
 use roost_proto::canonical;
 use roost_proto::ids::ToolCallId;
 use roost_proto::payload::{OutputStream, ToolCallRequestedPayload, ToolKind};
@@ -16,6 +18,9 @@ use super::host_server;
 use super::messages::Asked;
 use super::questions;
 
+/// The tool that starts a sub-agent: the model and the CLI have a name each for it.
+const SUB_AGENT: [&str; 2] = ["Agent", "Task"];
+
 /// What is known of a tool call.
 #[derive(Debug)]
 struct Tool {
@@ -24,10 +29,14 @@ struct Tool {
     name: String,
     input: Value,
     title: Option<String>,
+    /// How often it was reported as something else, or asked about.
     attempt: u32,
-    /// The hash of the input that was reported.
-    reported: Option<String>,
+    /// The tool and the hash of the input that were reported.
+    reported: Option<(String, String)>,
+    /// The CLI has asked about what was reported.
     asked: bool,
+    /// The CLI has asked about the call at all.
+    ever_asked: bool,
     done: bool,
 }
 
@@ -56,29 +65,42 @@ impl Tools {
     }
 
     /// The model wants this call.
-    pub(super) fn announce(&mut self, native: &str, name: &str, input: Value) {
+    pub(super) fn announce(&mut self, native: &str, name: &str, input: Value, drafts: &mut Vec<Draft>) {
         let tool = self.entry(native);
-        if tool.reported.is_none() {
-            (tool.name, tool.input) = (host_server::plain_name(name).to_owned(), input);
+        let is_new = tool.reported.is_none();
+        (tool.name, tool.input) = (host_server::plain_name(name).to_owned(), input);
+        if !is_new {
+            tool.report(native, drafts);
         }
     }
 
-    /// The CLI asks about a call. One that was asked about with another input is another attempt: leave for the one is
-    /// no leave for the other.
-    pub(super) fn asked(&mut self, asked: &Asked, drafts: &mut Vec<Draft>) -> ToolCallId {
+    /// The CLI asks about a call; what it asks about. Each request is one of its own: leave for another, or for the same
+    /// one before, is no leave for it.
+    pub(super) fn asked(&mut self, asked: &Asked, drafts: &mut Vec<Draft>) -> ToolCallRequestedPayload {
         let native = &asked.tool_use_id;
         let tool = self.entry(native);
-        let anew = tool.reported.as_ref().is_some_and(|hash| *hash != canonical::hash(&asked.input));
-        if anew {
-            let result = Some("the agent asked about another input instead".into());
-            drafts.push(Fact::ToolCompleted(ToolOutcome::of_runtime(tool.id.clone(), result, true)).into());
-            (tool.attempt, tool.reported) = (tool.attempt + 1, None);
+        let name = host_server::plain_name(&asked.tool_name);
+        if [tool.name.as_str(), name].iter().all(|name| SUB_AGENT.contains(name)) {
+            tool.name = name.to_owned();
         }
-        tool.name = host_server::plain_name(&asked.tool_name).to_owned();
+        let announced = (tool.reported.is_none() && !tool.name.is_empty()).then(|| tool.request(native));
+        tool.name = name.to_owned();
         tool.input = asked.input.clone();
         tool.title = asked.description.clone();
-        tool.asked = true;
-        tool.report(native, drafts)
+        if let Some((about, announced)) = announced
+            && !adds_to(&announced, &tool.request(native).1)
+        {
+            // It asks about something else than the model wanted, and both are to be seen.
+            (tool.attempt, tool.reported) = (announced.identity.attempt, Some(about));
+            drafts.push(Fact::ToolRequested(announced).into());
+        }
+        let (about, mut request) = tool.request(native);
+        if tool.reported.as_ref() == Some(&about) && !tool.asked {
+            request.identity.attempt = tool.attempt;
+        }
+        (tool.attempt, tool.reported, tool.asked) = (request.identity.attempt, Some(about), true);
+        (tool.done, tool.ever_asked) = (false, true);
+        request
     }
 
     /// A call came to an end. In a turn that is being stopped, one that nobody asked about never ran.
@@ -88,7 +110,7 @@ impl Tools {
             return;
         }
         let call = tool.report(told.native, drafts);
-        if stopping && told.is_error && !tool.asked {
+        if stopping && told.is_error && !tool.ever_asked {
             return;
         }
         let stream = |name: &str| {
@@ -135,31 +157,37 @@ impl Tools {
             name: String::new(),
             input: Value::Null,
             title: None,
-            attempt: 1,
+            attempt: 0,
             reported: None,
             asked: false,
+            ever_asked: false,
             done: false,
         })
     }
 }
 
 impl Tool {
+    /// The call as it is reported next.
+    fn request(&self, native: &str) -> ((String, String), ToolCallRequestedPayload) {
+        let input_hash = canonical::hash(&self.input);
+        let identity = ToolCallIdentity {
+            tool_call_id: self.id.clone(),
+            runtime_tool_call_id: Some(native.to_owned()),
+            attempt: self.attempt + 1,
+            input_hash: input_hash.clone(),
+        };
+        let (name, input, title) = (self.name.clone(), self.input.clone(), self.title.clone());
+        let kind = Some(kind(&name));
+        let about = (name.clone(), input_hash);
+        (about, ToolCallRequestedPayload { identity, name, input, input_ref: None, title, kind })
+    }
+
+    /// Reports the call, unless it was reported as this already.
     fn report(&mut self, native: &str, drafts: &mut Vec<Draft>) -> ToolCallId {
-        if self.reported.is_none() {
-            let input_hash = canonical::hash(&self.input);
-            self.reported = Some(input_hash.clone());
-            let identity = ToolCallIdentity {
-                tool_call_id: self.id.clone(),
-                runtime_tool_call_id: Some(native.to_owned()),
-                attempt: self.attempt,
-                input_hash,
-            };
-            let (name, input, title) = (self.name.clone(), self.input.clone(), self.title.clone());
-            let kind = Some(kind(&name));
-            drafts.push(
-                Fact::ToolRequested(ToolCallRequestedPayload { identity, name, input, input_ref: None, title, kind })
-                    .into(),
-            );
+        let (about, request) = self.request(native);
+        if self.reported.as_ref() != Some(&about) {
+            (self.attempt, self.reported, self.asked) = (request.identity.attempt, Some(about), false);
+            drafts.push(Fact::ToolRequested(request).into());
         }
         self.id.clone()
     }
@@ -184,12 +212,17 @@ mod tests {
 
     use super::*;
 
-    fn ask(tools: &mut Tools, command: &str) -> (ToolCallId, Vec<&'static str>) {
+    fn ask(tools: &mut Tools, command: &str) -> (u32, Vec<&'static str>) {
+        ask_for(tools, "Bash", command)
+    }
+
+    fn ask_for(tools: &mut Tools, tool: &str, command: &str) -> (u32, Vec<&'static str>) {
         let mut drafts = Vec::new();
-        let (tool_name, tool_use_id) = ("Bash".to_owned(), "toolu_1".to_owned());
+        let (tool_name, tool_use_id) = (tool.to_owned(), "toolu_1".to_owned());
         let asked = Asked { tool_name, input: json!({ "command": command }), tool_use_id, description: None };
-        let call = tools.asked(&asked, &mut drafts);
-        (call, told(&drafts))
+        let request = tools.asked(&asked, &mut drafts);
+        assert_eq!((request.name.as_str(), &request.input), (tool, &asked.input));
+        (request.identity.attempt, told(&drafts))
     }
 
     fn told(drafts: &[Draft]) -> Vec<&'static str> {
@@ -203,20 +236,36 @@ mod tests {
     }
 
     #[test]
-    fn leave_for_one_input_is_no_leave_for_another() {
+    fn every_question_is_an_attempt_of_its_own() {
         let mut tools = Tools::default();
-        let (first, facts) = ask(&mut tools, "ls");
-        assert_eq!(facts, ["requested"]);
-        let (same, facts) = ask(&mut tools, "ls");
-        assert_eq!((&same, facts), (&first, vec![]));
-        let (other, facts) = ask(&mut tools, "rm -rf x");
-        assert_eq!((other, facts), (first, vec!["completed", "requested again"]));
+        assert_eq!(ask(&mut tools, "ls"), (1, vec![]));
+        assert_eq!(ask(&mut tools, "ls"), (2, vec![]));
+        assert_eq!(ask(&mut tools, "rm -rf x"), (3, vec![]));
+        assert_eq!(ask_for(&mut tools, "Other", "rm -rf x"), (4, vec![]));
+    }
+
+    #[test]
+    fn what_the_model_wanted_is_told_where_the_cli_asks_about_something_else() {
+        let mut tools = Tools::default();
+        tools.announce("toolu_1", "Bash", json!({ "command": "ls" }), &mut Vec::new());
+        assert_eq!(ask(&mut tools, "rm -rf x"), (2, vec!["requested"]));
+    }
+
+    #[test]
+    fn a_call_that_changes_after_it_was_asked_about_is_told_again() {
+        let mut tools = Tools::default();
+        ask(&mut tools, "ls");
+        let mut drafts = Vec::new();
+        tools.announce("toolu_1", "Bash", json!({ "command": "ls" }), &mut drafts);
+        assert_eq!(told(&drafts), [""; 0]);
+        tools.announce("toolu_1", "Bash", json!({ "command": "rm -rf x" }), &mut drafts);
+        assert_eq!(told(&drafts), ["requested again"]);
     }
 
     #[test]
     fn what_is_asked_about_is_what_will_run() {
         let mut tools = Tools::default();
-        tools.announce("toolu_1", "Bash", json!({}));
+        tools.announce("toolu_1", "Bash", json!({}), &mut Vec::new());
         ask(&mut tools, "ls");
         assert_eq!(tools.call("toolu_1"), Some(("Bash", &json!({ "command": "ls" }))));
     }
@@ -226,7 +275,7 @@ mod tests {
         let cases = [(true, true, vec!["requested"]), (false, true, vec!["requested", "completed"])];
         for (stopping, is_error, expected) in cases {
             let mut tools = Tools::default();
-            tools.announce("toolu_1", "Read", json!({ "file_path": "a" }));
+            tools.announce("toolu_1", "Read", json!({ "file_path": "a" }), &mut Vec::new());
             let mut drafts = Vec::new();
             let result = Told { native: "toolu_1", content: json!("no"), is_error, details: None };
             tools.completed(result, stopping, &mut drafts);

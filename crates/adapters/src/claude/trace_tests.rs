@@ -1,7 +1,7 @@
 //! Recorded runs of the real CLI, read by the same code that reads live ones. The summaries are golden files: a change
 //! in how it is understood shows up as a diff.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -76,6 +76,7 @@ fn summary(path: &Path) -> String {
     for (number, drafts) in turns(path).into_iter().enumerate() {
         writeln!(text, "turn {}", number + 1).unwrap();
         let mut names: HashMap<ToolCallId, String> = HashMap::new();
+        let mut told = HashSet::new();
         let mut pieces = Pieces::default();
         for draft in drafts {
             if let Fact::Delta(piece) = &draft.fact {
@@ -83,15 +84,19 @@ fn summary(path: &Path) -> String {
                 continue;
             }
             pieces.flush(&mut text);
+            if let Fact::ToolRequested(call) | Fact::ToolAsks(call) | Fact::HostToolAsks(call) = &draft.fact
+                && told.insert((call.identity.tool_call_id.clone(), call.identity.attempt))
+            {
+                let native = call.identity.runtime_tool_call_id.clone().unwrap();
+                names.insert(call.identity.tool_call_id.clone(), native);
+                writeln!(text, "  wants {} ({:?}, {:?}): {}", call.name, call.title, call.kind.unwrap(), call.input)
+                    .unwrap();
+            }
             let line = match &draft.fact {
                 Fact::Output(output) => format!("said {:?}", output.content),
-                Fact::ToolRequested(call) => {
-                    let native = call.identity.runtime_tool_call_id.clone().unwrap();
-                    names.insert(call.identity.tool_call_id.clone(), native);
-                    format!("wants {} ({:?}, {:?}): {}", call.name, call.title, call.kind.unwrap(), call.input)
-                }
-                Fact::ToolAsks(call) => format!("asks about {}", names[call]),
-                Fact::HostToolAsks(call) => format!("asks the host to run {}", names[call]),
+                Fact::ToolRequested(_) => continue,
+                Fact::ToolAsks(call) => format!("asks about {}", names[&call.identity.tool_call_id]),
+                Fact::HostToolAsks(call) => format!("asks the host to run {}", names[&call.identity.tool_call_id]),
                 Fact::ToolOutput { call, stdout, stderr } => format!("{} printed {stdout:?} {stderr:?}", names[call]),
                 Fact::ToolOutputDelta { call, delta, .. } => format!("{} prints {delta:?}", names[call]),
                 Fact::ToolCompleted(outcome) => {

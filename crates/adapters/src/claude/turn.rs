@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use roost_engine::adapter::Draft;
-use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
+use roost_proto::ids::{QuestionId, RequestId};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::map::Mapper;
+use crate::waiting::Waiting;
 
 /// A request for leave that waits for its answer.
 #[derive(Debug)]
@@ -36,9 +37,9 @@ pub(super) struct Turn {
     pub(super) drafts: mpsc::Sender<Vec<Draft>>,
     /// The messages of ours that the agent has not taken up yet: a turn that ends before that was another one.
     pub(super) unheard: HashSet<String>,
-    pub(super) permissions: HashMap<ToolCallId, Permission>,
+    pub(super) permissions: Waiting<Permission>,
     pub(super) questions: HashMap<QuestionId, Permission>,
-    pub(super) host_calls: HashMap<ToolCallId, HostRequest>,
+    pub(super) host_calls: Waiting<HostRequest>,
     pub(super) cancelled: bool,
     pub(super) ended: bool,
 }
@@ -52,9 +53,9 @@ impl Turn {
             mapper: Mapper::default(),
             drafts,
             unheard: [prompt].into(),
-            permissions: HashMap::new(),
+            permissions: Waiting::default(),
             questions: HashMap::new(),
-            host_calls: HashMap::new(),
+            host_calls: Waiting::default(),
             cancelled: false,
             ended: false,
         }

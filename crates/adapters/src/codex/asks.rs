@@ -101,6 +101,9 @@ pub(super) fn read(method: &str, params: &RawValue, tools: &Tools) -> Result<Ask
 
 fn command(asked: Asked, tools: &Tools) -> Ask {
     let extra = [
+        // The words of the question count, whatever the item said before.
+        ("command", asked.command.clone().map(Value::from)),
+        ("cwd", asked.cwd.clone().map(Value::from)),
         ("kind", asked.kind.filter(|kind| kind != "command").map(Value::from)),
         ("reason", asked.reason.map(Value::from)),
         ("additionalPermissions", asked.additional_permissions),
@@ -163,7 +166,8 @@ fn elicitation(asked: Elicitation, tools: &Tools) -> Ask {
     let (turn, wait) = (asked.turn_id.unwrap_or_default(), Wait::Elicitation);
     let input = asked.meta.get("tool_params").cloned().unwrap_or_else(|| json!({}));
     let call = tools.mcp_call(&mcp_name(&asked.server_name, ""), &input);
-    let item = match call.and_then(|call| tools.question_about(call, Map::new())) {
+    let words = input.as_object().cloned().unwrap_or_default();
+    let item = match call.and_then(|call| tools.question_about(call, words)) {
         Some(item) => item,
         // The question carries no call's id; its words are all there is.
         None => {

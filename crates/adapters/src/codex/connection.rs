@@ -6,8 +6,9 @@
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
 use roost_process::{Control, Exit, Lines, StderrTail, Stdin};
 use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
+use roost_proto::ids::{QuestionId, RequestId};
 use roost_proto::payload::{NoticeSource, RuntimeRequestStartedPayload};
+use roost_proto::tool::ToolCallIdentity;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -18,7 +19,8 @@ use super::note::TurnNote;
 use super::past::PastState;
 use super::reader::Reader;
 use super::socket;
-use super::turn::{METHOD, Turn};
+use super::turn::{Approval, METHOD, Turn};
+use crate::waiting::not_pending;
 
 /// Messages that may wait for the server to read them.
 const WRITE_QUEUE: usize = 256;
@@ -40,7 +42,7 @@ pub(super) enum Command {
     /// What the turn did since this time, when nobody listened.
     CatchUp { since: u64, last: bool, to: Reply<Option<PastState>> },
     /// A decision about a tool call.
-    Decide { call: ToolCallId, decision: Decision, to: Reply },
+    Decide { call: ToolCallIdentity, decision: Decision, to: Reply },
     /// An answer to a question.
     Answer { question: QuestionId, answer: Answer, to: Reply },
     /// More from the user.
@@ -253,24 +255,23 @@ impl Pump {
         }
     }
 
-    fn decide(&mut self, call: &ToolCallId, decision: Decision) -> Result<(), AdapterError> {
-        let waiting = self.turn.as_mut().and_then(|turn| turn.approvals.remove(call));
-        let waiting = waiting.ok_or_else(|| AdapterError::NotPending(format!("a decision about {call}")))?;
+    /// Answers the question that this decision is about; Codex may have asked again meanwhile.
+    fn decide(&mut self, call: &ToolCallIdentity, decision: Decision) -> Result<(), AdapterError> {
+        let waiting = self.turn.as_mut().and_then(|turn| turn.approvals.answer(call));
+        let Approval { id, wait } = waiting.ok_or_else(|| not_pending(call))?;
+        let answer = match &decision {
+            Decision::Allow => wait.allow(),
+            Decision::Deny { reason } => wait.deny(reason),
+            Decision::Result(result) => asks::host_result(result, true),
+        };
         if let Decision::Deny { reason } = &decision
-            && waiting.iter().any(|one| one.wait != Wait::HostTool)
+            && wait != Wait::HostTool
         {
             self.explain(reason);
         }
-        for one in waiting {
-            let answer = match &decision {
-                Decision::Allow => one.wait.allow(),
-                Decision::Deny { reason } => one.wait.deny(reason),
-                Decision::Result(result) => asks::host_result(result, true),
-            };
-            self.calls.answer(&one.id, &answer)?;
-        }
+        self.calls.answer(&id, &answer)?;
         if let (Decision::Allow, Some(turn)) = (&decision, &mut self.turn) {
-            turn.mapper.tools.allowed(call, &mut self.outbox);
+            turn.mapper.tools.allowed(&call.tool_call_id, &mut self.outbox);
         }
         Ok(())
     }
@@ -305,7 +306,7 @@ impl Pump {
             return Err(AdapterError::NotPending("a stop".into()));
         };
         turn.cancelled = true;
-        turn.approvals.clear();
+        turn.approvals.take_all();
         turn.questions.clear();
         self.calls.tell("turn/interrupt", &json!({ "threadId": thread, "turnId": turn.id }))
     }

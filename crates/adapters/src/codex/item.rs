@@ -13,7 +13,7 @@ pub(super) struct ToolItem {
     pub(super) title: Option<String>,
     pub(super) kind: ToolKind,
     pub(super) input: Value,
-    /// Codex may still ask about it with more input than this.
+    /// Codex may still ask about it with more input than this, or tell more of it.
     pub(super) may_ask: bool,
     /// It runs for certain.
     pub(super) runs: bool,
@@ -86,6 +86,8 @@ impl ToolItem {
             }
             Item::WebSearch { id, query, action } => Self {
                 title: query.clone(),
+                // It begins before Codex knows what to look for.
+                may_ask: query.as_ref().is_none_or(String::is_empty),
                 result: action,
                 ..tool(id, "webSearch", ToolKind::Fetch, json!({ "query": query }), so_far)
             },

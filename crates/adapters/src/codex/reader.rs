@@ -12,7 +12,7 @@ use super::failure;
 use super::map::{self, At};
 use super::past::{PastState, Resumed};
 use super::tools::Tools;
-use super::turn::{Turn, Waiting};
+use super::turn::{Approval, Turn};
 use super::wire::{self, Incoming, RpcError, RpcId, TurnParams};
 
 /// Notices from before the first turn that are kept for it.
@@ -104,18 +104,15 @@ impl Reader<'_> {
         match (ask, turn) {
             (Ask::Tool { turn: at, item, wait }, Some(turn)) => {
                 let asked = turn.mapper.tools.asked(&at, item, self.outbox);
-                let waiting = turn.approvals.entry(asked.call.clone()).or_default();
-                if asked.anew {
-                    for void in std::mem::take(waiting) {
-                        self.calls.answer_quietly(&void.id, &void.wait.deny("asked again"));
-                    }
-                }
+                let identity = asked.identity.clone();
                 let fact = match wait {
-                    Wait::HostTool => Fact::HostToolAsks(asked.call),
-                    _ => Fact::ToolAsks(asked.call),
+                    Wait::HostTool => Fact::HostToolAsks(asked),
+                    _ => Fact::ToolAsks(asked),
                 };
-                waiting.push(Waiting { id, wait });
                 self.outbox.push(fact.into());
+                if let Some(void) = turn.approvals.ask(&identity, Approval { id, wait }) {
+                    self.calls.answer_quietly(&void.id, &void.wait.deny("asked again"));
+                }
             }
             (Ask::Question { question, form }, Some(turn)) => {
                 turn.questions.insert(question.question_id.clone(), (id, form));

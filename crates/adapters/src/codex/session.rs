@@ -11,8 +11,9 @@ use roost_engine::adapter::{
 };
 use roost_process::Control;
 use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use roost_proto::ids::{QuestionId, RuntimeSessionId};
 use roost_proto::mode::Mode;
+use roost_proto::tool::ToolCallIdentity;
 use roost_proto::tool::ToolManifest;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -271,7 +272,7 @@ impl RuntimeSession for CodexSession {
 struct CodexTask(mpsc::Sender<Command>);
 
 impl CodexTask {
-    async fn decide(&self, call: &ToolCallId, decision: Decision) -> Result<(), AdapterError> {
+    async fn decide(&self, call: &ToolCallIdentity, decision: Decision) -> Result<(), AdapterError> {
         let call = call.clone();
         request(&self.0, |to| Command::Decide { call, decision, to }).await
     }
@@ -279,15 +280,15 @@ impl CodexTask {
 
 #[async_trait]
 impl TaskControl for CodexTask {
-    async fn send_tool_result(&self, call: &ToolCallId, result: Value) -> Result<(), AdapterError> {
+    async fn send_tool_result(&self, call: &ToolCallIdentity, result: Value) -> Result<(), AdapterError> {
         self.decide(call, Decision::Result(result)).await
     }
 
-    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
+    async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
         self.decide(call, Decision::Allow).await
     }
 
-    async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError> {
+    async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError> {
         self.decide(call, Decision::Deny { reason: reason.into() }).await
     }
 

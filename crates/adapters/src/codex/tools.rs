@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use roost_engine::adapter::{Draft, Fact, ToolOutcome};
+use roost_engine::ledger::adds_to;
 use roost_proto::canonical;
 use roost_proto::ids::ToolCallId;
 use roost_proto::payload::{OutputStream, ToolCallRequestedPayload};
@@ -18,10 +19,11 @@ use super::wire::ItemStatus;
 struct Tool {
     turn: String,
     item: ToolItem,
+    /// How often it was reported as something else, or asked about.
     attempt: u32,
-    /// It has been reported, with the input of this hash.
-    reported: Option<String>,
-    /// Codex asked about it.
+    /// It has been reported, with this name and the input of this hash.
+    reported: Option<(String, String)>,
+    /// Codex has asked about what was reported.
     asked: bool,
     running: bool,
     done: bool,
@@ -37,40 +39,39 @@ impl Tool {
         format!("tc_{}", Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()).simple()).into()
     }
 
-    fn report(&mut self, drafts: &mut Vec<Draft>) -> ToolCallId {
-        let id = self.id();
-        if self.reported.is_some() {
-            return id;
-        }
+    /// The call as it is reported next.
+    fn request(&self) -> ((String, String), ToolCallRequestedPayload) {
         let item = &self.item;
         let input_hash = canonical::hash(&item.input);
-        self.reported = Some(input_hash.clone());
+        let about = (item.name.clone(), input_hash.clone());
         let identity = ToolCallIdentity {
-            tool_call_id: id.clone(),
+            tool_call_id: self.id(),
             runtime_tool_call_id: Some(item.id.clone()),
-            attempt: self.attempt,
+            attempt: self.attempt + 1,
             input_hash,
         };
         let (name, input, title, kind) = (item.name.clone(), item.input.clone(), item.title.clone(), Some(item.kind));
-        let request = ToolCallRequestedPayload { identity, name, input, input_ref: None, title, kind };
-        drafts.push(Fact::ToolRequested(request).into());
-        id
+        (about, ToolCallRequestedPayload { identity, name, input, input_ref: None, title, kind })
     }
 
+    /// Reports the call, unless it was reported as this already.
+    fn report(&mut self, drafts: &mut Vec<Draft>) -> ToolCallId {
+        let (about, request) = self.request();
+        if self.reported.as_ref() != Some(&about) {
+            (self.attempt, self.reported, self.asked) = (request.identity.attempt, Some(about), false);
+            drafts.push(Fact::ToolRequested(request).into());
+        }
+        self.id()
+    }
+
+    /// Tells that it is over; once, unless it turns out to have been something else.
     fn complete(&mut self, result: Option<Value>, is_error: bool, drafts: &mut Vec<Draft>) {
+        let before = self.attempt;
         let call = self.report(drafts);
-        if !std::mem::replace(&mut self.done, true) {
+        if !std::mem::replace(&mut self.done, true) || self.attempt != before {
             drafts.push(Fact::ToolCompleted(ToolOutcome::of_runtime(call, result, is_error)).into());
         }
     }
-}
-
-/// A request for permission.
-pub(super) struct Asked {
-    /// The call that it is about.
-    pub(super) call: ToolCallId,
-    /// Requests about an earlier input of the same call are void.
-    pub(super) anew: bool,
 }
 
 /// The tool calls of one task, by Codex's id.
@@ -87,24 +88,30 @@ impl Tools {
             let call = tool.report(drafts);
             tool.running = true;
             drafts.push(Fact::ToolStarted(call).into());
-        } else if !tool.item.may_ask {
+        } else if !tool.item.may_ask || tool.reported.is_some() {
             tool.report(drafts);
         }
     }
 
-    /// Codex asks about an item, in so many more words. One that was asked about with other words is another attempt:
-    /// leave for the one is no leave for the other.
-    pub(super) fn asked(&mut self, turn: &str, item: ToolItem, drafts: &mut Vec<Draft>) -> Asked {
-        let hash = canonical::hash(&item.input);
+    /// Codex asks about an item, in so many more words; what it asks about. Each request is one of its own: leave for
+    /// another, or for the same one before, is no leave for it.
+    pub(super) fn asked(&mut self, turn: &str, item: ToolItem, drafts: &mut Vec<Draft>) -> ToolCallRequestedPayload {
+        let announced = self.known.get(&item.id).filter(|tool| tool.reported.is_none()).map(Tool::request);
         let tool = self.know(turn, item);
-        let anew = tool.reported.as_ref().is_some_and(|reported| *reported != hash);
-        if anew || tool.done {
-            tool.complete(Some("Codex asked again, for more".into()), true, drafts);
-            tool.attempt += 1;
-            (tool.reported, tool.done, tool.running) = (None, false, false);
+        if let Some((about, announced)) = announced
+            && !adds_to(&announced, &tool.request().1)
+        {
+            // It asks about something else than it announced, and both are to be seen.
+            (tool.attempt, tool.reported) = (announced.identity.attempt, Some(about));
+            drafts.push(Fact::ToolRequested(announced).into());
         }
-        tool.asked = true;
-        Asked { call: tool.report(drafts), anew }
+        let (about, mut request) = tool.request();
+        if tool.reported.as_ref() == Some(&about) && !tool.asked && !tool.done {
+            request.identity.attempt = tool.attempt;
+        }
+        (tool.attempt, tool.reported, tool.asked) = (request.identity.attempt, Some(about), true);
+        (tool.done, tool.running) = (false, false);
+        request
     }
 
     /// The item that a question about an item is about, with what the question adds to it.
@@ -181,12 +188,13 @@ impl Tools {
         self.known.values().any(|tool| tool.running && !tool.done)
     }
 
-    /// Takes what is now known of an item; the words of a question are more than those of the item itself.
+    /// Takes what is now known of an item; the words of a question are more than those of the item itself, and what was
+    /// reported of it is not taken back.
     fn know(&mut self, turn: &str, item: ToolItem) -> &mut Tool {
         let fresh = |item: ToolItem| Tool {
             turn: turn.to_owned(),
             item,
-            attempt: 1,
+            attempt: 0,
             reported: None,
             asked: false,
             running: false,
@@ -198,7 +206,14 @@ impl Tools {
             std::collections::btree_map::Entry::Occupied(place) => {
                 let tool = place.into_mut();
                 let runs = item.runs || tool.item.runs;
-                tool.item = ToolItem { runs, ..item };
+                let input = match (std::mem::take(&mut tool.item.input), item.input) {
+                    (Value::Object(mut known), Value::Object(said)) if tool.reported.is_some() => {
+                        known.extend(said);
+                        Value::Object(known)
+                    }
+                    (_, said) => said,
+                };
+                tool.item = ToolItem { runs, input, ..item };
                 tool
             }
         }
@@ -226,34 +241,28 @@ mod tests {
         }
     }
 
-    fn ask(tools: &mut Tools, reason: Option<&str>) -> (Asked, Vec<(u32, &'static str)>) {
+    fn ask(tools: &mut Tools, reason: Option<&str>) -> (u32, Vec<u32>) {
         let mut drafts = Vec::new();
         let asked = tools.asked("turn", command(reason), &mut drafts);
-        let told = drafts.iter().map(|draft| match &draft.fact {
-            Fact::ToolRequested(request) => (request.identity.attempt, "requested"),
-            Fact::ToolCompleted(_) => (0, "completed"),
-            other => panic!("{other:?}"),
-        });
-        (asked, told.collect())
+        assert_eq!(asked.input, command(reason).input);
+        (asked.identity.attempt, announced(&drafts))
+    }
+
+    /// The attempts that were told of.
+    fn announced(drafts: &[Draft]) -> Vec<u32> {
+        let attempt = |draft: &Draft| match &draft.fact {
+            Fact::ToolRequested(request) => Some(request.identity.attempt),
+            _ => None,
+        };
+        drafts.iter().filter_map(attempt).collect()
     }
 
     #[test]
-    fn asking_again_about_the_same_is_the_same_request() {
+    fn every_question_is_an_attempt_of_its_own() {
         let mut tools = Tools::default();
-        let (first, told) = ask(&mut tools, None);
-        assert_eq!(told, [(1, "requested")]);
-        let (second, told) = ask(&mut tools, None);
-        assert_eq!((second.call, second.anew, told), (first.call, false, vec![]));
-    }
-
-    #[test]
-    fn leave_to_run_is_no_leave_to_run_with_more_rights() {
-        let mut tools = Tools::default();
-        let (first, _) = ask(&mut tools, None);
-        tools.allowed(&first.call, &mut Vec::new());
-        let (second, told) = ask(&mut tools, Some("without the sandbox"));
-        assert_eq!((second.call, second.anew), (first.call, true));
-        assert_eq!(told, [(0, "completed"), (2, "requested")]);
+        assert_eq!(ask(&mut tools, None), (1, vec![]));
+        assert_eq!(ask(&mut tools, None), (2, vec![]));
+        assert_eq!(ask(&mut tools, Some("without the sandbox")), (3, vec![]));
     }
 
     #[test]
@@ -261,14 +270,35 @@ mod tests {
         let mut tools = Tools::default();
         let running = ToolItem { runs: true, ..command(None) };
         tools.started("turn", running, &mut Vec::new());
-        let (asked, told) = ask(&mut tools, Some("the network"));
-        assert!(asked.anew);
-        assert_eq!(told, [(0, "completed"), (2, "requested")]);
+        assert_eq!(ask(&mut tools, Some("the network")), (2, vec![]));
+    }
+
+    #[test]
+    fn what_was_announced_is_told_where_codex_asks_about_something_else() {
+        let mut tools = Tools::default();
+        let other = ToolItem { input: json!({ "command": "rm -rf x" }), ..command(None) };
+        tools.started("turn", other, &mut Vec::new());
+        assert_eq!(ask(&mut tools, None), (2, vec![1]));
+    }
+
+    #[test]
+    fn an_item_that_changes_after_it_was_asked_about_is_told_again_and_less_words_are_no_change() {
+        let mut tools = Tools::default();
+        ask(&mut tools, Some("because"));
+        let mut drafts = Vec::new();
+        let fewer = ToolItem { input: json!({ "command": "ls" }), ..command(None) };
+        tools.started("turn", fewer, &mut drafts);
+        tools.completed("turn", ToolItem { state: ItemStatus::Completed, ..command(Some("because")) }, &mut drafts);
+        assert_eq!(announced(&drafts), [0; 0]);
+        let other = ToolItem { input: json!({ "command": "rm -rf x" }), ..command(None) };
+        tools.completed("turn", ToolItem { state: ItemStatus::Completed, ..other }, &mut drafts);
+        assert_eq!(announced(&drafts), [2]);
+        assert!(matches!(drafts.last().map(|draft| &draft.fact), Some(Fact::ToolCompleted(_))), "{drafts:?}");
     }
 
     #[test]
     fn a_call_has_the_same_id_for_every_daemon_and_another_in_every_turn() {
-        let id = |turn: &str| Tools::default().asked(turn, command(None), &mut Vec::new()).call;
+        let id = |turn: &str| Tools::default().asked(turn, command(None), &mut Vec::new()).identity.tool_call_id;
         assert_eq!(id("one"), id("one"));
         assert_ne!(id("one"), id("two"));
     }

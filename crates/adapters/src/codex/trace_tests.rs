@@ -1,7 +1,7 @@
 //! Recorded runs of the real Codex, read by the same code that reads live ones. The summaries are golden files: a change
 //! in how Codex is understood shows up as a diff.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -85,12 +85,11 @@ impl Replay {
             None => {
                 let Some(turn) = &mut self.turn else { return };
                 turn.questions.retain(|_, (id, _)| serde_json::json!(id) != message["id"]);
-                let asked = |waiting: &super::turn::Waiting| serde_json::json!(waiting.id) == message["id"];
-                let call = turn.approvals.iter().find(|(_, waiting)| waiting.iter().any(asked));
-                let (call, yes) = (call.map(|(call, _)| call.clone()), serde_json::json!("accept"));
+                let call = turn.approvals.find(|waiting| serde_json::json!(waiting.id) == message["id"]);
+                let yes = serde_json::json!("accept");
                 let allowed = message["result"]["decision"] == yes || message["result"]["action"] == yes;
                 if let (Some(call), true) = (call, allowed) {
-                    turn.mapper.tools.allowed(&call, &mut self.outbox);
+                    turn.mapper.tools.allowed(&call.tool_call_id, &mut self.outbox);
                 }
             }
         }
@@ -110,6 +109,7 @@ fn summary(path: &Path) -> String {
     for (number, drafts) in Replay::of(path).into_iter().enumerate() {
         writeln!(text, "turn {}", number + 1).unwrap();
         let mut names: HashMap<ToolCallId, String> = HashMap::new();
+        let mut told = HashSet::new();
         let mut pieces = Pieces::default();
         for draft in drafts {
             if let Fact::Delta(piece) = &draft.fact {
@@ -117,15 +117,23 @@ fn summary(path: &Path) -> String {
                 continue;
             }
             pieces.flush(&mut text);
+            if let Fact::ToolRequested(call) | Fact::ToolAsks(call) | Fact::HostToolAsks(call) = &draft.fact
+                && told.insert((call.identity.tool_call_id.clone(), call.identity.attempt))
+            {
+                let native = call.identity.runtime_tool_call_id.clone().unwrap();
+                names.insert(call.identity.tool_call_id.clone(), native);
+                writeln!(
+                    text,
+                    "  wants {} ({:?}), attempt {}: {}",
+                    call.name, call.title, call.identity.attempt, call.input
+                )
+                .unwrap();
+            }
             let line = match &draft.fact {
                 Fact::Output(output) => format!("said {:?}", output.content),
-                Fact::ToolRequested(call) => {
-                    let native = call.identity.runtime_tool_call_id.clone().unwrap();
-                    names.insert(call.identity.tool_call_id.clone(), native);
-                    format!("wants {} ({:?}), attempt {}: {}", call.name, call.title, call.identity.attempt, call.input)
-                }
-                Fact::ToolAsks(call) => format!("asks about {}", names[call]),
-                Fact::HostToolAsks(call) => format!("wants the host to run {}", names[call]),
+                Fact::ToolRequested(_) => continue,
+                Fact::ToolAsks(call) => format!("asks about {}", names[&call.identity.tool_call_id]),
+                Fact::HostToolAsks(call) => format!("wants the host to run {}", names[&call.identity.tool_call_id]),
                 Fact::ToolStarted(call) => format!("runs {}", names[call]),
                 Fact::ToolOutputDelta { call, delta, .. } => format!("{} prints {delta:?}", names[call]),
                 Fact::ToolCompleted(outcome) => {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
-use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
+use roost_proto::ids::{QuestionId, RequestId};
 use roost_proto::payload::{RequestStatus, RuntimeRequestCompletedPayload};
 use tokio::sync::mpsc;
 
@@ -13,12 +13,13 @@ use super::calls::Reply;
 use super::map::Mapper;
 use super::questions::Form;
 use super::wire::RpcId;
+use crate::waiting::Waiting;
 
 /// The request that begins a turn.
 pub(super) const METHOD: &str = "turn/start";
 
 /// An approval that Codex waits for.
-pub(super) struct Waiting {
+pub(super) struct Approval {
     pub(super) id: RpcId,
     pub(super) wait: Wait,
 }
@@ -29,7 +30,7 @@ pub(super) struct Turn {
     pub(super) id: Option<String>,
     pub(super) mapper: Mapper,
     pub(super) drafts: mpsc::Sender<Vec<Draft>>,
-    pub(super) approvals: HashMap<ToolCallId, Vec<Waiting>>,
+    pub(super) approvals: Waiting<Approval>,
     pub(super) questions: HashMap<QuestionId, (RpcId, Form)>,
     pub(super) cancelled: bool,
     /// How it ended; while something of it is still being cleared away, that is not told yet.
@@ -59,7 +60,7 @@ impl Turn {
             id,
             mapper,
             drafts,
-            approvals: HashMap::new(),
+            approvals: Waiting::default(),
             questions: HashMap::new(),
             cancelled: false,
             end: None,
@@ -89,8 +90,7 @@ impl Turn {
 
     /// Codex no longer waits for an answer to this.
     pub(super) fn resolved(&mut self, id: &RpcId, outbox: &mut Vec<Draft>) {
-        self.approvals.values_mut().for_each(|waiting| waiting.retain(|one| one.id != *id));
-        self.approvals.retain(|_, waiting| !waiting.is_empty());
+        self.approvals.drop_if(|waiting| waiting.id == *id);
         let question = self.questions.iter().find(|(_, (known, _))| known == id).map(|(question, _)| question.clone());
         if let Some(question) = question {
             self.questions.remove(&question);

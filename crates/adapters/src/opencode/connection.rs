@@ -9,8 +9,9 @@ use std::time::Duration;
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
 use roost_process::Exit;
 use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::ids::{QuestionId, RequestId, ToolCallId};
+use roost_proto::ids::{QuestionId, RequestId};
 use roost_proto::payload::{NoticeSource, RuntimeRequestStartedPayload};
+use roost_proto::tool::ToolCallIdentity;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -22,6 +23,7 @@ use super::map;
 use super::reader::{Errand, Reader};
 use super::server::Server;
 use super::turn::{METHOD, Turn};
+use crate::waiting::not_pending;
 
 /// Commands that may wait for the pump.
 const QUEUE: usize = 256;
@@ -44,7 +46,7 @@ pub(super) enum Command {
     /// The task could not be begun.
     Forget,
     /// A decision about a tool call; answered with OpenCode's id of the permission.
-    Decide { call: ToolCallId, allow: bool, to: Reply<String> },
+    Decide { call: ToolCallIdentity, allow: bool, to: Reply<String> },
     /// An answer to a question; answered with OpenCode's id of it and the answer in its words.
     Answer { question: QuestionId, answer: Answer, to: Reply<(String, Value)> },
     /// The task is to stop.
@@ -202,10 +204,10 @@ impl Pump {
         Ok(())
     }
 
-    fn decide(&mut self, call: &ToolCallId, allow: bool) -> Result<String, AdapterError> {
+    fn decide(&mut self, call: &ToolCallIdentity, allow: bool) -> Result<String, AdapterError> {
         let tools = self.turn.as_mut().map(|turn| &mut turn.mapper.tools);
         let permission = tools.and_then(|tools| tools.decide(call, allow, &mut self.outbox));
-        permission.ok_or_else(|| AdapterError::NotPending(format!("a decision about {call}")))
+        permission.ok_or_else(|| not_pending(call))
     }
 
     fn give(&mut self, question: &QuestionId, answer: Answer) -> Result<(String, Value), AdapterError> {

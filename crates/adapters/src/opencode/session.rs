@@ -10,8 +10,9 @@ use roost_engine::adapter::{
 };
 use roost_process::Control;
 use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use roost_proto::ids::{QuestionId, RuntimeSessionId};
 use roost_proto::sources::ImplicitSources;
+use roost_proto::tool::ToolCallIdentity;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -196,7 +197,7 @@ struct OpencodeTask {
 }
 
 impl OpencodeTask {
-    async fn decide(&self, call: &ToolCallId, allow: bool, answer: Value) -> Result<(), AdapterError> {
+    async fn decide(&self, call: &ToolCallIdentity, allow: bool, answer: Value) -> Result<(), AdapterError> {
         let call = call.clone();
         let permission = request(&self.commands, |to| Command::Decide { call, allow, to }).await?;
         self.send(format!("/permission/{permission}/reply"), answer).await
@@ -212,15 +213,15 @@ impl OpencodeTask {
 
 #[async_trait]
 impl TaskControl for OpencodeTask {
-    async fn send_tool_result(&self, _call: &ToolCallId, _result: Value) -> Result<(), AdapterError> {
+    async fn send_tool_result(&self, _call: &ToolCallIdentity, _result: Value) -> Result<(), AdapterError> {
         Err(AdapterError::Unsupported("take the result of a tool that the host ran"))
     }
 
-    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
+    async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
         self.decide(call, true, json!({ "reply": "once" })).await
     }
 
-    async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError> {
+    async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError> {
         // Without a message the turn would end.
         let reason = if reason.is_empty() { "refused" } else { reason };
         self.decide(call, false, json!({ "reply": "reject", "message": reason })).await

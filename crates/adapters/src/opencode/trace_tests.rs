@@ -130,6 +130,7 @@ fn summary(path: &Path) -> String {
     for (number, drafts) in replay.turns.into_iter().enumerate() {
         writeln!(text, "turn {}", number + 1).unwrap();
         let mut names: HashMap<ToolCallId, String> = HashMap::new();
+        let mut told = HashSet::new();
         let mut pieces = Pieces::default();
         for draft in drafts {
             if let Fact::Delta(piece) = &draft.fact {
@@ -137,14 +138,17 @@ fn summary(path: &Path) -> String {
                 continue;
             }
             pieces.flush(&mut text);
+            if let Fact::ToolRequested(call) | Fact::ToolAsks(call) | Fact::HostToolAsks(call) = &draft.fact
+                && told.insert((call.identity.tool_call_id.clone(), call.identity.attempt))
+            {
+                let native = call.identity.runtime_tool_call_id.clone().unwrap();
+                names.insert(call.identity.tool_call_id.clone(), native);
+                writeln!(text, "  wants {} ({:?}): {}", call.name, call.title, call.input).unwrap();
+            }
             let line = match &draft.fact {
                 Fact::Output(output) => format!("said {:?}", output.content),
-                Fact::ToolRequested(call) => {
-                    let native = call.identity.runtime_tool_call_id.clone().unwrap();
-                    names.insert(call.identity.tool_call_id.clone(), native);
-                    format!("wants {} ({:?}): {}", call.name, call.title, call.input)
-                }
-                Fact::ToolAsks(call) => format!("asks about {}", names[call]),
+                Fact::ToolRequested(_) => continue,
+                Fact::ToolAsks(call) => format!("asks about {}", names[&call.identity.tool_call_id]),
                 Fact::ToolStarted(call) => format!("runs {}", names[call]),
                 Fact::ToolOutputDelta { call, delta, .. } => format!("{} prints {delta:?}", names[call]),
                 Fact::ToolCompleted(outcome) => {

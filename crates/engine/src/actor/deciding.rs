@@ -59,7 +59,7 @@ impl Actor {
         if task.ledger.decision(call).is_some() || task.ledger.is_pending(call) {
             return Ok(());
         }
-        let Some(request) = task.ledger.request_of(call) else { return Ok(()) };
+        let Some(request) = task.ledger.request_of(call).cloned() else { return Ok(()) };
         let judgement = match task.stop {
             None => {
                 let runtime = self.profile.adapter.name();
@@ -75,8 +75,13 @@ impl Actor {
                     mode: task.mode,
                     approver: task.approver,
                 };
-                let request = request.clone();
-                self.shared.judge.judge(&place, &request).await
+                let claimed = task.ledger.claim_of(call).cloned();
+                let judgement = self.shared.judge.judge(&place, &request).await;
+                match claimed {
+                    // What a runtime says of its call beside what it asks can only make it stricter.
+                    Some(claimed) => judgement.or_stricter(self.shared.judge.judge(&place, &claimed).await),
+                    None => judgement,
+                }
             }
             Some(_) => stopping(),
         };
@@ -185,20 +190,21 @@ impl Actor {
         self.note_untold(told).await
     }
 
-    /// Tells the runtime what was decided about a call, if it was.
+    /// Tells the runtime what was decided about a call, if it was and if the runtime asked.
     async fn tell(&mut self, call: &ToolCallId) -> Result<(), AdapterError> {
         let Some(Task { ledger, phase: Phase::Running(running), deaf, .. }) = &self.task else {
             return Ok(());
         };
         let patience = patience(*deaf);
+        let Some(question) = ledger.question_about(call) else { return Ok(()) };
         let told = match ledger.decision(call) {
             Some(PolicyDecision::Allow) => match ledger.edited_input(call) {
-                Some(input) => timeout(patience, running.control.send_tool_edited(call, input.clone())).await,
-                None => timeout(patience, running.control.send_tool_approved(call)).await,
+                Some(input) => timeout(patience, running.control.send_tool_edited(question, input.clone())).await,
+                None => timeout(patience, running.control.send_tool_approved(question)).await,
             },
             Some(PolicyDecision::Deny) => {
                 let reason = ledger.denial(call).unwrap_or(REFUSED);
-                timeout(patience, running.control.send_tool_denied(call, reason)).await
+                timeout(patience, running.control.send_tool_denied(question, reason)).await
             }
             None => return Ok(()),
         };

@@ -117,6 +117,7 @@ impl Ledger {
         let mut events = Vec::new();
         for word in words {
             events.push(evaluated(&call.identity, &word));
+            call.judged |= word.source != PolicySource::Runtime;
             call.words.push(word);
         }
         let Some(last) = call.words.last() else { return events };

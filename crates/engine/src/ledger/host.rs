@@ -3,10 +3,10 @@
 use roost_proto::event::EventBody;
 use roost_proto::ids::ToolCallId;
 use roost_proto::payload::ToolCallStartedPayload;
-use roost_proto::tool::PolicyDecision;
+use roost_proto::tool::{PolicyDecision, ToolCallIdentity};
 use serde_json::Value;
 
-use super::{CallState, Ledger};
+use super::{Call, CallState, Ledger};
 use crate::adapter::ToolOutcome;
 
 /// A call that the host begins to run.
@@ -14,6 +14,8 @@ use crate::adapter::ToolOutcome;
 pub struct HostCall {
     /// What is to be written first.
     pub started: EventBody,
+    /// Which attempt it is.
+    pub attempt: ToolCallIdentity,
     /// The tool.
     pub name: String,
     /// Its input.
@@ -31,14 +33,17 @@ impl Ledger {
         let call = self.calls.get_mut(id).filter(|call| call.host && call.state == CallState::Approved)?;
         let input = call.request.as_ref()?.input.clone();
         call.state = CallState::Running;
-        let started = ToolCallStartedPayload { identity: call.identity.clone() }.into();
-        Some(HostCall { started, name: call.name.clone(), input })
+        let attempt = call.identity.clone();
+        let started = ToolCallStartedPayload { identity: attempt.clone() }.into();
+        Some(HostCall { started, attempt, name: call.name.clone(), input })
     }
 
-    /// Records what came of a call that the host ran.
-    pub fn complete_on_host(&mut self, outcome: ToolOutcome) -> Vec<EventBody> {
+    /// Records what came of an attempt that the host ran; nothing if another one took its place.
+    pub fn complete_on_host(&mut self, attempt: &ToolCallIdentity, result: Value, is_error: bool) -> Vec<EventBody> {
         let mut events = Vec::new();
-        if self.is_the_hosts(&outcome.call) {
+        let runs = |call: &Call| call.state == CallState::Running && call.identity == *attempt;
+        if self.is_the_hosts(&attempt.tool_call_id) && self.calls.get(&attempt.tool_call_id).is_some_and(runs) {
+            let outcome = ToolOutcome::of_host(attempt.tool_call_id.clone(), Some(result), is_error);
             // What was approved can always be completed.
             let _ = self.complete(outcome, &mut events);
         }

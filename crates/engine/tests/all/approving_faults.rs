@@ -5,7 +5,7 @@ use roost_engine::adapter::Fact;
 use roost_proto::approval::ApprovalEnd;
 use roost_proto::event::{EventBody, NormalizedEventType as Type};
 use roost_proto::failure::FailureCode;
-use roost_proto::payload::OutputStream;
+use roost_proto::payload::{ApprovalRequestedPayload, OutputStream};
 use testkit::facts::{asks, completed, delta, exited, failed, question, requested, started};
 use testkit::fake::Told;
 use testkit::{Harness, soon};
@@ -31,16 +31,24 @@ async fn an_agent_that_runs_a_tool_while_it_is_asked_fails_its_task_and_is_ended
 }
 
 #[tokio::test]
-async fn an_agent_that_asks_the_same_call_twice_is_asked_about_once() {
+async fn an_agent_that_asks_the_same_call_again_is_asked_about_anew_each_time() {
     let mut host = Harness::start().await;
     let mut it = asked(&mut host).await;
     it.agent.say_all([asks("a"), requested("a"), asks("a"), delta("x")]).await;
     host.wait_for(&it.session, Type::ModelOutputDelta).await;
-    assert_eq!(requests(&host, &it.session).await.len(), 1);
+    let attempts =
+        |asked: Vec<ApprovalRequestedPayload>| asked.iter().map(|one| one.identity.attempt).collect::<Vec<_>>();
+    assert_eq!(attempts(requests(&host, &it.session).await), [1, 2, 3]);
     still_waits(&host, &mut it).await;
-    it.agent.say(asks("a")).await;
-    assert_eq!(it.agent.told().await, Told::Approved("a".into()), "what was decided is told again");
-    assert_eq!(resolved(&host, &it.session).await.len(), 1);
+    it.agent.say_all([asks("a"), delta("y")]).await;
+    host.wait_until(&it.session, "it is asked about again", |event| match &event.body {
+        EventBody::ApprovalRequested(asked) => asked.identity.attempt == 4,
+        _ => false,
+    })
+    .await;
+    let ends: Vec<_> = resolved(&host, &it.session).await.iter().map(|one| one.end).collect();
+    assert_eq!(ends, [ApprovalEnd::Withdrawn, ApprovalEnd::Withdrawn, ApprovalEnd::Answered]);
+    assert_eq!(it.agent.told_so_far(), [], "one yes is for one question");
     host.stop().await;
 }
 

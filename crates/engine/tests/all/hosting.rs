@@ -28,7 +28,7 @@ async fn asking(host: &mut Harness, mode: Mode, calls: &[&str]) -> (SessionId, F
     let prompt = Prompt { message, mode: None, model: None, approver: Approver::Present, never_yolo: false };
     host.engine.prompt(session.as_str(), prompt).await.unwrap();
     let (runtime, agent) = host.runtimes().task().await;
-    agent.say_all(calls.iter().flat_map(|call| [requested_of("lookup", call), asks_host(call)])).await;
+    agent.say_all(calls.iter().flat_map(|call| [requested_of("lookup", call), asks_host("lookup", call)])).await;
     (session, runtime, agent)
 }
 
@@ -142,7 +142,7 @@ async fn a_tool_that_the_host_does_not_have_or_that_breaks_down_is_an_error_for_
     {
         let (mut host, _calls) = start().await;
         let (session, _runtime, mut agent) = asking(&mut host, Mode::Yolo, &[]).await;
-        agent.say_all([requested_of(tool, "a"), asks_host("a")]).await;
+        agent.say_all([requested_of(tool, "a"), asks_host(tool, "a")]).await;
         assert_eq!(agent.told().await, Told::Result("a".into(), error.into()));
         assert_eq!(completion(&host, &session).await.is_error, Some(true));
         host.stop().await;
@@ -193,17 +193,20 @@ async fn a_runtime_cannot_report_on_a_tool_that_the_host_runs() {
 }
 
 #[tokio::test]
-async fn asking_twice_runs_a_tool_once() {
+async fn a_tool_that_is_asked_for_again_is_decided_and_run_again_and_only_the_last_result_is_told() {
     let (mut host, mut calls) = start().await;
     let (session, _runtime, mut agent) = asking(&mut host, Mode::Yolo, &["a"]).await;
-    agent.say(asks_host("a")).await;
-    calls.next().await.succeed("found");
+    let first = calls.next().await;
+    agent.say(asks_host("lookup", "a")).await;
+    let second = calls.next().await;
+    first.succeed("late");
+    second.succeed("found");
     assert_eq!(agent.told().await, Told::Result("a".into(), "found".into()));
-    agent.say(asks_host("a")).await;
     agent.finish().await;
     host.wait_until(&session, "the end", |event| event.body.ends_task()).await;
-    assert!(calls.is_idle());
-    let started = host.types(&session).await.into_iter().filter(|name| name == "tool.call.started");
-    assert_eq!(started.count(), 1);
+    assert_eq!(agent.told_so_far(), []);
+    for name in ["tool.call.approved", "tool.call.started", "tool.call.completed"] {
+        assert_eq!(host.types(&session).await.into_iter().filter(|known| known == name).count(), 2, "{name}");
+    }
     host.stop().await;
 }

@@ -76,12 +76,8 @@ fn a_runtime_may_leave_out_or_repeat_what_it_likes() {
             vec![requested("a"), requested("a"), completed("a")],
             vec!["requested", "runtime.notice", "policy_evaluated", "approved", "started", "completed"],
         ),
-        (
-            "never announced",
-            PolicyResult::Allow,
-            vec![started("a"), asks("a")],
-            vec!["runtime.notice", "runtime.notice"],
-        ),
+        ("run and never announced", PolicyResult::Allow, vec![started("a")], vec!["runtime.notice"]),
+        ("asked about and never announced", PolicyResult::Allow, vec![asks("a"), completed("a")], whole.into()),
         (
             "a second attempt",
             PolicyResult::Deny,
@@ -92,9 +88,14 @@ fn a_runtime_may_leave_out_or_repeat_what_it_likes() {
             "a second attempt during the first",
             PolicyResult::Allow,
             vec![requested("a"), attempt("a", 2), completed("a")],
-            vec!["requested", "runtime.notice", "policy_evaluated", "approved", "started", "completed"],
+            [&["requested", "policy_evaluated", "denied"], &whole[..]].concat(),
         ),
-        ("asked twice", PolicyResult::Allow, vec![requested("a"), asks("a"), asks("a"), completed("a")], whole.into()),
+        (
+            "asked twice",
+            PolicyResult::Allow,
+            vec![requested("a"), asks("a"), asks("a"), completed("a")],
+            [&whole[..], &whole[..]].concat(),
+        ),
         ("text", PolicyResult::Allow, vec![delta("hi")], vec!["model.output.delta"]),
     ];
     for (case, decision, facts, expected) in cases {

@@ -10,7 +10,8 @@ use roost_proto::failure::FailureCode;
 use roost_proto::mode::Mode;
 use roost_proto::payload::{OutputStream, QuestionOutcome};
 use roost_proto::tool::{PolicyDecision, PolicyResult, ToolCallIdentity};
-use testkit::facts::{asks, attempt, completed, delta, failed, question, started};
+use serde_json::json;
+use testkit::facts::{asks, attempt, completed, delta, failed, question, request, started};
 
 use crate::ledger::word;
 
@@ -29,6 +30,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let fact = prop_oneof![
         4 => (call(), 0..4_u32).prop_map(|(call, number)| attempt(call, number)),
         3 => call().prop_map(asks),
+        1 => (call(), 0..3_u8).prop_map(|(call, way)| changed(call, way)),
         3 => call().prop_map(started),
         3 => call().prop_map(completed),
         2 => call().prop_map(failed),
@@ -44,6 +46,15 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => ask().prop_map(|id| Step::Answer(id.into())),
     ];
     prop::collection::vec(step, 0..40)
+}
+
+/// The call is another by now, announced or asked about.
+fn changed(call: &str, way: u8) -> Fact {
+    match way {
+        0 => Fact::ToolRequested(request("write", call, 1, json!({ "path": "elsewhere" }))),
+        1 => Fact::ToolAsks(request("write", call, 1, json!({ "path": "elsewhere" }))),
+        _ => Fact::ToolAsks(request("read", call, 1, json!({ "path": call }))),
+    }
 }
 
 fn ends() -> impl Strategy<Value = TaskEnd> {

@@ -15,6 +15,7 @@ mod full_house;
 mod hosting;
 mod ledger;
 mod ledger_model;
+mod lying;
 mod model;
 mod questioning;
 mod recovering;

@@ -8,7 +8,6 @@ use roost_proto::payload::{ToolCallRequestedPayload, ToolKind};
 use roost_proto::tool::ToolCallIdentity;
 use serde_json::json;
 use testkit::Harness;
-use testkit::facts::asks;
 
 use crate::watched::*;
 
@@ -24,7 +23,7 @@ fn shell(call: &str, command: &str) -> [Fact; 2] {
         title: None,
         kind: Some(ToolKind::Execute),
     };
-    [Fact::ToolRequested(request), asks(call)]
+    [Fact::ToolRequested(request.clone()), Fact::ToolAsks(request)]
 }
 
 /// Whether somebody is asked about this command, which the agent would like to run.

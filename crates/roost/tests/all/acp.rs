@@ -8,7 +8,7 @@ use crate::kit::{Place, answer, of_type, session_id};
 use crate::terminal::CTRL_D;
 
 /// A place where the scripted agent can be used, with these lines about it and these variables.
-fn place(more: &str, env: &str) -> Place {
+pub(crate) fn place(more: &str, env: &str) -> Place {
     let place = Place::new();
     let (program, args) = (this_binary(), play("scripted_agent"));
     place.configure(&format!(

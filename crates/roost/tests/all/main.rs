@@ -28,6 +28,7 @@ mod hostile_clients;
 mod hidden_state;
 mod kit;
 mod login;
+mod lying;
 mod opencode;
 mod options;
 mod past;

@@ -1,4 +1,4 @@
-//! The contract that every adapter must pass: twenty assertions, each a test of its own, made by one line per adapter:
+//! The contract that every adapter must pass: twenty-one assertions, each a test of its own, made by one line per adapter:
 //!
 //! ```text
 //! testkit::contract!(demo, make_demo);
@@ -10,6 +10,7 @@
 //! that `cargo xtask test` prints.
 
 mod ending;
+mod lying;
 mod report;
 mod resuming;
 mod stage;
@@ -167,6 +168,7 @@ macro_rules! contract {
             18 a_session_goes_on_in_a_new_process_and_runs_no_tool_again,
             19 a_tool_server_is_reached_over_every_transport_that_is_claimed,
             20 an_unknown_message_is_kept_as_it_came,
+            21 a_decision_is_about_exactly_one_input,
         }
     };
     (@tests $adapter:ident, $make:ident, $($number:literal $test:ident,)*) => {

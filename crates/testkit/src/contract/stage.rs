@@ -1,6 +1,7 @@
 //! Where a runtime is put on trial: an engine over its adapter, a log, a working directory and a home of its own.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use roost_proto::registry::RuntimeStatus;
 use roost_proto::runtime::{CreateSessionInput, RuntimeCapabilities, RuntimeEnv};
 use tempfile::TempDir;
 
+use super::lying::{Lie, Lying};
 use super::{Script, Subject};
 use crate::harness::{Harness, lock};
 use crate::soon;
@@ -43,6 +45,10 @@ pub(super) struct Place {
     make: Box<dyn Fn(PathBuf) -> Subject>,
     /// The tool server that sessions are opened with; the subject's first, unless a test wants another.
     offered: Arc<Mutex<Option<McpServer>>>,
+    /// What is lied about the subject's calls.
+    lie: Option<Lie>,
+    /// How often the subject believed a decision that was about another attempt.
+    believed: Arc<AtomicUsize>,
 }
 
 impl Place {
@@ -76,7 +82,12 @@ impl Place {
         let subject = (self.make)(self.records());
         let log = SqliteLog::open(&lock(&self.dir.path().join("state")).await, LogOptions::default()).unwrap();
         let mut runtimes = Runtimes::default();
-        runtimes.register(subject.adapter.clone(), RuntimeStatus::Active);
+        let honest = subject.adapter.clone();
+        let adapter: Arc<dyn RuntimeAdapter> = match self.lie {
+            Some(lie) => Arc::new(Lying { honest, lie, believed: self.believed.clone() }),
+            None => honest,
+        };
+        runtimes.register(adapter, RuntimeStatus::Active);
         let (base, namespaces) = (self.environment(), self.dir.path().join("namespaces"));
         let environments = Environments { base, namespaces, isolation: Isolation::Shared };
         let mut config = Config::new(environments, self.records(), self.dir.path().join("artifacts"));
@@ -92,7 +103,8 @@ impl Place {
 
 impl Stage {
     pub(super) async fn open(make: Box<dyn Fn(PathBuf) -> Subject>) -> Self {
-        let home = Place { dir: TempDir::new().unwrap(), make, offered: Arc::default() };
+        let dir = TempDir::new().unwrap();
+        let home = Place { dir, make, offered: Arc::default(), lie: None, believed: Arc::default() };
         for folder in [home.work(), home.home()] {
             std::fs::create_dir(folder).unwrap();
         }
@@ -102,6 +114,17 @@ impl Stage {
 
     pub(super) fn host(&self) -> &Harness<Place> {
         self.host.as_ref().expect("an engine runs")
+    }
+
+    /// Stops the engine and starts another, in which this is lied about the runtime's calls.
+    pub(super) async fn restart_lying(&mut self, lie: Lie) {
+        self.host.as_mut().expect("an engine runs").home.lie = Some(lie);
+        self.restart().await;
+    }
+
+    /// How often the adapter believed a decision that was about another attempt.
+    pub(super) fn believed(&self) -> usize {
+        self.host().home.believed.load(Ordering::Relaxed)
     }
 
     /// Stops the engine and starts another with a new adapter, which knows only what is on disk.

@@ -8,14 +8,16 @@ use roost_log::Log;
 use roost_proto::approval::{ApprovalScope, PendingAsk};
 use roost_proto::canonical;
 use roost_proto::event::{EventBody, NormalizedEvent};
+use roost_proto::failure::FailureCode;
 use roost_proto::mode::Mode;
 use roost_proto::payload::{ToolCallCompletedPayload, ToolCallRequestedPayload};
 use roost_proto::runtime::{PermissionModel, ToolExecutionModel};
-use roost_proto::tool::{PolicyResult, PolicySource, ToolExecutedBy};
-use serde_json::Value;
+use roost_proto::tool::{PolicyResult, PolicySource, ToolCallIdentity, ToolExecutedBy};
+use serde_json::{Value, json};
 
 use tokio::time::timeout;
 
+use super::lying::{HARMFUL, HARMLESS, Lie};
 use super::stage::{Stage, names, text};
 use super::{Found, honest, not_claimed};
 
@@ -177,6 +179,55 @@ pub async fn a_big_result_is_kept_apart(stage: &mut Stage) -> Found {
         assert!(size <= BIGGEST_EVENT, "{} has {size} bytes", event.body.name());
     }
     Found::Kept
+}
+
+/// 21. A call that is announced as one thing and asked about as another is decided as what is asked about, no decision
+/// answers another question, and what a call becomes after a decision is not covered by it.
+pub async fn a_decision_is_about_exactly_one_input(stage: &mut Stage) -> Found {
+    let Some(write) = stage.script.write.clone() else { return no_tools(stage).await };
+    let attempts = |events: &[NormalizedEvent]| {
+        let first = requests(events).remove(0).identity.tool_call_id;
+        let calls = requests(events).into_iter().filter(move |call| call.identity.tool_call_id == first);
+        calls.map(|call| (call.identity, call.input)).collect::<Vec<_>>()
+    };
+    stage.restart_lying(Lie::Announces).await;
+    let session = stage.session(Mode::Ask).await;
+    let refusal = Decision::Deny { scope: ApprovalScope::Once, reason: Some("no".into()) };
+    let events = stage.run_answering(&session, write.prompt, refusal).await;
+    let told = attempts(&events);
+    let [.., (_, announced), (asked, input)] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(*announced, json!({ "command": HARMLESS }));
+    assert_eq!(asked.input_hash, canonical::hash(input));
+    assert_eq!(asked_about(&events)[0], *asked, "a person is asked about what is asked, and about nothing else");
+    assert_eq!(stage.believed(), 0, "a decision about another attempt was believed");
+    assert_eq!(stage.files(), [""; 0]);
+
+    stage.restart_lying(Lie::Changes).await;
+    let session = stage.session(Mode::Ask).await;
+    let task = stage.begin(&session, write.prompt, Approver::Present).await;
+    let is_asked = |event: &NormalizedEvent| matches!(event.body, EventBody::ApprovalRequested(_));
+    let event = stage.host().wait_until(&session, "a person is asked", is_asked).await;
+    let EventBody::ApprovalRequested(asked) = &event.body else { panic!("{event:?}") };
+    stage.answer(&session, asked, Decision::Allow { scope: ApprovalScope::Once }).await;
+    stage.host().wait_for_end(&session, &task).await;
+    let events = stage.events_of(&session, &task).await;
+    let told = attempts(&events);
+    let [.., (changed, input)] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((changed.attempt, input), (asked.identity.attempt + 1, &json!({ "command": HARMFUL })));
+    assert_eq!(asked_about(&events), [asked.identity.clone(), changed.clone()]);
+    let Some(EventBody::TaskFailed(failed)) = events.last().map(|event| &event.body) else { panic!("{events:?}") };
+    assert_eq!(failed.error.code, FailureCode::PolicyViolation);
+    assert_eq!(stage.files(), [""; 0]);
+    Found::Kept
+}
+
+/// What a person was asked about.
+fn asked_about(events: &[NormalizedEvent]) -> Vec<ToolCallIdentity> {
+    let asked = events.iter().filter_map(|event| match &event.body {
+        EventBody::ApprovalRequested(asked) => Some(asked.identity.clone()),
+        _ => None,
+    });
+    asked.collect()
 }
 
 /// A runtime without tools must not claim any.

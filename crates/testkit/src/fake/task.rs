@@ -6,6 +6,7 @@ use roost_engine::adapter::{
 };
 use roost_proto::content::TranscriptMessage;
 use roost_proto::ids::{QuestionId, ToolCallId};
+use roost_proto::tool::ToolCallIdentity;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
@@ -145,24 +146,24 @@ impl Control {
 
 #[async_trait]
 impl TaskControl for Control {
-    async fn send_tool_result(&self, call: &ToolCallId, result: Value) -> Result<(), AdapterError> {
-        self.tell(Told::Result(call.clone(), result)).await
+    async fn send_tool_result(&self, call: &ToolCallIdentity, result: Value) -> Result<(), AdapterError> {
+        self.tell(Told::Result(call.tool_call_id.clone(), result)).await
     }
 
-    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
-        self.tell(Told::Approved(call.clone())).await
+    async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
+        self.tell(Told::Approved(call.tool_call_id.clone())).await
     }
 
     fn takes_edited_input(&self) -> bool {
         true
     }
 
-    async fn send_tool_edited(&self, call: &ToolCallId, input: Value) -> Result<(), AdapterError> {
-        self.tell(Told::Edited(call.clone(), input)).await
+    async fn send_tool_edited(&self, call: &ToolCallIdentity, input: Value) -> Result<(), AdapterError> {
+        self.tell(Told::Edited(call.tool_call_id.clone(), input)).await
     }
 
-    async fn send_tool_denied(&self, call: &ToolCallId, reason: &str) -> Result<(), AdapterError> {
-        self.tell(Told::Denied(call.clone(), reason.into())).await
+    async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError> {
+        self.tell(Told::Denied(call.tool_call_id.clone(), reason.into())).await
     }
 
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {

@@ -13,12 +13,12 @@ const PAUSE: Duration = Duration::from_millis(20);
 const BIG: usize = 40_000;
 
 /// The turn was cancelled.
-struct Cancelled;
+pub(super) struct Cancelled;
 
 /// One turn.
-struct Turn<'a> {
+pub(super) struct Turn<'a> {
     wire: &'a mut Wire,
-    session: &'a Session,
+    pub(super) session: &'a Session,
 }
 
 /// Plays a turn; how it ended.
@@ -45,6 +45,7 @@ pub(super) fn play(wire: &mut Wire, session: &Session, prompt: &Value) -> &'stat
             Ok(())
         }
         "later" => turn.later(),
+        "lie" => turn.lie(name),
         "recall" => {
             let told = &texts[..texts.len().saturating_sub(1)];
             turn.say(&format!("What I know of you: {before}{}", told.join("\n")));
@@ -63,17 +64,17 @@ pub(super) fn play(wire: &mut Wire, session: &Session, prompt: &Value) -> &'stat
 }
 
 impl Turn<'_> {
-    fn update(&self, update: Value) {
+    pub(super) fn update(&self, update: Value) {
         self.wire.notify("session/update", json!({ "sessionId": self.session.id, "update": update }));
     }
 
     /// A piece of text, without an id: all pieces of a turn belong together.
-    fn say(&self, text: &str) {
+    pub(super) fn say(&self, text: &str) {
         self.update(json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } }));
     }
 
     /// Asks about a call that was never announced.
-    fn ask(&mut self, id: &str, kind: &str, input: &Value) -> u64 {
+    pub(super) fn ask(&mut self, id: &str, kind: &str, input: &Value) -> u64 {
         let call = json!({ "toolCallId": id, "title": id, "kind": kind, "rawInput": input });
         let option = |kind: &str| json!({ "optionId": kind, "name": kind, "kind": kind });
         let options = [option("allow_once"), option("reject_once")];
@@ -82,7 +83,7 @@ impl Turn<'_> {
     }
 
     /// Waits for leave; the reason if there is none.
-    fn leave(&mut self) -> Result<(u64, Result<(), String>), Cancelled> {
+    pub(super) fn leave(&mut self) -> Result<(u64, Result<(), String>), Cancelled> {
         let Heard::Answer(id, answer) = self.wire.hear() else { return Err(Cancelled) };
         let reason = || answer["_meta"]["roost"]["reason"].as_str().unwrap_or("no reason").to_owned();
         match answer["outcome"]["optionId"].as_str() {

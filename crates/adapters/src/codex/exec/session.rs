@@ -9,8 +9,9 @@ use roost_engine::adapter::{
 };
 use roost_process::Control;
 use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
-use roost_proto::ids::{QuestionId, RuntimeSessionId, ToolCallId};
+use roost_proto::ids::{QuestionId, RuntimeSessionId};
 use roost_proto::payload::NoticeLevel;
+use roost_proto::tool::ToolCallIdentity;
 use roost_proto::transcript;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -25,6 +26,7 @@ use crate::codex::home::{self, CodexHome};
 use crate::codex::launch::variable;
 use crate::codex::sandbox::Sandbox;
 use crate::codex::{history, notify};
+use crate::waiting::not_pending;
 
 /// How long Codex may take until it has a thread.
 const START: Duration = Duration::from_secs(120);
@@ -192,16 +194,16 @@ struct ExecTask(mpsc::Sender<()>);
 
 #[async_trait]
 impl TaskControl for ExecTask {
-    async fn send_tool_result(&self, _: &ToolCallId, _: Value) -> Result<(), AdapterError> {
+    async fn send_tool_result(&self, _: &ToolCallIdentity, _: Value) -> Result<(), AdapterError> {
         Err(AdapterError::Unsupported("take results of tools that the host runs"))
     }
 
-    async fn send_tool_approved(&self, call: &ToolCallId) -> Result<(), AdapterError> {
-        Err(AdapterError::NotPending(format!("a decision about {call}")))
+    async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
+        Err(not_pending(call))
     }
 
-    async fn send_tool_denied(&self, call: &ToolCallId, _: &str) -> Result<(), AdapterError> {
-        Err(AdapterError::NotPending(format!("a decision about {call}")))
+    async fn send_tool_denied(&self, call: &ToolCallIdentity, _: &str) -> Result<(), AdapterError> {
+        Err(not_pending(call))
     }
 
     async fn send_answer(&self, question: &QuestionId, _: Answer) -> Result<(), AdapterError> {

@@ -140,7 +140,7 @@ impl Agent {
             }
             Act::AskHost(number) => {
                 let call = self.call("h", number);
-                task.say_all([requested_of("lookup", &call), asks_host(&call)]).await;
+                task.say_all([requested_of("lookup", &call), asks_host("lookup", &call)]).await;
             }
             Act::Question(number) => task.say(question(&self.call("q", number))).await,
             Act::RunAllowed => {

@@ -64,7 +64,7 @@ async fn a_process_that_is_killed_fails_its_task_and_leaves_no_tool() {
     let mut task = start(&mut session, input("SCRIPT:sleep")).await.task;
     let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
     let Fact::ToolAsks(call) = asks else { panic!() };
-    task.control.send_tool_approved(&call).await.unwrap();
+    task.control.send_tool_approved(&call.identity).await.unwrap();
     let records = roost_process::records::load(place.home().join("records")).await.unwrap();
     let pid = Pid::from_raw(i32::try_from(records[0].runtime.pid).unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();

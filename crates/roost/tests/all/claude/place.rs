@@ -196,16 +196,13 @@ pub(super) async fn run(
     mut decide: impl FnMut(&ToolCallRequestedPayload) -> Verdict,
 ) -> Done {
     let StartedTask { input, mut task } = start(session, input).await;
-    let (mut facts, mut kept, mut calls) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let (mut facts, mut kept) = (Vec::new(), Vec::new());
     let ends = async {
         loop {
             for Draft { fact, raw } in task.drafts.recv().await.expect("the task ends with a fact") {
                 match &fact {
-                    Fact::ToolRequested(call) => {
-                        calls.insert(call.identity.tool_call_id.clone(), call.clone());
-                    }
                     Fact::ToolAsks(call) | Fact::HostToolAsks(call) => {
-                        tell(&*task.control, call, decide(&calls[call])).await;
+                        tell(&*task.control, &call.identity, decide(call)).await;
                     }
                     Fact::Question(asked) => task.control.send_answer(&asked.question_id, second(asked)).await.unwrap(),
                     _ => {}
@@ -228,7 +225,7 @@ pub(super) async fn run_allowing(session: &mut Box<dyn RuntimeSession>, prompt: 
     run(session, input(prompt), |_| Verdict::Allow).await
 }
 
-async fn tell(control: &dyn TaskControl, call: &ToolCallId, verdict: Verdict) {
+async fn tell(control: &dyn TaskControl, call: &ToolCallIdentity, verdict: Verdict) {
     let told = match verdict {
         Verdict::Allow => control.send_tool_approved(call).await,
         Verdict::AllowEdited(input) => control.send_tool_edited(call, input).await,
@@ -303,16 +300,8 @@ impl Done {
 
     /// The tools that asked.
     pub(super) fn asked(&self) -> Vec<&str> {
-        let names: BTreeMap<_, _> = self
-            .facts
-            .iter()
-            .filter_map(|fact| match fact {
-                Fact::ToolRequested(call) => Some((&call.identity.tool_call_id, call.name.as_str())),
-                _ => None,
-            })
-            .collect();
         let asked = self.facts.iter().filter_map(|fact| match fact {
-            Fact::ToolAsks(call) | Fact::HostToolAsks(call) => Some(names[call]),
+            Fact::ToolAsks(call) | Fact::HostToolAsks(call) => Some(call.name.as_str()),
             _ => None,
         });
         asked.collect()

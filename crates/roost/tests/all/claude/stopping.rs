@@ -29,7 +29,7 @@ async fn while_a_tool_runs() {
     let mut task = start(&mut session, input("SCRIPT:sleep")).await.task;
     let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
     let Fact::ToolAsks(call) = asks else { panic!() };
-    task.control.send_tool_approved(&call).await.unwrap();
+    task.control.send_tool_approved(&call.identity).await.unwrap();
     let runs = async {
         while place.running("sleep") == 0 {
             tokio::time::sleep(POLL).await;

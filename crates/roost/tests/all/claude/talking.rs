@@ -102,7 +102,7 @@ async fn a_task_that_runs_can_be_steered() {
     let mut task = start(&mut session, input("SCRIPT:shell RUN:sleep 1; echo slept")).await.task;
     let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
     let Fact::ToolAsks(call) = asks else { panic!() };
-    task.control.send_tool_approved(&call).await.unwrap();
+    task.control.send_tool_approved(&call.identity).await.unwrap();
     task.control.steer(roost_proto::content::TranscriptMessage::user("NOTE:blue")).await.unwrap();
     let said = wait_for(&mut task, "it speaks of the note", |fact| match fact {
         Fact::Output(output) => format!("{output:?}").contains("blue"),

@@ -12,10 +12,11 @@ use roost_engine::adapter::{
 };
 use roost_process::{Holder, Ladder, records, tree};
 use roost_proto::content::{AssistantContentBlock, TranscriptMessage};
-use roost_proto::ids::{RuntimeSessionId, SessionId, TaskId, ToolCallId};
+use roost_proto::ids::{RuntimeSessionId, SessionId, TaskId};
 use roost_proto::mode::Mode;
 use roost_proto::payload::{ContextStrategy, ContextWindow};
 use roost_proto::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
+use roost_proto::tool::ToolCallIdentity;
 use roost_proto::tool::ToolManifest;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value};
@@ -197,15 +198,15 @@ impl Watched {
     }
 
     /// The call that it asks about first.
-    pub(crate) async fn asks(&mut self) -> ToolCallId {
+    pub(crate) async fn asks(&mut self) -> ToolCallIdentity {
         self.until(|fact| match fact {
-            Fact::ToolAsks(call) => Some(call.clone()),
+            Fact::ToolAsks(call) => Some(call.identity.clone()),
             _ => None,
         })
         .await
     }
 
-    pub(crate) async fn say(&self, call: &ToolCallId, say: Say) {
+    pub(crate) async fn say(&self, call: &ToolCallIdentity, say: Say) {
         let control = &self.task.control;
         match say {
             Say::Yes => control.send_tool_approved(call).await.unwrap(),
@@ -213,7 +214,7 @@ impl Watched {
         }
     }
 
-    pub(crate) async fn tell_result(&self, call: &ToolCallId, result: Value) {
+    pub(crate) async fn tell_result(&self, call: &ToolCallIdentity, result: Value) {
         self.task.control.send_tool_result(call, result).await.unwrap();
     }
 
@@ -229,7 +230,7 @@ impl Watched {
     pub(crate) async fn end(&mut self, say: Say) -> TaskEnd {
         loop {
             match self.next().await {
-                Fact::ToolAsks(call) => self.say(&call, say.clone()).await,
+                Fact::ToolAsks(call) => self.say(&call.identity, say.clone()).await,
                 Fact::Question(question) => {
                     let last = |options: &[roost_proto::payload::QuestionOption]| options.last().unwrap().value.clone();
                     let answers = question.fields.iter().map(|field| (field.id.clone(), vec![last(&field.options)]));

@@ -61,7 +61,7 @@ async fn a_change_of_files_is_asked_about_with_its_diff_and_told_as_a_patch() {
     let (end, task) = run(&mut session, "SCRIPT:write", Say::Yes).await;
     assert!(completed(&end), "{end:?}");
     let asked = task.facts().find_map(|fact| match fact {
-        Fact::ToolRequested(call) => Some(call),
+        Fact::ToolRequested(call) | Fact::ToolAsks(call) => Some(call),
         _ => None,
     });
     assert_eq!(asked.unwrap().input["changes"][0]["diff"], "hi\n");
@@ -78,7 +78,7 @@ async fn a_wish_to_leave_the_sandbox_is_asked_about_with_its_reason() {
     let (end, task) = run(&mut session, "SCRIPT:esc", Say::Yes).await;
     assert!(completed(&end), "{end:?}");
     let asked = task.facts().find_map(|fact| match fact {
-        Fact::ToolRequested(call) => Some(call.input["reason"].clone()),
+        Fact::ToolRequested(call) | Fact::ToolAsks(call) => Some(call.input["reason"].clone()),
         _ => None,
     });
     assert!(asked.unwrap().as_str().is_some_and(|reason| !reason.is_empty()), "{:#?}", task.seen);
@@ -115,7 +115,7 @@ async fn a_tool_of_the_hosts_is_run_by_the_host_and_may_be_refused() {
         schema_hash: None,
     };
     let wants_host = |fact: &Fact| match fact {
-        Fact::HostToolAsks(call) => Some(call.clone()),
+        Fact::HostToolAsks(call) => Some(call.identity.clone()),
         _ => None,
     };
     let told = |text: &str| {
@@ -160,7 +160,7 @@ async fn the_input_names_the_hosts_tools_that_the_thread_was_begun_with() {
     let mut task = Watched::begin_with(&mut session, told("SCRIPT:mcp", "another")).await;
     assert_eq!(named(&task), begun);
     let call = task.until(|fact| match fact {
-        Fact::HostToolAsks(call) => Some(call.clone()),
+        Fact::HostToolAsks(call) => Some(call.identity.clone()),
         _ => None,
     });
     let call = call.await;
