@@ -76,12 +76,14 @@ impl Judge {
     /// What the policy says about a call.
     pub(crate) async fn judge(&self, place: &Place<'_>, request: &ToolCallRequestedPayload) -> Judgement {
         let call = call_of(&place.runtime, request);
+        let classified = roost_policy::classify(&call);
         let lookup = Lookup {
             workspace: place.workspace.to_owned(),
             folders: place.folders.clone(),
             home: place.home.map(Path::to_owned),
+            git_folders: classified.git_folders.clone(),
         };
-        let (resolved, unresolved) = lookup.resolve(roost_policy::classify(&call).paths()).await;
+        let (resolved, unresolved) = lookup.resolve(classified.paths()).await;
         let memory = self.answers.read().unwrap_or_else(PoisonError::into_inner).1.clone();
         let context = Context {
             mode: place.mode,

@@ -19,6 +19,8 @@ pub(crate) struct Lookup {
     pub(crate) folders: ShellFolders,
     /// The user's home, where it is the runtime's too.
     pub(crate) home: Option<PathBuf>,
+    /// The folders in which the call runs git, as it names them.
+    pub(crate) git_folders: Vec<String>,
 }
 
 impl Lookup {
@@ -55,6 +57,9 @@ impl Lookup {
 
     /// The files that a path stands for; `None` if there are too many to tell.
     fn files_of(&self, folder: &Path, path: &NamedPath) -> Option<Vec<PathBuf>> {
+        if depends_on_process(Path::new(&path.text)) {
+            return None;
+        }
         if !path.is_pattern {
             return Some(vec![folder.join(&path.text)]);
         }
@@ -70,10 +75,27 @@ impl Lookup {
     fn entry(&self, given: &str, path: &Path) -> ResolvedPath {
         let real = real_path(path);
         let inside_workspace = real.as_deref().is_some_and(|real| real.starts_with(&self.workspace));
-        let is_folder = real.as_deref().filter(|real| inside_workspace && real.is_dir());
-        let in_own_repository = is_folder.is_some_and(|folder| uses_own_repository(folder, &self.workspace));
+        let git_runs_here = inside_workspace && self.git_folders.iter().any(|folder| folder == given);
+        let folder = real.as_deref().filter(|real| git_runs_here && real.is_dir());
+        let in_own_repository = folder.is_some_and(|folder| uses_own_repository(folder, &self.workspace));
         ResolvedPath { given: given.to_owned(), real, inside_workspace, in_own_repository }
     }
+}
+
+/// Whether a path means another file to every process that opens it.
+fn depends_on_process(path: &Path) -> bool {
+    let mut parts = path.components().filter_map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    });
+    let (first, second) = (parts.next(), parts.next());
+    let numbered = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
+    path.is_absolute()
+        && match (first, second) {
+            (Some("proc"), Some(name)) => numbered(name) || name == "self" || name == "thread-self",
+            (Some("dev"), Some(name)) => name == "fd",
+            _ => false,
+        }
 }
 
 /// A path without links; of what is not there yet, the folder that is, with the rest added.
@@ -110,6 +132,13 @@ fn expand(pattern: &Path) -> Option<Vec<PathBuf>> {
             continue;
         };
         let text = name.to_string_lossy();
+        if text == "**" {
+            // Some shells take it for any depth, others for one.
+            found = descend(found)?;
+            continue;
+        }
+        // A class of characters may stand for any.
+        let text = if text.contains("[[") { "*".into() } else { text };
         let glob =
             GlobBuilder::new(&text).literal_separator(true).build().ok().filter(|_| text.contains(['*', '?', '[']));
         let Some(matcher) = glob.map(|glob| glob.compile_matcher()) else {
@@ -133,18 +162,39 @@ fn expand(pattern: &Path) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
+/// These folders and everything below them; `None` if that is too much.
+fn descend(folders: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
+    let mut found = folders.clone();
+    let mut open = folders;
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            found.push(entry.path());
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push(entry.path());
+            }
+            if found.len() > MOST_MATCHES {
+                return None;
+            }
+        }
+    }
+    Some(found)
+}
+
 /// Whether git, started in this folder of the workspace, uses the workspace's repository and nothing that lies inside the
 /// workspace. Git takes the nearest folder with a `.git`, and also one that is itself laid out like a repository, which
 /// everyone who may write files can make.
 fn uses_own_repository(folder: &Path, workspace: &Path) -> bool {
     for level in folder.ancestors() {
         let dot_git = level.join(".git");
-        let at_or_above = workspace.starts_with(level);
-        if dot_git.join("HEAD").exists() {
-            return at_or_above;
+        let is_there = dot_git.symlink_metadata().is_ok();
+        if is_there && !workspace.starts_with(level) {
+            return false;
         }
         if dot_git.is_file() {
-            return at_or_above && !points_into(&dot_git, workspace);
+            return !points_into(&dot_git, workspace) && has_no_strange_submodule(level, &git_folder_of(&dot_git));
+        }
+        if dot_git.join("HEAD").symlink_metadata().is_ok() {
+            return has_no_strange_submodule(level, &dot_git);
         }
         if level.join("HEAD").symlink_metadata().is_ok() {
             return false;
@@ -154,13 +204,37 @@ fn uses_own_repository(folder: &Path, workspace: &Path) -> bool {
     true
 }
 
+/// Whether every folder that the index calls a submodule is one whose repository lies in the own one. Git looks into all
+/// of them, with the settings of each.
+fn has_no_strange_submodule(top: &Path, git_folder: &Path) -> bool {
+    let hash = gix_index::hash::Kind::Sha1;
+    let index = git_folder.join("index");
+    if !index.exists() {
+        return true;
+    }
+    let Ok(index) = gix_index::File::at(index, hash, true, gix_index::decode::Options::default()) else { return false };
+    let entries = index.entries().iter().filter(|entry| entry.mode == gix_index::entry::Mode::COMMIT);
+    entries.into_iter().all(|entry| {
+        let path = entry.path(&index).to_string();
+        let dot_git = top.join(path).join(".git");
+        let own = real_path(git_folder).is_some_and(|own| git_folder_of(&dot_git).starts_with(own));
+        dot_git.symlink_metadata().is_err() || (dot_git.is_file() && own)
+    })
+}
+
+/// The folder that a `.git` file names; empty if it names none.
+fn git_folder_of(dot_git: &Path) -> PathBuf {
+    let text = std::fs::read_to_string(dot_git).unwrap_or_default();
+    let named = text.trim().strip_prefix("gitdir:").and_then(|target| Some(dot_git.parent()?.join(target.trim())));
+    named.and_then(|path| real_path(&path)).unwrap_or_default()
+}
+
 /// Whether a `.git` file (of a worktree or a submodule) names a repository inside the workspace, other than in a `.git`.
 fn points_into(dot_git: &Path, workspace: &Path) -> bool {
-    let text = std::fs::read_to_string(dot_git).unwrap_or_default();
-    let Some(target) = text.trim().strip_prefix("gitdir:") else { return true };
-    let target = dot_git.parent().unwrap_or(workspace).join(target.trim());
-    let Some(real) = real_path(&target) else { return true };
-    real.strip_prefix(workspace).is_ok_and(|inside| !inside.components().any(|part| part.as_os_str() == ".git"))
+    let target = git_folder_of(dot_git);
+    let inside = target.strip_prefix(workspace);
+    target.as_os_str().is_empty()
+        || inside.is_ok_and(|inside| !inside.components().any(|part| part.as_os_str() == ".git"))
 }
 
 #[cfg(test)]
@@ -171,7 +245,8 @@ mod tests {
 
     fn lookup(workspace: &Path) -> Lookup {
         let folders = ShellFolders::new(workspace.to_owned());
-        Lookup { workspace: workspace.to_owned(), folders, home: Some(workspace.join("home")) }
+        let git_folders = Vec::new();
+        Lookup { workspace: workspace.to_owned(), folders, home: Some(workspace.join("home")), git_folders }
     }
 
     fn found(workspace: &Path, text: &str, is_pattern: bool) -> Vec<String> {
@@ -181,6 +256,7 @@ mod tests {
             .filter_map(|path| Some(path.real.as_deref()?.strip_prefix(workspace).ok()?.display().to_string()))
             .collect();
         real.sort();
+        real.dedup();
         real
     }
 
@@ -198,7 +274,10 @@ mod tests {
             fs::write(root.join(file), "").unwrap();
         }
         std::os::unix::fs::symlink(root.join("secrets"), root.join("link")).unwrap();
-        let cases: [(&str, bool, &[&str]); 9] = [
+        let cases: [(&str, bool, &[&str]); 12] = [
+            ("**/id", true, &["home/.ssh/id"]),
+            ("secret[[:lower:]]/key", true, &["secrets/key"]),
+            ("/proc/self/cwd/secrets/key", false, &[]),
             ("secrets/key", false, &["secrets/key"]),
             ("link/key", false, &["secrets/key"]),
             ("li*/k?y", true, &["secrets/key"]),
@@ -234,7 +313,11 @@ mod tests {
         ]);
         make(&["worktree/HEAD", "worktree/commondir", "filed/x"]);
         fs::write(root.join("filed/.git"), "gitdir: ../bare\n").unwrap();
+        // A name that leads nowhere is one to git.
+        fs::create_dir_all(root.join("dangling/.git")).unwrap();
+        std::os::unix::fs::symlink("refs/heads/none", root.join("dangling/.git/HEAD")).unwrap();
         let cases = [
+            ("dangling", false),
             ("", true),
             ("src", true),
             ("nested", false),
@@ -260,6 +343,27 @@ mod tests {
         assert!(uses_own_repository(&root.join("part"), &root.join("part")));
         fs::write(root.join("part/.git"), "gitdir: fake").unwrap();
         assert!(!uses_own_repository(&root.join("part"), &root.join("part")));
+    }
+
+    #[test]
+    fn a_repository_with_a_submodule_that_is_not_in_its_own_folder_is_not_only_its_own() {
+        let (_folder, root) = workspace();
+        let git = |args: &[&str], at: &Path| {
+            let mut git = std::process::Command::new("git");
+            git.args(args).current_dir(at).env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+            assert!(git.output().unwrap().status.success(), "git {args:?}");
+        };
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"];
+        fs::create_dir(root.join("nested")).unwrap();
+        git(&["init", "-q"], &root);
+        git(&["init", "-q"], &root.join("nested"));
+        git(&identity, &root.join("nested"));
+        assert!(uses_own_repository(&root, &root));
+        git(&["add", "nested"], &root);
+        assert!(!uses_own_repository(&root, &root));
+        fs::write(root.join(".gitmodules"), "[submodule \"nested\"]\n\tpath = nested\n\turl = ./x\n").unwrap();
+        git(&["submodule", "absorbgitdirs"], &root);
+        assert!(uses_own_repository(&root, &root));
     }
 
     #[test]

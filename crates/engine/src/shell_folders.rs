@@ -1,9 +1,10 @@
 //! Where a runtime's shell may stand: some runtimes keep one shell for all their calls, so a `cd` lasts.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 
 use roost_policy::FolderEffect;
+use roost_proto::ids::ToolCallId;
 
 /// More possible folders than these are as good as none.
 const MOST: usize = 32;
@@ -17,12 +18,15 @@ pub(crate) struct ShellFolders {
     possible: Option<BTreeSet<PathBuf>>,
     /// What the newest call does; it counts for those after it, because a call is judged from where it begins.
     newest: FolderEffect,
+    /// The calls that go somewhere and have not ended.
+    open: HashMap<ToolCallId, FolderEffect>,
 }
 
 impl ShellFolders {
     /// A shell that was just started.
     pub(crate) fn new(start: PathBuf) -> Self {
-        Self { possible: Some(BTreeSet::from([start.clone()])), start, newest: FolderEffect::Stays }
+        let possible = Some(BTreeSet::from([start.clone()]));
+        Self { possible, start, newest: FolderEffect::Stays, open: HashMap::new() }
     }
 
     /// The folders, if they are known.
@@ -30,23 +34,29 @@ impl ShellFolders {
         self.possible.as_ref().map(BTreeSet::iter)
     }
 
-    /// A call with this effect is requested.
-    pub(crate) async fn follow(&mut self, next: FolderEffect) {
-        let effect = &std::mem::replace(&mut self.newest, next);
-        let leads_back = match effect {
-            FolderEffect::MayGo { folders, begins_with_it: true } => match folders.first().map(Path::new) {
-                Some(first) if first.is_absolute() => {
-                    tokio::fs::metadata(first).await.is_ok_and(|first| first.is_dir())
-                }
-                _ => false,
-            },
-            _ => false,
-        };
-        self.apply(effect, leads_back);
+    /// A call with this effect is requested; whether it will be allowed and succeed does not matter.
+    pub(crate) fn requested(&mut self, call: &ToolCallId, effect: FolderEffect) {
+        let before = std::mem::replace(&mut self.newest, effect.clone());
+        self.add(&before);
+        if effect != FolderEffect::Stays {
+            self.open.insert(call.clone(), effect);
+        }
     }
 
-    /// With `leads_back`, the line begins by going to a folder that is there, wherever the shell was before.
-    fn apply(&mut self, effect: &FolderEffect, leads_back: bool) {
+    /// A call ended. If it succeeded by going to a full path, alone, the shell stands there for certain.
+    pub(crate) fn ended(&mut self, call: &ToolCallId, succeeded: bool) {
+        let Some(effect) = self.open.remove(call) else { return };
+        if let FolderEffect::MayGo { certainly: true, .. } = effect
+            && succeeded
+            && self.open.is_empty()
+        {
+            self.newest = FolderEffect::Stays;
+            self.possible = Some(BTreeSet::from([self.start.clone()]));
+            self.add(&effect);
+        }
+    }
+
+    fn add(&mut self, effect: &FolderEffect) {
         let folders = match effect {
             FolderEffect::Stays => return,
             FolderEffect::Unknown => {
@@ -55,9 +65,6 @@ impl ShellFolders {
             }
             FolderEffect::MayGo { folders, .. } => folders,
         };
-        if leads_back {
-            self.possible = Some(BTreeSet::from([self.start.clone()]));
-        }
         let Some(possible) = &mut self.possible else { return };
         for folder in folders {
             let further: Vec<_> = possible.iter().map(|from| from.join(folder)).collect();
@@ -73,41 +80,57 @@ impl ShellFolders {
 mod tests {
     use super::*;
 
-    fn go(folders: &[&str]) -> FolderEffect {
-        let folders = folders.iter().map(|folder| (*folder).to_owned()).collect();
-        FolderEffect::MayGo { folders, begins_with_it: true }
+    fn go(folder: &str) -> FolderEffect {
+        FolderEffect::MayGo { folders: vec![folder.to_owned()], certainly: folder.starts_with('/') }
     }
 
-    async fn after(effects: &[FolderEffect]) -> Option<Vec<String>> {
+    /// Where the shell may be after calls with these effects, each of which ended well or not.
+    fn after(calls: &[(FolderEffect, bool)]) -> Option<Vec<String>> {
         let mut folders = ShellFolders::new("/w".into());
-        for effect in effects {
-            folders.follow(effect.clone()).await;
+        for (at, (effect, succeeded)) in calls.iter().enumerate() {
+            let call = ToolCallId::from(at.to_string());
+            folders.requested(&call, effect.clone());
+            folders.ended(&call, *succeeded);
         }
-        folders.follow(FolderEffect::Stays).await;
+        folders.requested(&"last".into(), FolderEffect::Stays);
         folders.known().map(|known| known.map(|folder| folder.display().to_string()).collect())
     }
 
-    #[tokio::test]
-    async fn a_shell_may_be_wherever_it_was_led() {
+    #[test]
+    fn a_shell_may_be_wherever_it_was_led() {
+        use FolderEffect::{Stays, Unknown};
         let cases = [
-            (vec![FolderEffect::Stays], Some(vec!["/w"])),
-            (vec![go(&["a"])], Some(vec!["/w", "/w/a"])),
-            (vec![go(&["a"]), go(&["b"])], Some(vec!["/w", "/w/a", "/w/a/b", "/w/b"])),
-            (vec![FolderEffect::Unknown], None),
-            (vec![FolderEffect::Unknown, go(&["a"])], None),
-            // A line that begins with the full path of a folder leads back to where something is known.
-            (vec![FolderEffect::Unknown, go(&["/"])], Some(vec!["/", "/w"])),
-            (vec![FolderEffect::Unknown, go(&["/not/there"])], None),
+            (vec![(Stays, true)], Some(vec!["/w"])),
+            (vec![(go("a"), true)], Some(vec!["/w", "/w/a"])),
+            (vec![(go("a"), false), (go("b"), true)], Some(vec!["/w", "/w/a", "/w/a/b", "/w/b"])),
+            (vec![(Unknown, true)], None),
+            (vec![(Unknown, true), (go("a"), true)], None),
+            // Only a call that succeeded leads back to where something is known.
+            (vec![(Unknown, true), (go("/x"), true)], Some(vec!["/w", "/x"])),
+            (vec![(Unknown, true), (go("/x"), false)], None),
+            (vec![(go("evil"), true), (go("/w"), false)], Some(vec!["/w", "/w/evil"])),
+            (vec![(go("evil"), true), (go("/w"), true)], Some(vec!["/w"])),
         ];
-        for (effects, expected) in cases {
+        for (calls, expected) in cases {
             let expected = expected.map(|folders| folders.into_iter().map(str::to_owned).collect::<Vec<_>>());
-            assert_eq!(after(&effects).await, expected, "{effects:?}");
+            assert_eq!(after(&calls), expected, "{calls:?}");
         }
     }
 
-    #[tokio::test]
-    async fn too_many_possible_folders_are_none() {
-        let many: Vec<_> = (0..6).map(|at| go(&[&format!("f{at}")])).collect();
-        assert_eq!(after(&many).await, None);
+    #[test]
+    fn a_call_beside_another_leads_nowhere_for_certain() {
+        let mut folders = ShellFolders::new("/w".into());
+        folders.requested(&"a".into(), go("evil"));
+        folders.requested(&"b".into(), go("/x"));
+        folders.ended(&"b".into(), true);
+        folders.requested(&"c".into(), FolderEffect::Stays);
+        let known: Vec<_> = folders.known().unwrap().map(|folder| folder.display().to_string()).collect();
+        assert_eq!(known, ["/w", "/w/evil", "/x"]);
+    }
+
+    #[test]
+    fn too_many_possible_folders_are_none() {
+        let many: Vec<_> = (0..6).map(|at| (go(&format!("f{at}")), true)).collect();
+        assert_eq!(after(&many), None);
     }
 }

@@ -81,7 +81,7 @@ pub struct Classified {
     /// What it would touch.
     pub subject: Subject,
     /// The folders in which a command that only reads runs git, as the call names them.
-    pub(crate) git_folders: Vec<String>,
+    pub git_folders: Vec<String>,
     /// Files that the input names, whatever the tool does with them.
     pub(crate) mentions: Vec<String>,
 }

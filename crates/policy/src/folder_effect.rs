@@ -1,7 +1,7 @@
 //! Where a shell stands after a line, for runtimes whose shell lives on from one call to the next.
 
 use crate::class::Call;
-use crate::shell::{Line, Word, base};
+use crate::shell::{Join, PlainWord, Word, base, parse_plain};
 use crate::subject::{ParsedCommand, Subject};
 use crate::{class, tools};
 
@@ -14,8 +14,8 @@ pub enum FolderEffect {
     MayGo {
         /// The folders as the line names them.
         folders: Vec<String>,
-        /// The line begins with the first of them, so the shell is there for certain if that folder exists.
-        begins_with_it: bool,
+        /// If the line succeeds, it has gone to the first of them, a full path, before anything else.
+        certainly: bool,
     },
     /// Nobody knows where it is afterwards.
     Unknown,
@@ -38,11 +38,16 @@ fn of_command(command: &ParsedCommand) -> FolderEffect {
     for simple in &line.commands {
         let Some(program) = simple.argv.first() else { continue };
         let Some(program) = program.literal().map(base) else { return FolderEffect::Unknown };
-        match (program, &simple.argv[1..]) {
-            ("cd" | "pushd", [Word::Literal(folder)]) if is_certain(folder) => folders.push(folder.clone()),
-            ("cd" | "pushd" | "popd" | "source" | "." | "eval" | "builtin" | "command", args) => {
-                let only_asks = matches!(args, [Word::Literal(option), ..] if program == "command" && option == "-v");
-                if !only_asks {
+        let args = &simple.argv[1..];
+        match program {
+            "cd" | "pushd" | "chdir" => match args {
+                [Word::Literal(folder)] if is_certain(folder) => folders.push(folder.clone()),
+                _ => return FolderEffect::Unknown,
+            },
+            "popd" | "source" | "." | "eval" => return FolderEffect::Unknown,
+            // These run a builtin of the shell itself.
+            "builtin" | "command" | "exec" | "time" | "noglob" | "nocorrect" | "repeat" | "-" => {
+                if args.iter().any(|word| word.literal().is_none_or(|word| CHANGES.contains(&word))) {
                     return FolderEffect::Unknown;
                 }
             }
@@ -52,21 +57,29 @@ fn of_command(command: &ParsedCommand) -> FolderEffect {
     if folders.is_empty() {
         return FolderEffect::Stays;
     }
-    FolderEffect::MayGo { begins_with_it: begins_with_change(line), folders }
+    FolderEffect::MayGo { certainly: goes_certainly(&command.text), folders }
 }
+
+/// Words that change the folder, or run others that might.
+const CHANGES: [&str; 8] = ["cd", "pushd", "popd", "chdir", "source", ".", "eval", "builtin"];
 
 /// A person may allow a line that the parser does not understand; most of those go nowhere.
 fn mentions_a_change(text: &str) -> bool {
     let bare = text.replace(['\'', '"', '\\'], "");
     let words = bare.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
-    words.into_iter().any(|word| ["cd", "pushd", "popd", "source", "eval", "builtin", "."].contains(&word))
+    words.into_iter().any(|word| CHANGES.contains(&word))
 }
 
 fn is_certain(folder: &str) -> bool {
-    !folder.is_empty() && !folder.starts_with('-') && !folder.split('/').any(|part| part == "..")
+    !folder.is_empty() && !folder.starts_with(['-', '+']) && !folder.split('/').any(|part| part == "..")
 }
 
-fn begins_with_change(line: &Line) -> bool {
-    let first = line.commands.first().filter(|first| !first.piped && !line.structured && !line.pipeline);
-    first.and_then(|first| first.argv.first()).and_then(Word::literal) == Some("cd")
+/// Whether a line can only succeed if its first command, a `cd` to a full path, did.
+fn goes_certainly(text: &str) -> bool {
+    let Some(commands) = parse_plain(text) else { return false };
+    let Some((first, rest)) = commands.split_first() else { return false };
+    let goes =
+        first.program == "cd" && matches!(first.args.as_slice(), [PlainWord::Literal(to)] if to.starts_with('/'));
+    goes && rest.first().is_none_or(|second| second.join == Join::And)
+        && rest.iter().all(|command| matches!(command.join, Join::And | Join::Pipe))
 }

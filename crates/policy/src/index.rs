@@ -141,7 +141,7 @@ impl Index {
                     // A program that is not certain might be any that the line mentions.
                     uncertain |= argv.first().is_some_and(|program| program.literal().is_none());
                 }
-                Reached::Behind(argv) => {
+                Reached::Behind { argv, .. } => {
                     self.denied_argv(argv, take);
                     uncertain |= argv[0] == Word::Dynamic;
                 }

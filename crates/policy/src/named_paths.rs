@@ -39,13 +39,13 @@ pub(crate) fn of_subject(subject: &Subject, git_folders: &[String]) -> BTreeSet<
 
 fn of_command(command: &ParsedCommand, found: &mut BTreeSet<NamedPath>) {
     let start = command.cwd.clone().unwrap_or_default();
-    let mut folders = BTreeSet::from([start]);
+    let mut folders = BTreeSet::from([(start, false)]);
     let mut words: Vec<(String, bool)> = Vec::new();
     match &command.line {
         Ok(line) => {
             line.reach(&mut |reached| match reached {
                 Reached::Command(simple) => read_words(simple, &mut words, &mut folders),
-                Reached::Behind(_) => {}
+                Reached::Behind { .. } => {}
                 Reached::Opaque(text) => words.extend(pieces(text)),
             });
             if !is_certain(line) {
@@ -54,14 +54,14 @@ fn of_command(command: &ParsedCommand, found: &mut BTreeSet<NamedPath>) {
         }
         Err(_) => words.extend(pieces(&command.text)),
     }
-    for folder in &folders {
+    for (folder, folder_is_pattern) in &folders {
         for (word, is_pattern) in &words {
             if found.len() > MOST_PATHS {
                 return;
             }
             let whole = folder.is_empty() || word.starts_with(['/', '~']);
             let text = if whole { word.clone() } else { format!("{folder}/{word}") };
-            found.insert(NamedPath { text, is_pattern: *is_pattern });
+            found.insert(NamedPath { text, is_pattern: *is_pattern || (!whole && *folder_is_pattern) });
         }
     }
 }
@@ -70,12 +70,12 @@ fn of_command(command: &ParsedCommand, found: &mut BTreeSet<NamedPath>) {
 const MOST_FOLDERS: usize = 16;
 
 /// Programs whose arguments may be a program of their own, which names files wherever it likes.
-const INTERPRETERS: [&str; 12] =
-    ["awk", "bun", "deno", "gawk", "node", "perl", "php", "python", "python3", "ruby", "sed", "tclsh"];
+const INTERPRETERS: [&str; 14] =
+    ["awk", "bun", "deno", "gawk", "jq", "mawk", "node", "perl", "php", "python", "python3", "ruby", "sed", "tclsh"];
 /// Options whose value is the folder in which a program works.
 const FOLDER_OPTIONS: [&str; 7] = ["-C", "--directory", "--cwd", "--chdir", "--prefix", "--git-dir", "--work-tree"];
 
-fn read_words(simple: &Simple, words: &mut Vec<(String, bool)>, folders: &mut BTreeSet<String>) {
+fn read_words(simple: &Simple, words: &mut Vec<(String, bool)>, folders: &mut BTreeSet<(String, bool)>) {
     let program = base(simple.argv.first().and_then(Word::literal).unwrap_or_default());
     let enters = ["cd", "pushd"].contains(&program);
     let mut after_folder_option = false;
@@ -85,6 +85,8 @@ fn read_words(simple: &Simple, words: &mut Vec<(String, bool)>, folders: &mut BT
             Word::Pattern(text) => (text, true),
             Word::Dynamic => continue,
         };
+        // Git takes patterns in quotes, too.
+        let is_pattern = is_pattern || (program == "git" && text.contains(['*', '?', '[']));
         words.extend(readings(text).map(|text| (text.to_owned(), is_pattern)));
         if INTERPRETERS.contains(&program) {
             words.extend(pieces(text));
@@ -93,7 +95,8 @@ fn read_words(simple: &Simple, words: &mut Vec<(String, bool)>, folders: &mut BT
         let is_option = FOLDER_OPTIONS.contains(&name);
         let has_value = is_option && value.len() < text.len();
         if (enters || after_folder_option || has_value) && folders.len() < MOST_FOLDERS {
-            let below: Vec<_> = folders.iter().map(|from| joined(from, value)).collect();
+            let below = |(from, from_pattern): &(String, bool)| (joined(from, value), is_pattern || *from_pattern);
+            let below: Vec<_> = folders.iter().map(below).collect();
             folders.extend(below);
         }
         after_folder_option = is_option && !has_value;
@@ -111,14 +114,19 @@ fn joined(folder: &str, path: &str) -> String {
     if folder.is_empty() || path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") }
 }
 
-/// What a word may name: itself, the value of an option, what follows `=`, `@` or `:`.
+/// What a word may name: itself, the value of an option behind any of its letters, and what follows `=`, `@` or `:`.
 fn readings(word: &str) -> impl Iterator<Item = &str> {
     let whole = (!word.starts_with('-')).then_some(word);
-    let attached = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));
-    let after = |mark: char| word.split_once(mark).map(|(_, value)| value);
-    let values = [whole, attached, after('='), after('@'), after(':')];
-    values.into_iter().flatten().filter(|text| !text.is_empty())
+    let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+    let attached = letters.char_indices().skip(1).take(MOST_LETTERS).map(|(at, _)| &letters[at..]);
+    let behind = word.match_indices(['=', '@', ':']).map(|(at, mark)| &word[at + mark.len()..]);
+    // Git takes `:/a` for a path from the top of the repository.
+    let from_top = word.strip_prefix(":/");
+    whole.into_iter().chain(attached).chain(behind).chain(from_top).filter(|text| !text.is_empty())
 }
+
+/// Further letters of a word are not those of options.
+const MOST_LETTERS: usize = 8;
 
 fn is_certain(line: &Line) -> bool {
     let certain = |word: &Word| *word != Word::Dynamic;

@@ -34,9 +34,13 @@ impl Actor {
                 self.native = Some(native.clone());
                 self.scribe.runtime.runtime_session_id.clone_from(&self.native);
             }
-            if let Fact::ToolRequested(request) = &fact {
-                let effect = folder_effect(&call_of(&self.profile.adapter.name(), request));
-                self.shell_folders.follow(effect).await;
+            match &fact {
+                Fact::ToolRequested(request) => {
+                    let effect = folder_effect(&call_of(&self.profile.adapter.name(), request));
+                    self.shell_folders.requested(&request.identity.tool_call_id, effect);
+                }
+                Fact::ToolCompleted(outcome) => self.shell_folders.ended(&outcome.call, !outcome.is_error),
+                _ => {}
             }
             let next = task.ledger.enter(fact, &mut bodies);
             let mut raw = raw;

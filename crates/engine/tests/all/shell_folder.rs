@@ -7,7 +7,7 @@ use roost_proto::payload::{ToolCallRequestedPayload, ToolKind};
 use roost_proto::tool::ToolCallIdentity;
 use serde_json::json;
 use testkit::Harness;
-use testkit::facts::asks;
+use testkit::facts::{asks, completed};
 use testkit::fake::{FakeTask, Told};
 
 /// Asks to run a line, and says whether it runs without anybody there to ask.
@@ -66,10 +66,13 @@ async fn a_shell_that_nobody_can_follow_reads_nothing_unasked_until_it_is_led_ba
     for (call, line, unasked) in [
         ("a", "source ./somewhere".to_owned(), false),
         ("b", "ls".to_owned(), false),
-        ("c", format!("cd {home} && git status"), false),
-        ("d", "git status".to_owned(), true),
+        ("c", format!("cd {home} && ls"), false),
+        ("d", "git status".to_owned(), false),
     ] {
         assert_eq!(runs_unasked(&mut agent, call, &line).await, unasked, "{line}");
     }
+    // Only a call that succeeded has led anywhere.
+    agent.say(completed("c")).await;
+    assert!(runs_unasked(&mut agent, "e", "git status").await);
     host.stop().await;
 }

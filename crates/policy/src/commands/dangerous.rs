@@ -3,11 +3,11 @@
 //! One named file that goes (`rm a`) is a write like one that is overwritten; what may take a tree along is dangerous.
 
 use super::{Args, git};
-use crate::shell::SHELLS;
+use crate::shell::{is_shell, without_version};
 
 /// Programs that are dangerous with any argument: other users, disks, machines, clouds, other processes, and the
 /// commands that make a shell run something else than it says.
-const ALWAYS: [&str; 55] = [
+const ALWAYS: [&str; 60] = [
     "alias",
     "at",
     "aws",
@@ -22,6 +22,7 @@ const ALWAYS: [&str; 55] = [
     "eval",
     "fdisk",
     "gcloud",
+    "gosu",
     "halt",
     "init",
     "insmod",
@@ -42,18 +43,23 @@ const ALWAYS: [&str; 55] = [
     "podman",
     "poweroff",
     "reboot",
+    "rimraf",
     "rmmod",
+    "run0",
     "service",
     "setcap",
     "shred",
     "shutdown",
     "su",
+    "su-exec",
     "sudo",
+    "sudoedit",
     "swapoff",
     "swapon",
     "sysctl",
     "systemctl",
     "terraform",
+    "tofu",
     "trap",
     "ufw",
     "umount",
@@ -62,7 +68,6 @@ const ALWAYS: [&str; 55] = [
     "usermod",
     "visudo",
     "wipefs",
-    "tofu",
 ];
 
 /// Package managers' commands that publish, for all to see.
@@ -85,6 +90,12 @@ pub(super) fn matches(program: &str, args: Args<'_>) -> bool {
             args.certain().find(|arg| !arg.starts_with('-')).is_some_and(|command| PUBLISHES.contains(&command))
         }
         "twine" => args.has("upload"),
+        "rsync" => args.certain().any(|arg| arg.starts_with("--del") || arg == "--remove-source-files"),
+        "tar" => {
+            args.has_long(&["--checkpoint-action", "--to-command", "--use-compress-program", "--rsh-command"])
+                || args.has_short("I")
+        }
+        "tee" => args.certain().any(|arg| arg.starts_with("/dev/") && arg != "/dev/null" && arg != "/dev/stderr"),
         "gh" | "glab" => args.has("delete"),
         "roost" => !args.certain().next().is_some_and(|command| ROOST_READS.contains(&command)),
         other => ALWAYS.contains(&other) || other.starts_with("mkfs"),
@@ -110,19 +121,38 @@ fn git_is(args: Args<'_>) -> bool {
             !dry || rest.has_long(&["--no-dry-run", "--force"]) || rest.has_short("f")
         }
         "stash" => rest.has("drop") || rest.has("clear"),
-        "branch" => rest.has_short("D") || rest.has_long(&["--force"]),
+        "branch" => rest.has_short("Df") || rest.has_long(&["--force"]),
         "reflog" => rest.has("expire") || rest.has("delete"),
-        "update-ref" => rest.has_short("d"),
+        "update-ref" => rest.has_short("d") || rest.has_long(&["--stdin"]),
+        // What was not committed is gone.
+        "checkout" => rest.has_short("f") || rest.has_long(&["--force"]) || rest.has("--") || rest.has("."),
+        "restore" => !rest.has_long(&["--staged"]) || rest.has_long(&["--worktree"]),
+        "rm" => rest.has_short("rf") || rest.has_long(&["--force"]),
+        "worktree" => rest.has("remove") && (rest.has_short("f") || rest.has_long(&["--force"])),
+        "config" => configures_a_program(rest),
         "filter-branch" | "filter-repo" | "prune" => true,
         _ => false,
     }
 }
 
+/// Whether a setting of git is changed that may name a program; those of the list do not.
+fn configures_a_program(args: Args<'_>) -> bool {
+    const PLAIN: [&str; 7] = ["user.", "color.", "init.", "pull.", "push.", "branch.", "advice."];
+    let reads = ["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"];
+    let mut names = args.certain().filter(|arg| !arg.starts_with('-') && *arg != "set" && arg.contains('.'));
+    let plain = names.next().is_some_and(|name| PLAIN.iter().any(|start| name.starts_with(start)));
+    !plain && !args.certain().any(|arg| reads.contains(&arg))
+}
+
 /// Whether a program runs what is piped into it.
 pub(super) fn runs_its_input(program: &str, args: Args<'_>) -> bool {
+    let stdin = args.has("/dev/stdin") || args.has("-");
     let script = args.certain().any(|arg| !arg.starts_with('-'));
-    match program {
-        "python" | "python3" | "node" | "perl" | "ruby" | "php" | "deno" | "bun" => !script,
-        other => SHELLS.contains(&other),
+    match without_version(program) {
+        "python" | "node" | "nodejs" | "perl" | "ruby" | "php" | "deno" | "bun" | "pypy" | "lua" | "luajit"
+        | "tclsh" | "osascript" | "R" | "Rscript" | "julia" => stdin || !script,
+        "." | "source" | "awk" | "gawk" | "mawk" | "make" | "gmake" | "sed" => stdin,
+        "parallel" => !script,
+        other => is_shell(other),
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn classes_of(line: &Line) -> Classes {
     classes.add(ToolClass::Write);
     line.reach(&mut |reached| match reached {
         Reached::Command(command) => classes.add(of_command(command)),
-        Reached::Behind(argv) => classes.add(behind(argv)),
+        Reached::Behind { argv, fed, for_many } => classes.add(behind(argv, fed, for_many)),
         Reached::Opaque(_) => classes.add(Classes::ANYTHING),
     });
     classes
@@ -34,19 +34,25 @@ fn of_command(command: &Simple) -> Classes {
     if network::matches(name, args) {
         classes.add(ToolClass::Network);
     }
-    let fed = command.piped || command.redirects.iter().any(|redirect| redirect.is_text);
-    if (fed && dangerous::runs_its_input(name, args)) || dangerous::matches(name, args) {
+    if (command.is_fed() && dangerous::runs_its_input(name, args)) || dangerous::matches(name, args) {
         classes.add(ToolClass::Dangerous);
     }
     classes
 }
 
 /// What might begin at some argument of a program that runs others.
-fn behind(argv: &[Word]) -> Classes {
+fn behind(argv: &[Word], fed: bool, for_many: bool) -> Classes {
     match &argv[0] {
         Word::Dynamic => Classes::ANYTHING,
         Word::Pattern(_) => ToolClass::Write.into(),
-        Word::Literal(_) => of_command(&Simple { argv: argv.to_vec(), ..Simple::default() }),
+        Word::Literal(program) => {
+            let mut classes = of_command(&Simple { argv: argv.to_vec(), piped: fed, ..Simple::default() });
+            // One file that goes is a write; every file that is found is not.
+            if for_many && ["rm", "unlink", "rmdir", "truncate"].contains(&base(program)) {
+                classes.add(ToolClass::Dangerous);
+            }
+            classes
+        }
     }
 }
 

@@ -10,7 +10,7 @@ mod plain;
 mod reach;
 
 pub use plain::{Join, PlainCommand, PlainWord, parse_plain};
-pub(crate) use reach::{Reached, SHELLS, base};
+pub(crate) use reach::{Reached, base, is_shell, without_version};
 
 /// A line that cannot be understood for certain, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,6 +66,11 @@ impl Simple {
     /// A command that is run without a shell.
     pub fn of(argv: &[&str]) -> Self {
         Self { argv: argv.iter().map(|word| Word::Literal((*word).to_owned())).collect(), ..Self::default() }
+    }
+
+    /// Whether what it reads is written by another command, or stands in the line.
+    pub(crate) fn is_fed(&self) -> bool {
+        self.piped || self.redirects.iter().any(|redirect| redirect.is_text)
     }
 
     /// The words, if every one is certain and nothing else belongs to the command.

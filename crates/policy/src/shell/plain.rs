@@ -52,8 +52,10 @@ impl PlainWord {
 /// What stands before a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
-    /// The start of the line, `;`, `||` or a newline: it may run whether or not the one before succeeded.
+    /// The start of the line, `;` or a newline: it runs whether or not the one before succeeded.
     Then,
+    /// `||`: it runs only if the one before failed.
+    Or,
     /// `&&`: it runs only if the one before succeeded.
     And,
     /// `|`: it runs beside the one before.
@@ -118,7 +120,7 @@ impl Scanner<'_> {
             join = if self.take("&&") {
                 Join::And
             } else if self.take("||") {
-                Join::Then
+                Join::Or
             } else if self.take("|") {
                 Join::Pipe
             } else if self.take(";") || self.take("\n") {

@@ -7,70 +7,32 @@ const DEEPEST: usize = 4;
 
 /// Programs that run the program named in their arguments, or a line that one of them is; where it begins there is
 /// not worth knowing.
-const RUNNERS: [&str; 55] = [
-    "builtin",
-    "busybox",
-    "bwrap",
-    "caffeinate",
-    "catchsegv",
-    "chroot",
-    "chrt",
-    "dbus-run-session",
-    "doas",
-    "entr",
-    "env",
-    "exec",
-    "expect",
-    "fakeroot",
-    "firejail",
-    "flock",
-    "gdb",
-    "hyperfine",
-    "ionice",
-    "linux32",
-    "linux64",
-    "ltrace",
-    "nice",
-    "nohup",
-    "nsenter",
-    "numactl",
-    "parallel",
-    "perf",
-    "pkexec",
-    "prlimit",
-    "proot",
-    "rlwrap",
-    "runuser",
-    "screen",
-    "script",
-    "setarch",
-    "setpriv",
-    "setsid",
-    "sg",
-    "ssh",
-    "stdbuf",
-    "strace",
-    "su",
-    "sudo",
-    "systemd-run",
-    "taskset",
-    "time",
-    "timeout",
-    "tmux",
-    "toybox",
-    "unbuffer",
-    "unshare",
-    "valgrind",
-    "watch",
-    "xargs",
+#[rustfmt::skip]
+const RUNNERS: [&str; 89] = [
+    "arch", "builtin", "bundle", "bunx", "busybox", "bwrap", "caffeinate", "catchsegv", "chronic", "chroot", "chrt",
+    "concurrently", "cross-env", "dbus-run-session", "direnv", "doas", "dotenv", "dumb-init", "entr", "env", "exec",
+    "expect", "fakeroot", "firejail", "flock", "gdb", "gosu", "hyperfine", "ionice", "ld-linux-x86-64.so.2",
+    "linux32", "linux64", "ltrace", "mise", "nice", "nix-shell", "nocorrect", "nodemon", "noglob", "nohup", "npm",
+    "npx", "nsenter", "numactl", "op", "parallel", "perf", "pipx", "pkexec", "pnpm", "poetry", "prlimit", "proot",
+    "repeat", "rlwrap", "run0", "runuser", "rush", "screen", "script", "sem", "setarch", "setpriv", "setsid", "sg",
+    "ssh", "start-stop-daemon", "stdbuf", "strace", "su", "su-exec", "sudo", "systemd-run", "taskset", "time",
+    "timeout", "tini", "tmux", "toybox", "unbuffer", "unshare", "uv", "uvx", "valgrind", "watch", "watchexec",
+    "xargs", "xvfb-run", "yarn",
 ];
 
 /// Those of them that hand a whole argument to a shell.
-const LINE_RUNNERS: [&str; 14] = [
+const LINE_RUNNERS: [&str; 21] = [
+    "concurrently",
+    "entr",
+    "env",
     "expect",
     "flock",
     "git",
     "hyperfine",
+    "nix-shell",
+    "nodemon",
+    "npm",
+    "npx",
     "parallel",
     "runuser",
     "screen",
@@ -80,11 +42,11 @@ const LINE_RUNNERS: [&str; 14] = [
     "su",
     "tmux",
     "watch",
-    "entr",
+    "watchexec",
 ];
 
 /// Shells that take a line as an argument.
-pub(crate) const SHELLS: [&str; 16] = [
+const SHELLS: [&str; 16] = [
     "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "tcsh", "csh", "mksh", "yash", "rbash", "posh", "oksh", "nu",
     "pwsh",
 ];
@@ -95,7 +57,14 @@ pub(crate) enum Reached<'a> {
     /// A command of the line, or of a line inside it.
     Command(&'a Simple),
     /// Arguments of a program that runs another, from a place where that other one might begin.
-    Behind(&'a [Word]),
+    Behind {
+        /// Those arguments.
+        argv: &'a [Word],
+        /// What the other one reads is written by another command, or stands in the line.
+        fed: bool,
+        /// The other one runs for whatever files are found or named on the input.
+        for_many: bool,
+    },
     /// A line inside the line that is not understood, with its text where it is known.
     Opaque(&'a str),
 }
@@ -115,11 +84,14 @@ fn reach(line: &Line, depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
             "find" => command.argv.iter().any(finds_and_runs),
             "command" => !matches!(command.argv.get(1).and_then(Word::literal), Some("-v" | "-V")),
             "git" => command.argv.iter().any(git_runs),
+            "fd" | "fdfind" => command.argv.iter().any(fd_runs),
             _ => RUNNERS.contains(&program),
         };
         if runs {
+            let fed = command.is_fed();
+            let for_many = ["find", "xargs", "parallel", "fd", "fdfind"].contains(&program);
             for at in 1..command.argv.len() {
-                see(Reached::Behind(&command.argv[at..]));
+                see(Reached::Behind { argv: &command.argv[at..], fed, for_many });
                 inner(&command.argv[at..], depth, see);
                 if LINE_RUNNERS.contains(&program) {
                     line_in(&command.argv[at], depth, see);
@@ -133,11 +105,15 @@ fn reach(line: &Line, depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
 /// A line that is one argument (`script -c 'a b'`, `rebase --exec='a b'`).
 fn line_in(word: &Word, depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
     let Some(text) = word.literal() else { return };
-    let line = if text.starts_with('-') { text.split_once('=').map_or("", |(_, value)| value) } else { text };
+    let line = match text.strip_prefix("-S") {
+        Some(attached) => attached,
+        None if text.starts_with('-') => text.split_once('=').map_or("", |(_, value)| value),
+        None => text,
+    };
     if line.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_./:@".contains(c)) {
         follow(line, depth, see);
     } else if line.len() < text.len() && !line.is_empty() {
-        see(Reached::Behind(&[Word::Literal(line.to_owned())]));
+        see(Reached::Behind { argv: &[Word::Literal(line.to_owned())], fed: false, for_many: false });
     }
 }
 
@@ -146,7 +122,7 @@ fn inner(argv: &[Word], depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
     let Some(program) = argv.first().and_then(Word::literal).map(base) else { return };
     let script = if program == "eval" {
         argv[1..].iter().map(Word::literal).collect::<Option<Vec<_>>>().map(|words| words.join(" "))
-    } else if SHELLS.contains(&program) {
+    } else if is_shell(program) {
         let Some(at) = argv.iter().position(takes_a_line) else { return };
         argv.get(at + 1).and_then(Word::literal).map(str::to_owned)
     } else {
@@ -173,6 +149,11 @@ fn finds_and_runs(word: &Word) -> bool {
     word.literal().is_some_and(|flag| flag.starts_with("-exec") || flag.starts_with("-ok"))
 }
 
+fn fd_runs(word: &Word) -> bool {
+    word.literal()
+        .is_some_and(|flag| flag.starts_with("--exec") || (flag.starts_with('-') && flag.contains(['x', 'X'])))
+}
+
 /// Words of git that run what follows them.
 fn git_runs(word: &Word) -> bool {
     let runs = ["foreach", "run", "-x", "--extcmd", "--tree-filter", "--index-filter", "--msg-filter", "--env-filter"];
@@ -188,4 +169,14 @@ fn git_runs(word: &Word) -> bool {
 /// The program's name without its folder.
 pub(crate) fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Whether this is a shell, of whatever version (`bash5`, `ksh93`).
+pub(crate) fn is_shell(program: &str) -> bool {
+    SHELLS.contains(&without_version(program))
+}
+
+/// A program's name without the version behind it.
+pub(crate) fn without_version(program: &str) -> &str {
+    program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }

@@ -7,7 +7,7 @@ use crate::shell::{PlainCommand, PlainWord};
 pub(super) fn cd(command: &PlainCommand) -> Option<&str> {
     let [PlainWord::Literal(folder)] = command.args.as_slice() else { return None };
     // What `..` means after a link depends on the shell's settings.
-    let certain = !folder.is_empty() && !folder.starts_with('-') && !folder.split('/').any(|part| part == "..");
+    let certain = !folder.is_empty() && !folder.starts_with(['-', '+']) && !folder.split('/').any(|part| part == "..");
     (certain && !command.in_pipeline).then_some(folder)
 }
 

@@ -16,11 +16,7 @@ pub(super) fn reads(args: &[PlainWord]) -> bool {
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let fine = match arg {
-            PlainWord::Literal(word) if word == "-exec" => {
-                let command: Vec<_> =
-                    args.by_ref().take_while(|arg| !matches!(arg.literal(), Some(";" | "+"))).collect();
-                runs_a_reader(&command)
-            }
+            PlainWord::Literal(word) if word == "-exec" => runs_a_reader(&mut args),
             PlainWord::Literal(word) if VALUED.split_ascii_whitespace().any(|known| known == word) => {
                 args.next().and_then(PlainWord::literal).is_some_and(is_value)
             }
@@ -38,13 +34,23 @@ pub(super) fn reads(args: &[PlainWord]) -> bool {
     true
 }
 
-/// Whether a program only reads, whatever files it is given. The names begin with the folder that is searched, so none
-/// of them is an option.
-fn runs_a_reader(command: &[&PlainWord]) -> bool {
-    let Some((PlainWord::Literal(program), args)) = command.split_first() else { return false };
-    let found = |arg: &&PlainWord| match arg.literal() {
-        Some("{}") => PlainWord::Files("./*".to_owned()),
-        _ => (*arg).clone(),
+/// Whether the program of an `-exec`, which is taken up to its end, only reads whatever files it is given. The names
+/// begin with the folder that is searched, so none of them is an option.
+fn runs_a_reader<'a>(args: &mut impl Iterator<Item = &'a PlainWord>) -> bool {
+    let mut command: Vec<&str> = Vec::new();
+    loop {
+        match args.next() {
+            Some(PlainWord::Literal(word)) if word == ";" => break,
+            // Anywhere else, `+` is an argument.
+            Some(PlainWord::Literal(word)) if word == "+" && command.last() == Some(&"{}") => break,
+            Some(PlainWord::Literal(word)) if word != "+" => command.push(word),
+            _ => return false,
+        }
+    }
+    let Some((program, args)) = command.split_first() else { return false };
+    let found = |arg: &&str| match *arg {
+        "{}" => PlainWord::Files("./*".to_owned()),
+        arg => PlainWord::Literal(arg.to_owned()),
     };
     table::reads(program, &args.iter().map(found).collect::<Vec<_>>())
 }

@@ -25,12 +25,12 @@ impl Folders {
         self.after_success.clone()
     }
 
-    /// The command was a `cd` to this folder.
-    pub(super) fn change(&mut self, folder: &str) {
-        for at in &mut self.after_success {
-            *at = join(at, folder);
-        }
-        self.possible.extend(self.after_success.iter().cloned());
+    /// The command, joined like this, was a `cd` to this folder.
+    pub(super) fn change(&mut self, folder: &str, how: Join) {
+        let there: Vec<_> = self.after_success.iter().map(|at| join(at, folder)).collect();
+        self.possible.extend(there.iter().cloned());
+        // After `a || cd b`, what follows `&&` runs where `a` succeeded, too.
+        self.after_success = if how == Join::Or { self.possible.clone() } else { there };
         self.possible.sort();
         self.possible.dedup();
     }

@@ -84,7 +84,10 @@ pub(super) fn reads(args: &[PlainWord]) -> Option<String> {
 fn command_reads(command: &str, args: &[PlainWord]) -> bool {
     // Git asks gpg about signatures where a format wants to show them.
     let asks_gpg = |word: &PlainWord| match word {
-        PlainWord::Literal(text) | PlainWord::Files(text) => text.contains("%G") || text.contains("signature)"),
+        PlainWord::Literal(text) | PlainWord::Files(text) => {
+            let shows = |part: &str| part.strip_prefix(['+', '-', ' ']).unwrap_or(part).starts_with('G');
+            text.contains("signature") || text.split('%').skip(1).any(shows)
+        }
         PlainWord::Variable => true,
     };
     if args.iter().any(asks_gpg) {
@@ -131,6 +134,10 @@ fn lists(command: &str, args: &[PlainWord]) -> bool {
     const LISTING: &str = "list contains? no-contains? merged? no-merged? points-at= all remotes show-current verbose sort= \
         format= color? no-color column? no-column abbrev= ignore-case";
     let Some(words) = literals(args) else { return false };
+    // Behind `--`, what looks like an option is a name.
+    if words.contains(&"--") {
+        return false;
+    }
     let known = |flags, valued| Known { flags, valued, long: LISTING, numeric: false, operands: Operands::Named };
     let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.split('=').next().unwrap_or(word)));
     // With a name and without one of these, it would make a branch or a tag of that name.

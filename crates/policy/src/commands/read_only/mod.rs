@@ -45,7 +45,7 @@ fn of_line(text: &str, shells: Shells) -> Option<Reading> {
     for command in &commands {
         let here = folders.before(command.join);
         match command.program.as_str() {
-            "cd" => folders.change(builtins::cd(command)?),
+            "cd" => folders.change(builtins::cd(command)?, command.join),
             "git" => {
                 let at = git::reads(&command.args)?;
                 reading.git_folders.extend(here.iter().map(|folder| folders::join(folder, &at)));

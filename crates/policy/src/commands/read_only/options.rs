@@ -112,7 +112,7 @@ fn is_value(word: &PlainWord) -> bool {
             Some(number) => number.bytes().all(|byte| byte.is_ascii_digit()),
             None => true,
         },
-        PlainWord::Files(_) => !word.may_be_option(),
-        PlainWord::Variable => false,
+        // A pattern may become several words, of which only the first would be the value.
+        PlainWord::Files(_) | PlainWord::Variable => false,
     }
 }

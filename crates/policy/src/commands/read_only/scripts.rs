@@ -3,40 +3,47 @@
 use super::options::{Known, Operands};
 use crate::shell::PlainWord;
 
-const SED: Known = Known {
-    flags: "nErsuz",
-    valued: "e",
-    long: "quiet silent regexp-extended expression= separate unbuffered null-data",
-    numeric: false,
-    operands: Operands::Named,
-};
-
-/// `sed` with commands that only choose, change or number what is printed.
+/// `sed` with commands that only choose, change or number what is printed. Options come first, because some systems take
+/// one behind a file for a file.
 pub(super) fn sed(args: &[PlainWord]) -> bool {
-    let Some(operands) = SED.operands_of(args) else { return false };
+    const LONG: [&str; 6] = ["--quiet", "--silent", "--regexp-extended", "--separate", "--unbuffered", "--null-data"];
     let mut scripts = Vec::new();
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        match word.literal() {
-            // `-ne SCRIPT`, but not `-eSCRIPT`, which hides the script among the letters.
-            Some(flags) if flags.starts_with('-') && !flags.starts_with("--") && flags.contains('e') => {
-                let (true, Some(script)) = (flags.ends_with('e'), words.next().and_then(PlainWord::literal)) else {
-                    return false;
-                };
-                scripts.push(script);
-            }
-            Some(long) if long.starts_with("--e") => match long.split_once('=') {
-                Some((_, script)) => scripts.push(script),
+    let mut rest = args;
+    while let Some((PlainWord::Literal(word), after)) = rest.split_first() {
+        if !word.starts_with('-') || word == "-" {
+            break;
+        }
+        rest = after;
+        let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else {
+            match word.strip_prefix("--expression=") {
+                Some(script) => scripts.push(script),
+                None if LONG.contains(&word.as_str()) => {}
                 None => return false,
-            },
-            _ => {}
+            }
+            continue;
+        };
+        // What follows an `e` in its word is the script.
+        let (flags, takes_script) = letters.strip_suffix('e').map_or((letters, false), |flags| (flags, true));
+        if !flags.chars().all(|flag| "nErsuz".contains(flag)) {
+            return false;
+        }
+        if takes_script {
+            let Some((PlainWord::Literal(script), after)) = rest.split_first() else { return false };
+            scripts.push(script);
+            rest = after;
         }
     }
     if scripts.is_empty() {
-        let Some(script) = operands.first().and_then(|word| word.literal()) else { return false };
+        let Some((PlainWord::Literal(script), after)) = rest.split_first() else { return false };
         scripts.push(script);
+        rest = after;
     }
-    scripts.into_iter().all(is_harmless_sed)
+    scripts.into_iter().all(is_harmless_sed) && rest.iter().all(is_file)
+}
+
+/// Whether a word can only be the name of a file.
+fn is_file(word: &PlainWord) -> bool {
+    word.literal() == Some("-") || !word.may_be_option()
 }
 
 /// Whether a script is nothing but addresses with `p`, `d`, `q` or `=`, and substitutions that print at the most.
@@ -88,23 +95,53 @@ fn sed_address(text: &str) -> Option<&str> {
     Some(text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '~' | '+')))
 }
 
-/// What follows a text that ends with this character. Versions differ about one between brackets, so both readings
-/// must agree.
+/// What follows a text that ends with this character. Versions differ about one between brackets, and about classes of
+/// characters there, so whatever two of them could read differently is refused.
 fn delimited(text: &str, end: char) -> Option<&str> {
     let mut chars = text.char_indices();
-    let mut bracket: Option<usize> = None;
     while let Some((at, c)) = chars.next() {
         match c {
-            '\\' if bracket.is_none() => drop(chars.next()?),
+            '\\' => drop(chars.next()?),
             '\n' => return None,
-            '[' if bracket.is_none() => bracket = Some(at),
-            // A `]` that comes first, or after `^`, is one of the characters.
-            ']' if bracket.is_some_and(|start| at > start + 1 && &text[start + 1..at] != "^") => bracket = None,
-            c if c == end => return if bracket.is_none() { Some(&text[at + 1..]) } else { None },
+            '[' => {
+                let inside = bracket(&text[at + 1..])?;
+                if inside.contains([end, '\\', '\n']) {
+                    return None;
+                }
+                chars.by_ref().take(inside.chars().count() + 1).for_each(drop);
+            }
+            c if c == end => return Some(&text[at + end.len_utf8()..]),
             _ => {}
         }
     }
     None
+}
+
+/// What stands between brackets, after the first one.
+fn bracket(text: &str) -> Option<&str> {
+    let first = text.strip_prefix('^').unwrap_or(text);
+    // A `]` that comes first is one of the characters.
+    let skipped = text.len() - first.len() + usize::from(first.starts_with(']'));
+    let mut at = skipped;
+    loop {
+        let rest = &text[at..];
+        let next = rest.find(['[', ']'])?;
+        if rest[next..].starts_with(']') {
+            return Some(&text[..at + next]);
+        }
+        at += next + 1;
+        match text[at..].strip_prefix(':') {
+            Some(class) => {
+                let length = class.find(":]")?;
+                if !class[..length].bytes().all(|byte| byte.is_ascii_lowercase()) {
+                    return None;
+                }
+                at += 1 + length + 2;
+            }
+            None if text[at..].starts_with(['.', '=']) => return None,
+            None => {}
+        }
+    }
 }
 
 const AWK: Known =
@@ -113,6 +150,14 @@ const AWK: Known =
 /// `awk` with a program that can neither start another nor write a file: for that it would need one of these.
 pub(super) fn awk(args: &[PlainWord]) -> bool {
     const REACHES_OUT: [&str; 5] = ["system", "getline", "close", "fflush", "include"];
+    // gawk connects to hosts by files of this name, which a program could also name as its own operand.
+    let names_hosts = |word: &PlainWord| match word {
+        PlainWord::Literal(text) | PlainWord::Files(text) => text.contains("inet") || text.contains("ARGV"),
+        PlainWord::Variable => true,
+    };
+    if args.iter().any(names_hosts) {
+        return false;
+    }
     let Some(operands) = AWK.operands_of(args) else { return false };
     let Some(program) = operands.first().and_then(|word| word.literal()) else { return false };
     // `>=` compares, a `>` alone may write.

@@ -124,7 +124,7 @@ const PROGRAMS: &[Row] = &[
     ("which", "as", "", "", Any),
     ("whoami", "", "", "", AtMost(0)),
     ("xxd", "abeEipuC", "cglosR", "", AtMost(1)),
-    ("zcat", "f", "", "", Any),
+    ("zcat", "f", "", "", Named),
 ];
 
 /// Whether this program only reads, given these arguments.
@@ -135,7 +135,21 @@ pub(super) fn reads(program: &str, args: &[PlainWord]) -> bool {
     // In their old forms, a word that begins with a plus is an option.
     let old = matches!(program, "sort" | "uniq")
         && args.iter().any(|arg| arg.literal().is_some_and(|arg| arg.starts_with('+')));
-    !old && known.accepts(args)
+    !old && !hides_letters(program, args) && known.accepts(args)
+}
+
+/// Whether letters stand together that this program does not read as others do: `xxd` looks only at the first one, and
+/// `tree` goes on after one that takes a value.
+fn hides_letters(program: &str, args: &[PlainWord]) -> bool {
+    let alone = match program {
+        "xxd" => "",
+        "tree" => "LPI",
+        _ => return false,
+    };
+    args.iter().filter_map(PlainWord::literal).any(|word| {
+        let together = word.starts_with('-') && !word.starts_with("--") && word.len() > 2;
+        together && (alone.is_empty() || word.contains(|letter| alone.contains(letter)))
+    })
 }
 
 const DATE: Known = Known {
@@ -156,18 +170,16 @@ pub(super) fn date(args: &[PlainWord]) -> bool {
     DATE.operands_of(&args).is_some_and(|operands| operands.iter().all(shows))
 }
 
-/// Programs that tell their version, and how they are asked.
+/// Programs that tell their version, and how they are asked. Not those that let a file of the project choose which
+/// program answers: cargo and rustc (`rust-toolchain.toml`), go (`go.mod`), yarn (`yarnPath`), pnpm, dotnet.
 const VERSIONED: &[(&str, &[&str])] = &[
     ("bash", &["--version"]),
     ("bun", &["--version", "-v"]),
-    ("cargo", &["--version", "-V"]),
     ("clang", &["--version"]),
     ("cmake", &["--version"]),
     ("deno", &["--version", "-V"]),
-    ("dotnet", &["--version"]),
     ("gcc", &["--version"]),
     ("git", &["--version"]),
-    ("go", &["version"]),
     ("java", &["-version", "--version"]),
     ("jq", &["--version"]),
     ("make", &["--version"]),
@@ -177,14 +189,11 @@ const VERSIONED: &[(&str, &[&str])] = &[
     ("php", &["--version", "-v"]),
     ("pip", &["--version", "-V"]),
     ("pip3", &["--version", "-V"]),
-    ("pnpm", &["--version", "-v"]),
     ("python", &["--version", "-V"]),
     ("python3", &["--version", "-V"]),
     ("rg", &["--version", "-V"]),
     ("ruby", &["--version", "-v"]),
-    ("rustc", &["--version", "-V"]),
     ("uv", &["--version", "-V"]),
-    ("yarn", &["--version", "-v"]),
 ];
 
 /// Whether a program is only asked for its version.

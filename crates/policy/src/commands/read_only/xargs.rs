@@ -24,7 +24,9 @@ pub(super) fn reads(args: &[PlainWord]) -> bool {
         // An option's value is the next word only if the option is the last of its word.
         let taken = if XARGS.accepts(&rest[..1]) {
             1
-        } else if word == "-I" || rest.get(..2).is_some_and(|pair| XARGS.accepts(pair)) {
+        } else if word == "-I" && after.first().and_then(PlainWord::literal) == Some("{}") {
+            2
+        } else if after.first().is_some_and(|value| value.literal().is_some()) && XARGS.accepts(&rest[..2]) {
             2
         } else {
             return false;
