@@ -23,9 +23,10 @@ mod gemini;
 mod git;
 mod hanging;
 mod hiding;
-mod hostile;
+
 mod kit;
 mod login;
+mod misleading_agent;
 mod opencode;
 mod options;
 mod past;
