@@ -23,7 +23,6 @@ mod gemini;
 mod git;
 mod hanging;
 mod hiding;
-
 mod kit;
 mod login;
 mod misleading_agent;
