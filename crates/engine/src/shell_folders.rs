@@ -17,7 +17,7 @@ pub(crate) struct ShellFolders {
     /// `None` after a line that nobody can follow.
     possible: Option<BTreeSet<PathBuf>>,
     /// What the newest call does; it counts for those after it, because a call is judged from where it begins.
-    newest: FolderEffect,
+    newest: Option<(ToolCallId, FolderEffect)>,
     /// The calls that go somewhere and have not ended.
     open: HashMap<ToolCallId, FolderEffect>,
 }
@@ -26,7 +26,7 @@ impl ShellFolders {
     /// A shell that was just started.
     pub(crate) fn new(start: PathBuf) -> Self {
         let possible = Some(BTreeSet::from([start.clone()]));
-        Self { possible, start, newest: FolderEffect::Stays, open: HashMap::new() }
+        Self { possible, start, newest: None, open: HashMap::new() }
     }
 
     /// The folders, if they are known.
@@ -36,8 +36,14 @@ impl ShellFolders {
 
     /// A call with this effect is requested; whether it will be allowed and succeed does not matter.
     pub(crate) fn requested(&mut self, call: &ToolCallId, effect: FolderEffect) {
-        let before = std::mem::replace(&mut self.newest, effect.clone());
-        self.add(&before);
+        let next = (call.clone(), effect.clone());
+        // A call that is announced and then asked about is one call.
+        if self.newest.as_ref() == Some(&next) {
+            return;
+        }
+        if let Some((_, before)) = self.newest.replace(next) {
+            self.add(&before);
+        }
         if effect != FolderEffect::Stays {
             self.open.insert(call.clone(), effect);
         }
@@ -50,7 +56,7 @@ impl ShellFolders {
             && succeeded
             && self.open.is_empty()
         {
-            self.newest = FolderEffect::Stays;
+            self.newest = None;
             self.possible = Some(BTreeSet::from([self.start.clone()]));
             self.add(&effect);
         }

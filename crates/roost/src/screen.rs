@@ -130,3 +130,26 @@ impl<W: Write> Write for Screen<W> {
         self.out.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_get_through_whole_and_an_emoji_may_come_in_two_pieces() {
+        let mut screen = Screen::new(Vec::new(), true);
+        let code = 31;
+        write!(screen, "\x1b[{code}mred\x1b[0m ⚠").unwrap();
+        write!(screen, "\u{fe0f} {}", "\x1b[2J\u{202e}").unwrap();
+        assert_eq!(String::from_utf8(screen.out).unwrap(), "\x1b[31mred\x1b[0m ⚠\u{fe0f} ␛[2J<U+202E>");
+    }
+
+    #[test]
+    fn a_pipe_gets_data_as_it_is_and_a_terminal_does_not() {
+        for (is_terminal, expected) in [(false, "\u{202e}\"\u{202e}\"\n"), (true, "<U+202E>\"\\u202e\"\n")] {
+            let mut screen = Screen::new(Vec::new(), is_terminal);
+            screen.data("\u{202e}".as_bytes()).and_then(|()| screen.json(&"\u{202e}")).unwrap();
+            assert_eq!(String::from_utf8(screen.out).unwrap(), expected);
+        }
+    }
+}

@@ -35,7 +35,7 @@ impl Actor {
                 self.scribe.runtime.runtime_session_id.clone_from(&self.native);
             }
             match &fact {
-                Fact::ToolRequested(request) => {
+                Fact::ToolRequested(request) | Fact::ToolAsks(request) => {
                     let effect = folder_effect(&call_of(&self.profile.adapter.name(), request));
                     self.shell_folders.requested(&request.identity.tool_call_id, effect);
                 }

@@ -1,6 +1,6 @@
 //! Everything that somebody needs in order to decide about a tool call, as it will run and not as the agent calls it.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use roost_proto::cdev::call::{Call, other_title};
 use roost_proto::payload::{ApprovalRequestedPayload, QuestionField, ToolKind};
@@ -137,7 +137,10 @@ fn body(asked: &ApprovalRequestedPayload, against: Against<'_>) -> Vec<String> {
 /// Says so where a folder is not the session's own or below it.
 fn elsewhere(against: Against<'_>, folder: &str) -> &'static str {
     match against {
-        Against::Files(cwd) if !cwd.join(folder).starts_with(cwd) || folder.contains("..") => {
+        Against::Files(cwd)
+            if !cwd.join(folder).starts_with(cwd)
+                || Path::new(folder).components().any(|part| part == Component::ParentDir) =>
+        {
             " (outside of the workspace)"
         }
         _ => "",
@@ -153,7 +156,8 @@ fn rest<'a>(input: &'a Map<String, Value>, shown: &'a [&str]) -> impl Iterator<I
         _ => true,
     };
     let fields = input.iter().filter(move |(key, value)| !shown.contains(&key.as_str()) && says_something(value));
-    fields.map(|(key, value)| match value {
+    // A name with a line end in it would look like two fields.
+    fields.map(|(key, value)| (one_line(key), value)).map(|(key, value)| match value {
         Value::String(text) if text.contains('\n') => format!("{key}:\n{text}"),
         Value::String(text) => format!("{key}: {text}"),
         value => format!("{key}: {}", pretty(value)),

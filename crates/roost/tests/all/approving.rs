@@ -1,7 +1,7 @@
 //! Whoever is asked sees what is really asked, wherever it is listed, and `?` explains it.
 
-use crate::hostile::{COMMAND, TITLE};
 use crate::kit::Place;
+use crate::misleading_agent::{COMMAND, TITLE};
 use crate::terminal::Terminal;
 
 const CHOICE: &str = "[n]o: ";
@@ -9,8 +9,8 @@ const ASKED: [&str; 3] = ["$ rm -rf build\n", "in /elsewhere (outside of the wor
 
 /// A place where an agent waits that calls `rm -rf build` "Read README", and a read besides.
 fn waiting(prompt: &str) -> (Place, Terminal) {
-    let place = Place::new().with_hostile_agent();
-    let mut run = place.terminal(&["run", "--runtime", "hostile", prompt]);
+    let place = Place::new().with_misleading_agent();
+    let mut run = place.terminal(&["run", "--runtime", "misleading", prompt]);
     run.shows(CHOICE);
     (place, run)
 }

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::hostile::{HIDDEN, hidden};
 use crate::kit::Place;
+use crate::misleading_agent::{HIDDEN, hidden};
 
 const CHOICE: &str = "[n]o: ";
 
@@ -58,7 +58,7 @@ fn pair(place: &Place, name: &str) {
 
 #[test]
 fn nothing_that_hides_reaches_the_terminal_from_any_command() {
-    let place = Place::new().with_hostile_agent();
+    let place = Place::new().with_misleading_agent();
     repository(&place);
     place.run(&["up"]).ended(0);
     pair(&place, &hidden("phone"));
@@ -66,7 +66,7 @@ fn nothing_that_hides_reaches_the_terminal_from_any_command() {
     place.run(&["workspaces", "remove", "work"]).ended(0);
     place.run(&["workspaces", "add", &work, "--name", &name("space")]).ended(0);
 
-    let mut run = place.terminal(&["run", "--runtime", "hostile", &hidden("hide")]);
+    let mut run = place.terminal(&["run", "--runtime", "misleading", &hidden("hide")]);
     run.shows(CHOICE);
     let waiting = place.terminal(&["approvals"]).ended(0);
     assert!(waiting.contains("$ rm -rf build␛[2J"), "{waiting}");
@@ -81,7 +81,7 @@ fn nothing_that_hides_reaches_the_terminal_from_any_command() {
     }
     assert_plain("run", &shown);
     let session = shown.rsplit("roost log ").next().unwrap().trim().to_owned();
-    assert_plain("run that fails", &place.terminal(&["run", "--runtime", "hostile", "fail"]).ended(1));
+    assert_plain("run that fails", &place.terminal(&["run", "--runtime", "misleading", "fail"]).ended(1));
 
     let file = hidden("file");
     let (strange, bundle) = (hidden("nothing"), place.work().join(hidden("bundle")).display().to_string());

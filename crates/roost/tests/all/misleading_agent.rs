@@ -19,10 +19,10 @@ pub(crate) const COMMAND: &str = "rm -rf build";
 pub(crate) const TITLE: &str = "Read README";
 
 impl Place {
-    /// Lets `--runtime hostile` start this agent.
-    pub(crate) fn with_hostile_agent(self) -> Self {
-        let args = ["--exact", "--ignored", "--nocapture", "hostile::agent"];
-        self.configure(&format!("[runtimes.hostile]\ncommand = {:?}\nargs = {args:?}\n", this_binary()));
+    /// Lets `--runtime misleading` start this agent.
+    pub(crate) fn with_misleading_agent(self) -> Self {
+        let args = ["--exact", "--ignored", "--nocapture", "misleading_agent::agent"];
+        self.configure(&format!("[runtimes.misleading]\ncommand = {:?}\nargs = {args:?}\n", this_binary()));
         self
     }
 }
@@ -37,7 +37,7 @@ fn agent() {
         let session = message["params"]["sessionId"].clone();
         match method {
             "initialize" => answer(id, json!({ "protocolVersion": 1, "agentCapabilities": {} })),
-            "session/new" => answer(id, json!({ "sessionId": format!("hostile-{}", std::process::id()) })),
+            "session/new" => answer(id, json!({ "sessionId": format!("misleading-{}", std::process::id()) })),
             "session/prompt" => {
                 let prompt = message["params"]["prompt"][0]["text"].as_str().unwrap_or_default();
                 if prompt.starts_with("fail") {
