@@ -49,7 +49,7 @@ async fn attack(number: usize, door: SocketAddr, connected: Arc<Semaphore>) {
         let socket = TcpSocket::new_v4().unwrap();
         let bound = socket.bind((source, 0).into());
         if let (Ok(()), Ok(mut stream)) = (bound, socket.connect(door).await) {
-            let opening = if number % FRAMES == 0 { FRAME } else { OPENINGS[number % OPENINGS.len()] };
+            let opening = if number.is_multiple_of(FRAMES) { FRAME } else { OPENINGS[number % OPENINGS.len()] };
             let _ = stream.write_all(opening).await;
             if std::mem::take(&mut is_first) {
                 connected.add_permits(1);
