@@ -25,21 +25,20 @@ const FILES: u64 = 1024;
 /// How often an attacker sends another byte, or comes back.
 const TRICKLE: Duration = Duration::from_millis(500);
 
-/// What an attacker begins with: nothing, half a head, half a body, half a WebSocket's handshake. Each of them is then
-/// one byte after the other, and never whole.
-const OPENINGS: [&[u8]; 4] = [
+/// Half a body, of which one byte after the other follows, and never the end.
+const BODY: &[u8] = b"POST /api/auth/exchange HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+    Content-Length: 16000\r\n\r\n{\"pairing_token\":\"";
+/// Nothing, half a head, half a WebSocket's handshake, and a frame of 15 MB after a handshake without a token.
+const OTHERS: [&[u8]; 4] = [
     b"",
     b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: ",
-    b"POST /api/auth/exchange HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-      Content-Length: 16000\r\n\r\n{\"pairing_token\":\"",
     b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: ",
+    b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+      Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n\
+      \x81\xff\x00\x00\x00\x00\x00\xf0\x00\x00\x00\x00\x00\x00xxxxxxxx",
 ];
-/// A frame of 15 MB that never ends, after a handshake without a token.
-const FRAME: &[u8] = b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n\
-    \x81\xff\x00\x00\x00\x00\x00\xf0\x00\x00\x00\x00\x00\x00xxxxxxxx";
-/// Every so manieth attacker begins with the frame: it is refused at once and holds nothing.
-const FRAMES: usize = 50;
+/// Of so many attackers in a row the first ones begin with those, and the rest with a body: more than there are files.
+const ROW: usize = 80;
 
 /// Comes again and again, and holds on to its connection for as long as it is let.
 async fn attack(number: usize, door: SocketAddr, connected: Arc<Semaphore>) {
@@ -49,8 +48,7 @@ async fn attack(number: usize, door: SocketAddr, connected: Arc<Semaphore>) {
         let socket = TcpSocket::new_v4().unwrap();
         let bound = socket.bind((source, 0).into());
         if let (Ok(()), Ok(mut stream)) = (bound, socket.connect(door).await) {
-            let opening = if number % FRAMES == 0 { FRAME } else { OPENINGS[number % OPENINGS.len()] };
-            let _ = stream.write_all(opening).await;
+            let _ = stream.write_all(OTHERS.get(number % ROW).unwrap_or(&BODY)).await;
             if std::mem::take(&mut is_first) {
                 connected.add_permits(1);
             }

@@ -370,14 +370,13 @@ async fn no_answer_is_kept_by_anybody_in_between() {
 
 #[tokio::test]
 async fn wrong_codes_count_against_the_address_that_a_proxy_on_this_machine_saw_and_against_no_other_claim() {
-    // Who tries, what the header says from try to try, and whether the phone next door is locked with them.
-    let proxied = |claim: u8| vec![("x-forwarded-for", format!("10.0.0.{claim}, 203.0.113.5"))];
-    let twice =
-        |claim: u8| vec![("x-forwarded-for", format!("10.0.0.{claim}")), ("x-forwarded-for", "203.0.113.5".to_owned())];
-    let claimed = |claim: u8| vec![("x-forwarded-for", format!("10.0.0.{claim}"))];
-    type Headers = Vec<(&'static str, String)>;
-    let table: [(&str, &dyn Fn(u8) -> Headers, &str); 3] =
-        [(HERE, &proxied, "203.0.113.5"), (HERE, &twice, "203.0.113.5"), (PHONE, &claimed, "192.168.1.7")];
+    /// The headers of a try that claims to come from this address.
+    type Headers = fn(u8) -> Vec<(&'static str, String)>;
+    let proxied: Headers = |claim| vec![("x-forwarded-for", format!("10.0.0.{claim}, 203.0.113.5"))];
+    let twice: Headers =
+        |claim| vec![("x-forwarded-for", format!("10.0.0.{claim}")), ("x-forwarded-for", "203.0.113.5".to_owned())];
+    let claimed: Headers = |claim| vec![("x-forwarded-for", format!("10.0.0.{claim}"))];
+    let table = [(HERE, proxied, "203.0.113.5"), (HERE, twice, "203.0.113.5"), (PHONE, claimed, "192.168.1.7")];
     for (peer, headers, locked) in table {
         let site = Site::new().await;
         let info = site.here("/api/pair/info?include_token=1", None).await.json();
