@@ -86,7 +86,7 @@ impl Home {
 
     /// Pairs a device; its access token.
     pub(crate) fn pair(&self, daemon: &Daemon) -> Outcome<String> {
-        let pair = self.command()?.args(["pair", "--json"]).output()?;
+        let pair = self.command()?.args(["pair", "--scope", "admin", "--json"]).output()?;
         let offer: Value = serde_json::from_slice(&pair.stdout)?;
         let exchange = json!({ "pairing_token": offer["token"] });
         let tokens = http::post(daemon.address, "/api/auth/exchange", None, &exchange)?;

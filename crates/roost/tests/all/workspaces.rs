@@ -61,10 +61,11 @@ fn workspaces_are_listed_with_their_branch_changes_and_sessions_also_one_whose_f
 #[test]
 fn a_folder_that_cannot_be_a_workspace_is_refused_with_the_reason() {
     let place = serving();
+    fs::create_dir(place.work().join("inside")).unwrap();
     let cases = [
         (&["workspaces", "add", "nowhere"][..], "nowhere"),
         (&["workspaces", "add", "."], "is the workspace \"work\" already"),
-        (&["workspaces", "add", ".."], "lie in one another"),
+        (&["workspaces", "add", "inside"], "lie in one another"),
         (&["workspaces", "remove", "nothing"], "nothing is no workspace and in none of these: work"),
     ];
     for (args, why) in cases {
@@ -117,7 +118,7 @@ fn a_folder_that_nobody_may_have_is_refused_with_the_reason() {
         ("/".as_ref(), "contains the kernel's own folder"),
         ("/proc/sys".as_ref(), "lies in the kernel's own folder"),
     ] {
-        let done = place.run(&["workspaces", "add", folder.to_str().unwrap()]).ended(1);
+        let done = place.run(&["workspaces", "add", folder.to_str().unwrap()]).ended(2);
         assert!(done.stderr.contains(why) && done.stderr.contains("choose a project's folder"), "{}", done.stderr);
     }
 }
