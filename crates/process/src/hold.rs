@@ -7,6 +7,7 @@
 
 mod command_line;
 mod descriptors;
+mod image;
 mod link;
 mod signals;
 
@@ -27,7 +28,7 @@ use rustix::{
 };
 
 pub(crate) use self::command_line::CommandLine;
-use self::{link::Link, signals::Signals};
+use self::{image::Image, link::Link, signals::Signals};
 use crate::{
     Exit, Process, Raise,
     cgroup::Cgroup,
@@ -68,10 +69,10 @@ fn hold(line: &CommandLine, control: UnixStream) -> io::Result<()> {
         // So that a runtime which signals its own group does not hit its holder.
         .process_group(0);
     if let Some(wall) = line.wall.clone() {
-        let cwd = line.cwd.clone();
+        let (cwd, image) = (line.cwd.clone(), Image::of(line)?);
         // SAFETY: this process has a single thread, so no lock can be held by another one between fork and exec, and the
         // child may do there whatever its parent could.
-        unsafe { command.pre_exec(move || wall.raise(&cwd)) };
+        unsafe { command.pre_exec(move || wall.raise(&cwd).and_then(|()| Err(image.exec()))) };
     }
     let child = match command.spawn() {
         Ok(child) => child,
