@@ -79,8 +79,10 @@ struct Call {
     question: Option<ToolCallIdentity>,
     /// The policy or a person decided about the call, in this attempt or an earlier one.
     judged: bool,
-    /// What the call was announced as, where that is not what the runtime asked about in the end.
-    claimed: Option<Box<ToolCallRequestedPayload>>,
+    /// What else the call was said to be: as it was announced and as it was asked about, where it is neither by now.
+    claimed: Vec<ToolCallRequestedPayload>,
+    /// It became what it is while the runtime waited.
+    changed_while_asked: bool,
     /// What was asked for, kept until it is decided.
     request: Option<Box<ToolCallRequestedPayload>>,
     /// The calls that an answer for longer than once would cover.
@@ -364,7 +366,7 @@ impl Ledger {
         call.state = state;
         if matches!(state, CallState::Completed | CallState::Denied) {
             call.words = Vec::new();
-            (call.request, call.claimed, call.offer) = (None, None, None);
+            (call.request, call.claimed, call.offer) = (None, Vec::new(), None);
             self.open.remove(&call.place);
         }
     }

@@ -67,13 +67,13 @@ impl Actor {
                     mode: task.mode,
                     approver: task.approver,
                 };
-                let claimed = task.ledger.claim_of(call).cloned();
-                let judgement = self.shared.judge.judge(&place, &request).await;
-                match claimed {
-                    // What a runtime says of its call beside what it asks can only make it stricter.
-                    Some(claimed) => judgement.or_stricter(self.shared.judge.judge(&place, &claimed).await),
-                    None => judgement,
+                let claims = task.ledger.claims_of(call).to_vec();
+                let mut judgement = self.shared.judge.judge(&place, &request).await;
+                for claim in claims {
+                    // Whatever else a runtime says of its call can only make it stricter.
+                    judgement = judgement.or_stricter(self.shared.judge.judge(&place, &claim).await);
                 }
+                judgement
             }
             Some(_) => stopping(),
         };

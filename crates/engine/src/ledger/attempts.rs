@@ -54,13 +54,18 @@ impl Ledger {
             events.push(odd(format!("tool call {id} runs on the host as it was asked for; the change was ignored")));
             return Next::Nothing;
         }
-        // A runtime that changes what it waits with waits to hear about what it is now.
-        let waits = known.is_undecided().then(|| (known.question.clone(), known.asked, known.host));
         let judge = known.judged || known.asked;
+        let waits = (known.asked && known.is_undecided()).then(|| {
+            let asked = known.request.as_deref().filter(|_| !known.changed_while_asked).cloned();
+            let claimed = known.claimed.iter().cloned().chain(asked).collect();
+            (known.question.clone(), known.host, claimed)
+        });
         self.replace(&id, events);
         events.push(self.begin_next(request));
-        if let (Some((question, asked, host)), Some(call)) = (waits, self.calls.get_mut(&id)) {
-            (call.question, call.asked, call.host) = (question, asked, host);
+        if let (Some((question, host, claimed)), Some(call)) = (waits, self.calls.get_mut(&id)) {
+            // Its question is still the one that was asked: it is judged as that and as what it is now.
+            (call.question, call.asked, call.host) = (question, true, host);
+            (call.claimed, call.changed_while_asked) = (claimed, true);
         }
         if judge { Next::Decide(Asked::Tool(id)) } else { Next::Nothing }
     }
@@ -78,12 +83,12 @@ impl Ledger {
         let joins = self.calls.get(&id).is_some_and(|known| known.is_about(&request) && known.is_unasked());
         if !joins {
             let announced = self.calls.get(&id).filter(|known| known.state == CallState::Requested && !known.asked);
-            let claimed = announced.and_then(|known| known.request.clone());
+            let claimed = announced.and_then(|known| known.request.as_deref().cloned());
             self.replace(&id, events);
             let claimed = claimed.filter(|claimed| !adds_to(claimed, &request));
             events.push(self.begin_next(request));
             if let Some(call) = self.calls.get_mut(&id) {
-                call.claimed = claimed;
+                call.claimed.extend(claimed);
             }
         }
         if let Some(call) = self.calls.get_mut(&id) {
@@ -105,9 +110,9 @@ impl Ledger {
         call.question.as_ref().or_else(|| call.asked.then_some(&call.identity))
     }
 
-    /// What a call was announced as, where that is not what the runtime asked about in the end.
-    pub fn claim_of(&self, id: &ToolCallId) -> Option<&ToolCallRequestedPayload> {
-        self.calls.get(id)?.claimed.as_deref()
+    /// What else a call was said to be: as it was announced and as it was asked about, where it is neither by now.
+    pub fn claims_of(&self, id: &ToolCallId) -> &[ToolCallRequestedPayload] {
+        self.calls.get(id).map_or(&[], |call| &call.claimed)
     }
 
     /// Closes the attempt that another one takes the place of.
@@ -165,7 +170,8 @@ impl Ledger {
             asked: false,
             question: None,
             judged: before.is_some_and(|before| before.judged),
-            claimed: None,
+            claimed: Vec::new(),
+            changed_while_asked: false,
             request: Some(Box::new(request)),
             offer: None,
             edited: None,

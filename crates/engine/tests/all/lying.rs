@@ -169,6 +169,20 @@ async fn an_answer_to_what_a_person_saw_is_no_answer_to_what_took_its_place() {
 }
 
 #[tokio::test]
+async fn a_question_about_something_harmful_is_not_answered_as_the_harmless_thing_that_its_call_becomes() {
+    let mut host = Harness::start().await;
+    let mut it = watched(&mut host).await;
+    it.agent.say(Fact::ToolAsks(command(1, "rm -rf /"))).await;
+    asked_about(&host, &it, 1).await;
+    for (attempt, line) in [(2, "ls"), (3, "pwd"), (4, "ls")] {
+        it.agent.say(Fact::ToolRequested(command(attempt, line))).await;
+        asked_about(&host, &it, attempt).await;
+        assert_eq!(it.agent.told_so_far(), []);
+    }
+    host.stop().await;
+}
+
+#[tokio::test]
 async fn a_call_that_ran_unasked_and_turns_out_to_have_been_something_else_is_recorded_again() {
     let mut host = Harness::start().await;
     let it = watched(&mut host).await;

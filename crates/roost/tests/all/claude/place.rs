@@ -14,13 +14,13 @@ use roost_engine::adapter::{
 use roost_process::{Holder, Ladder};
 use roost_proto::content::{AssistantContentBlock, TranscriptMessage};
 use roost_proto::failure::TaskError;
-use roost_proto::ids::{SessionId, TaskId, ToolCallId};
+use roost_proto::ids::{SessionId, TaskId};
 use roost_proto::mode::Mode;
 use roost_proto::payload::{
     ContextStrategy, ContextWindow, QuestionAskedPayload, ToolCallRequestedPayload, UsageReportedPayload,
 };
 use roost_proto::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
-use roost_proto::tool::ToolManifest;
+use roost_proto::tool::{ToolCallIdentity, ToolManifest};
 use serde_json::{Map, Value};
 use testkit::agents::{Agent, Sandbox, variables};
 use testkit::model::ModelServer;
