@@ -27,6 +27,7 @@ mod attempts;
 mod host;
 
 pub use approval::{AskedAbout, Resolution, Terms, Verdict};
+pub(crate) use attempts::REPLACED;
 pub use attempts::adds_to;
 pub use host::HostCall;
 
@@ -79,10 +80,8 @@ struct Call {
     question: Option<ToolCallIdentity>,
     /// The policy or a person decided about the call, in this attempt or an earlier one.
     judged: bool,
-    /// What else the call was said to be: as it was announced and as it was asked about, where it is neither by now.
-    claimed: Vec<ToolCallRequestedPayload>,
-    /// It became what it is while the runtime waited.
-    changed_while_asked: bool,
+    /// What the call was announced as, where that is not what the runtime asked about in the end.
+    claimed: Option<Box<ToolCallRequestedPayload>>,
     /// What was asked for, kept until it is decided.
     request: Option<Box<ToolCallRequestedPayload>>,
     /// The calls that an answer for longer than once would cover.
@@ -136,6 +135,8 @@ pub struct Ledger {
     next_place: u64,
     /// Every question, and whether it is resolved.
     questions: Vec<(QuestionId, bool)>,
+    /// The questions that the runtime still waits with although their calls are others by now.
+    void: Vec<ToolCallIdentity>,
 }
 
 impl Ledger {
@@ -366,7 +367,7 @@ impl Ledger {
         call.state = state;
         if matches!(state, CallState::Completed | CallState::Denied) {
             call.words = Vec::new();
-            (call.request, call.claimed, call.offer) = (None, Vec::new(), None);
+            (call.request, call.claimed, call.offer) = (None, None, None);
             self.open.remove(&call.place);
         }
     }

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// What is said about an attempt that another one took the place of.
-const REPLACED: &str = "the runtime put another attempt in its place";
+pub(crate) const REPLACED: &str = "the runtime put another attempt in its place";
 
 impl Call {
     /// Nobody has decided about it.
@@ -55,17 +55,20 @@ impl Ledger {
             return Next::Nothing;
         }
         let judge = known.judged || known.asked;
-        let waits = (known.asked && known.is_undecided()).then(|| {
-            let asked = known.request.as_deref().filter(|_| !known.changed_while_asked).cloned();
-            let claimed = known.claimed.iter().cloned().chain(asked).collect();
-            (known.question.clone(), known.host, claimed)
+        let waits = known.question.clone().filter(|_| known.is_undecided()).map(|question| {
+            let only_adds = known.request.as_deref().is_some_and(|asked| adds_to(asked, &request));
+            (question, known.host, only_adds)
         });
         self.replace(&id, events);
         events.push(self.begin_next(request));
-        if let (Some((question, host, claimed)), Some(call)) = (waits, self.calls.get_mut(&id)) {
-            // Its question is still the one that was asked: it is judged as that and as what it is now.
-            (call.question, call.asked, call.host) = (question, true, host);
-            (call.claimed, call.changed_while_asked) = (claimed, true);
+        match (waits, self.calls.get_mut(&id)) {
+            // What it asked about is still all there: it waits to hear about the whole.
+            (Some((question, host, true)), Some(call)) => {
+                (call.question, call.asked, call.host) = (Some(question), true, host);
+            }
+            // A yes to what the call is now would answer a question about something else.
+            (Some((question, _, false)), _) => self.void.push(question),
+            _ => {}
         }
         if judge { Next::Decide(Asked::Tool(id)) } else { Next::Nothing }
     }
@@ -83,12 +86,12 @@ impl Ledger {
         let joins = self.calls.get(&id).is_some_and(|known| known.is_about(&request) && known.is_unasked());
         if !joins {
             let announced = self.calls.get(&id).filter(|known| known.state == CallState::Requested && !known.asked);
-            let claimed = announced.and_then(|known| known.request.as_deref().cloned());
+            let claimed = announced.and_then(|known| known.request.clone());
             self.replace(&id, events);
             let claimed = claimed.filter(|claimed| !adds_to(claimed, &request));
             events.push(self.begin_next(request));
             if let Some(call) = self.calls.get_mut(&id) {
-                call.claimed.extend(claimed);
+                call.claimed = claimed;
             }
         }
         if let Some(call) = self.calls.get_mut(&id) {
@@ -110,9 +113,14 @@ impl Ledger {
         call.question.as_ref().or_else(|| call.asked.then_some(&call.identity))
     }
 
-    /// What else a call was said to be: as it was announced and as it was asked about, where it is neither by now.
-    pub fn claims_of(&self, id: &ToolCallId) -> &[ToolCallRequestedPayload] {
-        self.calls.get(id).map_or(&[], |call| &call.claimed)
+    /// What a call was announced as, where that is not what the runtime asked about in the end.
+    pub fn claim_of(&self, id: &ToolCallId) -> Option<&ToolCallRequestedPayload> {
+        self.calls.get(id)?.claimed.as_deref()
+    }
+
+    /// The questions that the runtime still waits with although their calls are others by now: they are refused.
+    pub fn take_void(&mut self) -> Vec<ToolCallIdentity> {
+        std::mem::take(&mut self.void)
     }
 
     /// Closes the attempt that another one takes the place of.
@@ -170,8 +178,7 @@ impl Ledger {
             asked: false,
             question: None,
             judged: before.is_some_and(|before| before.judged),
-            claimed: Vec::new(),
-            changed_while_asked: false,
+            claimed: None,
             request: Some(Box::new(request)),
             offer: None,
             edited: None,
