@@ -27,6 +27,7 @@ mod attempts;
 mod host;
 
 pub use approval::{AskedAbout, Resolution, Terms, Verdict};
+pub(crate) use attempts::REPLACED;
 pub use attempts::adds_to;
 pub use host::HostCall;
 
@@ -134,6 +135,8 @@ pub struct Ledger {
     next_place: u64,
     /// Every question, and whether it is resolved.
     questions: Vec<(QuestionId, bool)>,
+    /// The questions that the runtime still waits with although their calls are others by now.
+    void: Vec<ToolCallIdentity>,
 }
 
 impl Ledger {

@@ -46,10 +46,10 @@ fn of_command(command: &ParsedCommand) -> FolderEffect {
             },
             "popd" | "source" | "." | "eval" => return FolderEffect::Unknown,
             // These run a builtin of the shell itself.
-            "builtin" | "command" | "exec" | "time" | "noglob" | "nocorrect" | "repeat" | "-" => {
-                if args.iter().any(|word| word.literal().is_none_or(|word| CHANGES.contains(&word))) {
-                    return FolderEffect::Unknown;
-                }
+            "builtin" | "command" | "exec" | "time" | "noglob" | "nocorrect" | "repeat" | "-"
+                if args.iter().any(|word| word.literal().is_none_or(|word| CHANGES.contains(&word))) =>
+            {
+                return FolderEffect::Unknown;
             }
             _ => {}
         }

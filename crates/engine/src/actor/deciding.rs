@@ -20,7 +20,7 @@ use crate::adapter::{AdapterError, Answer};
 use crate::command::{Decision, Response, ResponseTo};
 use crate::error::Error;
 use crate::judge::{Approver, Judgement, Place};
-use crate::ledger::{Asked, AskedAbout, Resolution, Terms, Verdict};
+use crate::ledger::{Asked, AskedAbout, REPLACED, Resolution, Terms, Verdict};
 use crate::runtime::Profile;
 use crate::task::{Answered, Phase, Task};
 
@@ -32,6 +32,7 @@ impl Actor {
     pub(super) async fn decide(&mut self, asked: Asked) -> Result<(), Error> {
         let told = match asked {
             Asked::Tool(call) => {
+                self.refuse_void().await?;
                 self.judge(&call).await?;
                 if self.run_on_host(&call).await? {
                     return Ok(());
@@ -51,6 +52,18 @@ impl Actor {
             }
         };
         self.note_untold(told).await
+    }
+
+    /// Refuses the questions whose calls became others while the runtime waited.
+    async fn refuse_void(&mut self) -> Result<(), Error> {
+        let void = self.task.as_mut().map(|task| task.ledger.take_void()).unwrap_or_default();
+        for question in void {
+            let Some(Task { phase: Phase::Running(running), deaf, .. }) = &self.task else { return Ok(()) };
+            let told = timeout(patience(*deaf), running.control.send_tool_denied(&question, REPLACED)).await;
+            let told = self.heard(told);
+            self.note_untold(told).await?;
+        }
+        Ok(())
     }
 
     /// Asks the policy about a call that nobody has decided yet.

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// What is said about an attempt that another one took the place of.
-const REPLACED: &str = "the runtime put another attempt in its place";
+pub(crate) const REPLACED: &str = "the runtime put another attempt in its place";
 
 impl Call {
     /// Nobody has decided about it.
@@ -54,13 +54,21 @@ impl Ledger {
             events.push(odd(format!("tool call {id} runs on the host as it was asked for; the change was ignored")));
             return Next::Nothing;
         }
-        // A runtime that changes what it waits with waits to hear about what it is now.
-        let waits = known.is_undecided().then(|| (known.question.clone(), known.asked, known.host));
         let judge = known.judged || known.asked;
+        let waits = known.question.clone().filter(|_| known.is_undecided()).map(|question| {
+            let only_adds = known.request.as_deref().is_some_and(|asked| adds_to(asked, &request));
+            (question, known.host, only_adds)
+        });
         self.replace(&id, events);
         events.push(self.begin_next(request));
-        if let (Some((question, asked, host)), Some(call)) = (waits, self.calls.get_mut(&id)) {
-            (call.question, call.asked, call.host) = (question, asked, host);
+        match (waits, self.calls.get_mut(&id)) {
+            // What it asked about is still all there: it waits to hear about the whole.
+            (Some((question, host, true)), Some(call)) => {
+                (call.question, call.asked, call.host) = (Some(question), true, host);
+            }
+            // A yes to what the call is now would answer a question about something else.
+            (Some((question, _, false)), _) => self.void.push(question),
+            _ => {}
         }
         if judge { Next::Decide(Asked::Tool(id)) } else { Next::Nothing }
     }
@@ -108,6 +116,11 @@ impl Ledger {
     /// What a call was announced as, where that is not what the runtime asked about in the end.
     pub fn claim_of(&self, id: &ToolCallId) -> Option<&ToolCallRequestedPayload> {
         self.calls.get(id)?.claimed.as_deref()
+    }
+
+    /// The questions that the runtime still waits with although their calls are others by now: they are refused.
+    pub fn take_void(&mut self) -> Vec<ToolCallIdentity> {
+        std::mem::take(&mut self.void)
     }
 
     /// Closes the attempt that another one takes the place of.

@@ -150,22 +150,48 @@ async fn one_yes_is_for_one_question_also_if_the_next_one_is_the_same() {
 
 #[tokio::test]
 async fn an_answer_to_what_a_person_saw_is_no_answer_to_what_took_its_place() {
-    let changes = [Fact::ToolAsks(command(2, "rm -rf /")), Fact::ToolRequested(command(2, "rm -rf /"))];
-    for change in changes {
-        let mut host = Harness::start().await;
-        let mut it = watched(&mut host).await;
-        it.agent.say(Fact::ToolAsks(command(1, "make"))).await;
-        asked_about(&host, &it, 1).await;
-        it.agent.say(change).await;
-        asked_about(&host, &it, 2).await;
-        let late = respond(&host, &it.session, answer_to(1, ALLOW)).await;
-        assert!(matches!(late, Err(Error::AttemptMismatch(_))), "{late:?}");
-        assert_eq!(resolved(&host, &it.session).await[0].end, ApprovalEnd::Withdrawn);
-        let no = Decision::Deny { scope: ApprovalScope::Once, reason: Some("no".into()) };
-        respond(&host, &it.session, answer_to(2, no)).await.unwrap();
-        assert_eq!(it.agent.told_so_far(), [Told::Denied("a".into(), "no".into())]);
-        host.stop().await;
-    }
+    let mut host = Harness::start().await;
+    let mut it = watched(&mut host).await;
+    it.agent.say(Fact::ToolAsks(command(1, "make"))).await;
+    asked_about(&host, &it, 1).await;
+    it.agent.say(Fact::ToolAsks(command(2, "rm -rf /"))).await;
+    asked_about(&host, &it, 2).await;
+    let late = respond(&host, &it.session, answer_to(1, ALLOW)).await;
+    assert!(matches!(late, Err(Error::AttemptMismatch(_))), "{late:?}");
+    assert_eq!(resolved(&host, &it.session).await[0].end, ApprovalEnd::Withdrawn);
+    let no = Decision::Deny { scope: ApprovalScope::Once, reason: Some("no".into()) };
+    respond(&host, &it.session, answer_to(2, no)).await.unwrap();
+    assert_eq!(it.agent.told_so_far(), [Told::Denied("a".into(), "no".into())]);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_question_is_not_answered_as_the_harmless_thing_that_its_call_becomes() {
+    let mut host = Harness::start().await;
+    let mut it = watched(&mut host).await;
+    it.agent.say(Fact::ToolAsks(command(1, "rm -rf /"))).await;
+    asked_about(&host, &it, 1).await;
+    it.agent.say(Fact::ToolRequested(command(2, "ls"))).await;
+    assert!(matches!(it.agent.told().await, Told::Denied(..)), "its question was about something else");
+    it.agent.say_all([delta("x")]).await;
+    host.wait_until(&it.session, "it was heard", |event| matches!(event.body, EventBody::ModelOutputDelta(_))).await;
+    assert_eq!(it.agent.told_so_far(), []);
+    assert_eq!(resolved(&host, &it.session).await[0].end, ApprovalEnd::Withdrawn);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_question_whose_call_is_filled_in_while_it_waits_is_answered_as_the_whole() {
+    let mut host = Harness::start().await;
+    let mut it = watched(&mut host).await;
+    let blind = ToolCallRequestedPayload { kind: None, input: json!({}), ..command(1, "") };
+    it.agent.say(Fact::ToolAsks(blind)).await;
+    asked_about(&host, &it, 1).await;
+    it.agent.say(Fact::ToolRequested(command(2, "make"))).await;
+    assert_eq!(asked_about(&host, &it, 2).await.input, json!({ "command": "make" }));
+    respond(&host, &it.session, answer_to(2, ALLOW)).await.unwrap();
+    assert_eq!(it.agent.told_so_far(), [Told::Approved("a".into())]);
+    host.stop().await;
 }
 
 #[tokio::test]

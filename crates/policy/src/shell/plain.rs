@@ -198,7 +198,8 @@ impl Scanner<'_> {
             match c {
                 c if is_plain(c) => text.push(c),
                 // At the start of a word zsh gives these a meaning.
-                '=' | '^' | '~' if !text.is_empty() && !(c == '~' && text.ends_with(['=', ':'])) => text.push(c),
+                '=' | '^' if !text.is_empty() => text.push(c),
+                '~' if !text.is_empty() && !text.ends_with(['=', ':']) => text.push(c),
                 '#' if !text.is_empty() => text.push(c),
                 ']' => text.push(c),
                 '!' if text.is_empty() && self.at_end_of_word() => text.push(c),

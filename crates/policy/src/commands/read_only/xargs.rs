@@ -22,11 +22,15 @@ pub(super) fn reads(args: &[PlainWord]) -> bool {
             break word;
         }
         // An option's value is the next word only if the option is the last of its word.
+        let value = after.first().and_then(PlainWord::literal);
+        let is_pair = match (word.as_str(), value) {
+            ("-I", value) => value == Some("{}"),
+            (_, Some(_)) => XARGS.accepts(&rest[..2]),
+            (_, None) => false,
+        };
         let taken = if XARGS.accepts(&rest[..1]) {
             1
-        } else if word == "-I" && after.first().and_then(PlainWord::literal) == Some("{}") {
-            2
-        } else if after.first().is_some_and(|value| value.literal().is_some()) && XARGS.accepts(&rest[..2]) {
+        } else if is_pair {
             2
         } else {
             return false;

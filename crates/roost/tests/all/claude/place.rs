@@ -20,8 +20,7 @@ use roost_proto::payload::{
     ContextStrategy, ContextWindow, QuestionAskedPayload, ToolCallRequestedPayload, UsageReportedPayload,
 };
 use roost_proto::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
-use roost_proto::tool::ToolCallIdentity;
-use roost_proto::tool::ToolManifest;
+use roost_proto::tool::{ToolCallIdentity, ToolManifest};
 use serde_json::{Map, Value};
 use testkit::agents::{Agent, Sandbox, variables};
 use testkit::model::ModelServer;
