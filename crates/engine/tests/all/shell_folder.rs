@@ -1,5 +1,8 @@
 //! A runtime's shell may stay where a `cd` led it; what it runs is judged there.
 
+// Helpers of tests are tests, but clippy sees only functions.
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 
 use roost_engine::adapter::Fact;

@@ -6,6 +6,9 @@
 //! hold programs of the usual names, settings and repositories that start a canary as soon as something takes them for
 //! its own. Afterwards no canary has sung, and no file has changed.
 
+// Helpers of tests are tests, but clippy sees only functions.
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,9 @@
 //! An ACP agent that hides what it does: every text of it holds characters that nobody sees, and its calls are named after
 //! something else.
 
+// An agent talks over its own streams, which are no terminal of ours.
+#![allow(clippy::disallowed_methods)]
+
 use std::io::{BufRead, Write};
 
 use serde_json::{Value, json};
