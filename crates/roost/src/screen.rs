@@ -140,8 +140,7 @@ mod tests {
         let mut screen = Screen::new(Vec::new(), true);
         let code = 31;
         write!(screen, "\x1b[{code}mred\x1b[0m ⚠").unwrap();
-        let inserted = "\x1b[2J\u{202e}";
-        write!(screen, "\u{fe0f} {inserted}").unwrap();
+        write!(screen, "\u{fe0f} \x1b[2J\u{202e}").unwrap();
         assert_eq!(String::from_utf8(screen.out).unwrap(), "\x1b[31mred\x1b[0m ⚠\u{fe0f} ␛[2J<U+202E>");
     }
 

@@ -1,6 +1,6 @@
 //! The binary at its boundary: real processes, real state directories, nothing replaced.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "the functions that tests share may fail a test too")]
-#![allow(clippy::disallowed_macros, reason = "a test's output reaches no user")]
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a test's output reaches no user")]
 
 mod acp;
 mod approving;
