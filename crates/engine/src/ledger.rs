@@ -142,7 +142,14 @@ pub struct Ledger {
 impl Ledger {
     /// Empty books for a task in this mode.
     pub fn new(mode: Mode) -> Self {
-        Self { mode, calls: HashMap::new(), open: BTreeMap::new(), next_place: 0, questions: Vec::new() }
+        Self {
+            mode,
+            calls: HashMap::new(),
+            open: BTreeMap::new(),
+            next_place: 0,
+            questions: Vec::new(),
+            void: Vec::new(),
+        }
     }
 
     /// Books as they stood after these events of the task.
