@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use roost_policy::{
-    Approver, Call, Context, Effect, Memory, Pattern, Remembered, ResolvedPath, Rule, RuleSet, Scope, ToolClass,
-    evaluate,
+    Approver, Call, Context, Effect, Memory, NamedPath, Pattern, Remembered, ResolvedPath, Rule, RuleSet, Scope,
+    ToolClass, Unresolved, classify, evaluate,
 };
 use roost_proto::mode::Mode;
 use roost_proto::runtime::RuntimeName;
@@ -24,23 +24,25 @@ pub(crate) fn slowest() -> Outcome<(&'static str, f64)> {
     let session = "one".into();
     let mut slowest = ("", 0.0);
     for (title, name, input) in calls() {
-        let resolve = |given: &str| ResolvedPath {
-            given: given.to_owned(),
-            real: Some(workspace.join(given)),
+        let runtime = RuntimeName::ClaudeAgentSdk;
+        let call = Call { runtime: &runtime, name, kind: None, input: &input, input_hash: "sha256:0", title: None };
+        let resolve = |path: NamedPath| ResolvedPath {
+            real: Some(workspace.join(&path.text)),
+            given: path.text,
             inside_workspace: true,
+            in_own_repository: true,
         };
-        let resolved: Vec<_> = input["file_path"].as_str().map(resolve).into_iter().collect();
+        let resolved: Vec<_> = classify(&call).paths().into_iter().map(resolve).collect();
         let context = Context {
             mode: Mode::Ask,
             approver: Approver::Present,
             session: &session,
             workspace,
             resolved: &resolved,
+            unresolved: Unresolved::Nothing,
             rules: &rules,
             memory: &memory,
         };
-        let runtime = RuntimeName::ClaudeAgentSdk;
-        let call = Call { runtime: &runtime, name, kind: None, input: &input, input_hash: "sha256:0", title: None };
         let mut times: Vec<Duration> = (0..ROUNDS)
             .map(|_| {
                 let start = Instant::now();
