@@ -95,6 +95,9 @@ impl Ledger {
             }
         }
         if let Some(call) = self.calls.get_mut(&id) {
+            if joins && call.asked {
+                events.push(odd(format!("the runtime asks again about tool call {id}, which waited at a restart")));
+            }
             (call.told_attempt, call.asked, call.host) = (question.attempt, true, host);
             call.question = Some(question);
         }

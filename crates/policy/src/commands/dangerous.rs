@@ -5,9 +5,9 @@
 use super::{Args, git};
 use crate::shell::{is_shell, without_version};
 
-/// Programs that are dangerous with any argument: other users, disks, machines, clouds, other processes, and the
-/// commands that make a shell run something else than it says.
-const ALWAYS: [&str; 60] = [
+/// Programs that are dangerous with any argument: other users, disks, machines, clouds, other processes, those that hand
+/// work to a process outside the agent's own, and the commands that make a shell run something else than it says.
+const ALWAYS: [&str; 63] = [
     "alias",
     "at",
     "aws",
@@ -46,6 +46,7 @@ const ALWAYS: [&str; 60] = [
     "rimraf",
     "rmmod",
     "run0",
+    "screen",
     "service",
     "setcap",
     "shred",
@@ -58,7 +59,9 @@ const ALWAYS: [&str; 60] = [
     "swapon",
     "sysctl",
     "systemctl",
+    "systemd-run",
     "terraform",
+    "tmux",
     "tofu",
     "trap",
     "ufw",

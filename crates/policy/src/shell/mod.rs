@@ -129,9 +129,12 @@ pub fn parse(text: &str) -> Result<Line, Opaque> {
 fn misleading(c: char) -> bool {
     let invisible = matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
-    invisible || (c.is_control() && !matches!(c, '\n' | '\t'))
+        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{13430}'..='\u{1345f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d159}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}');
+    // A space that is none to a shell makes two words of one for whoever reads it.
+    let false_space = c.is_whitespace() && !c.is_ascii();
+    invisible || false_space || (c.is_control() && !matches!(c, '\n' | '\t'))
 }
 
 /// The line that runs exactly this program with these arguments.
