@@ -30,7 +30,7 @@ fn is_asked(words: &[String]) -> bool {
 }
 
 fn log_of(place: &Place, events: &[Value]) -> String {
-    place.run(&["log", &session_id(events)]).ended(0).stdout
+    place.run(&["log", "--json", &session_id(events)]).ended(0).stdout
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn an_agent_that_makes_something_else_of_what_it_was_allowed_is_asked_about_and_
     assert_eq!(attempts[0].0["command"], "ls");
     assert_eq!(attempts[1].0["command"], "rm -rf x");
     assert!(!is_asked(&attempts[0].1) && is_asked(&attempts[1].1), "{attempts:?}");
-    assert_eq!(of_type(&events, "task.failed")[0]["payload"]["error"]["code"], "policy_violation");
+    assert_eq!(of_type(&events, "task.failed")[0]["payload"]["error"]["code"], "POLICY_VIOLATION");
     assert!(log_of(&place, &events).contains("rm -rf x"));
 }
 
@@ -98,6 +98,6 @@ fn an_agent_that_goes_to_another_file_than_it_was_allowed_is_asked_about_and_end
     let attempts = attempts(&events);
     assert!(!is_asked(&attempts[0].1) && is_asked(&attempts[1].1), "{attempts:?}");
     assert_eq!(attempts[1].0["locations"][0], "/etc/passwd");
-    assert_eq!(of_type(&events, "task.failed")[0]["payload"]["error"]["code"], "policy_violation");
+    assert_eq!(of_type(&events, "task.failed")[0]["payload"]["error"]["code"], "POLICY_VIOLATION");
     assert!(log_of(&place, &events).contains("/etc/passwd"));
 }
