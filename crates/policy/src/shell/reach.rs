@@ -178,5 +178,6 @@ pub(crate) fn is_shell(program: &str) -> bool {
 
 /// A program's name without the version behind it.
 pub(crate) fn without_version(program: &str) -> &str {
-    program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
+    let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    if name.is_empty() { program } else { name }
 }
