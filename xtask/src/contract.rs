@@ -127,7 +127,7 @@ the adapters' contract  acp      demo
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let text = |file: &str| fs::read_to_string(root.join(file)).unwrap();
         let cells = expected(&text(SUBJECTS), &text(TESTS), Cells::new());
-        assert_eq!(cells.len(), 20);
+        assert_eq!(cells.len(), 21);
         assert!(
             cells.values().all(|row| ["acp", "claude", "codex", "demo"].iter().all(|name| row.contains_key(*name)))
         );
