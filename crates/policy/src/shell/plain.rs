@@ -164,7 +164,8 @@ impl Scanner<'_> {
         let end = self.rest.find(other).unwrap_or(self.rest.len());
         let (program, rest) = self.rest.split_at(end);
         self.rest = rest;
-        let is_program = !program.is_empty() && !is_keyword(program) && program != "time";
+        // These two are keywords in some places of some shells.
+        let is_program = !program.is_empty() && !is_keyword(program) && !matches!(program, "time" | "in");
         is_program.then(|| program.to_owned())
     }
 
