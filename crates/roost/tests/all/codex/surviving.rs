@@ -230,7 +230,7 @@ fn an_approval_that_waited_for_an_answer_is_answered_to_the_next_daemon() {
         };
         // Codex asks again in its own time.
         wait_for(&log, &session, |event| match &event.body {
-            EventBody::RuntimeNotice(notice) => notice.message.contains("announced twice"),
+            EventBody::RuntimeNotice(notice) => notice.message.contains("asked again"),
             _ => false,
         })
         .await;
