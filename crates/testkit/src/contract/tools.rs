@@ -181,8 +181,7 @@ pub async fn a_big_result_is_kept_apart(stage: &mut Stage) -> Found {
     Found::Kept
 }
 
-/// 21. A call that is announced as one thing and asked about as another is decided as what is asked about, no decision
-/// answers another question, and what a call becomes after a decision is not covered by it.
+/// 21. What is asked about is decided, not what was announced; no decision answers another question or a later change.
 pub async fn a_decision_is_about_exactly_one_input(stage: &mut Stage) -> Found {
     let Some(write) = stage.script.write.clone() else { return no_tools(stage).await };
     let attempts = |events: &[NormalizedEvent]| {
