@@ -100,7 +100,7 @@ pub fn classify(call: &Call<'_>) -> Classified {
     let action = tools::action(call);
     let subject = Subject::from_call(call, action);
     let mut git_folders = Vec::new();
-    let classes = match action {
+    let mut classes = match action {
         Action::Inert | Action::Read => ToolClass::ReadOnly.into(),
         Action::Edit | Action::Change => ToolClass::Write.into(),
         Action::Fetch => ToolClass::Network.into(),
@@ -121,6 +121,10 @@ pub fn classify(call: &Call<'_>) -> Classified {
             _ => Classes::ANYTHING,
         },
     };
+    // What a runtime claims can only make a call worse.
+    if call.kind == Some(ToolKind::Delete) && matches!(call.runtime, RuntimeName::Acp(_) | RuntimeName::Demo) {
+        classes.add(ToolClass::Dangerous);
+    }
     let mentions = fields::files(call.input);
     Classified { classes, subject, git_folders, mentions }
 }

@@ -84,10 +84,6 @@ impl Ledger {
         let question = request.identity.clone();
         let id = question.tool_call_id.clone();
         let joins = self.calls.get(&id).is_some_and(|known| known.is_about(&request) && known.is_unasked());
-        if joins && self.is_asked(&id) {
-            // It asked an earlier daemon, which did not live to answer.
-            events.push(odd(format!("the runtime asked again about tool call {id}, which still waits")));
-        }
         if !joins {
             let announced = self.calls.get(&id).filter(|known| known.state == CallState::Requested && !known.asked);
             let claimed = announced.and_then(|known| known.request.clone());

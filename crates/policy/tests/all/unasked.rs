@@ -602,6 +602,7 @@ fn a_claim_never_makes_a_call_milder_than_its_input() {
     let titled = Ask { title: Some("ls".into()), ..Ask::tool("claude", "Bash", json!({ "command": "rm -rf x" })) };
     assert_eq!(titled.class(), ToolClass::Dangerous);
     assert_eq!(class(ToolKind::Read, json!({})), ToolClass::Dangerous, "a read of nothing");
+    assert_eq!(class(ToolKind::Delete, json!({ "command": "ls" })), ToolClass::Dangerous, "a delete that lists");
 }
 
 /// The commands that were in the report, word for word, with what they are now.
