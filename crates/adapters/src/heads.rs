@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
 
 /// Files whose beginning is kept at most.
 const KEPT: usize = 16 * 1024;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use roost_engine::adapter::AdapterError;
-use roost_proto::ids::ToolCallId;
-use roost_proto::tool::ToolCallIdentity;
+use roost_model::ids::ToolCallId;
+use roost_model::tool::ToolCallIdentity;
 
 /// The open questions: one per call at most, answered only by a decision about that very attempt. A decision that was on
 /// its way while the runtime asked again answers nothing.

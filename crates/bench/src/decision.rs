@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use roost_model::mode::Mode;
+use roost_model::runtime::RuntimeName;
 use roost_policy::{
     Approver, Call, Context, Effect, Memory, NamedPath, Pattern, Remembered, ResolvedPath, Rule, RuleSet, Scope,
     ToolClass, Unresolved, classify, evaluate,
 };
-use roost_proto::mode::Mode;
-use roost_proto::runtime::RuntimeName;
 use serde_json::{Value, json};
 
 use crate::Outcome;

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use roost_log::{Filter, Follower, Start, StreamId};
-use roost_proto::event::EventBody;
-use roost_proto::ids::SessionId;
+use roost_model::event::EventBody;
+use roost_model::ids::SessionId;
 
 use crate::Outcome;
 use crate::agent::BareAgent;

@@ -5,8 +5,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use roost_log::{Filter, Log, Start, StreamId};
-use roost_proto::event::EventBody;
-use roost_proto::ids::SessionId;
+use roost_model::event::EventBody;
+use roost_model::ids::SessionId;
 
 use crate::Outcome;
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock};
-use roost_proto::event::{EventBody, NewEvent, RuntimeRef, Trace};
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::payload::{
+use roost_model::event::{EventBody, NewEvent, RuntimeRef, Trace};
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
+use roost_model::payload::{
     ModelOutputDeltaKind, ModelOutputDeltaPayload, SessionClosedPayload, SessionCreatedPayload,
 };
-use roost_proto::runtime::RuntimeName;
-use roost_proto::time::Timestamp;
+use roost_model::runtime::RuntimeName;
+use roost_model::time::Timestamp;
 use tempfile::TempDir;
 
 use crate::Outcome;

@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use roost_engine::{Approver, Decision, Prompt, Response, ResponseTo};
 use roost_log::{Filter, Follower, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
-use roost_proto::approval::{Answerer, ApprovalScope};
-use roost_proto::event::{EventBody, NewEvent, RuntimeRef, Trace};
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::payload::ApprovalRequestedPayload;
-use roost_proto::runtime::RuntimeName;
-use roost_proto::time::Timestamp;
-use roost_proto::tool::ToolCallIdentity;
+use roost_model::approval::{Answerer, ApprovalScope};
+use roost_model::event::{EventBody, NewEvent, RuntimeRef, Trace};
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
+use roost_model::payload::ApprovalRequestedPayload;
+use roost_model::runtime::RuntimeName;
+use roost_model::time::Timestamp;
+use roost_model::tool::ToolCallIdentity;
 use serde_json::json;
 
 use crate::agent::BareAgent;

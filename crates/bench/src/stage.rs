@@ -6,10 +6,10 @@ use std::sync::Arc;
 use roost_adapters::demo;
 use roost_engine::{Accepted, Config, Engine, Environments, NewSession, Prompt, Runtimes};
 use roost_log::{Log, LogOptions, SqliteLog, StateLock};
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
+use roost_model::registry::RuntimeStatus;
 use roost_process::{Environment, Holder, Isolation, Ladder};
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::registry::RuntimeStatus;
 use tempfile::TempDir;
 
 use crate::Outcome;

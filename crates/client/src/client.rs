@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use roost_proto::rpc::{InitializeResult, SubscribeParams, Typed, method};
+use roost_rpc::{InitializeResult, SubscribeParams, Typed, method};
 use tokio::sync::watch;
 
 use crate::connection::{Connection, Told};

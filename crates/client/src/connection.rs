@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use roost_proto::rpc::Typed;
+use roost_rpc::Typed;
 use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::OwnedWriteHalf;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use roost_proto::rpc::Fault;
+use roost_rpc::Fault;
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 //! ```no_run
 //! # async fn example() -> Result<(), roost_client::Error> {
 //! use roost_client::Client;
-//! use roost_proto::rpc::{SubscribeParams, method};
+//! use roost_rpc::{SubscribeParams, method};
 //!
 //! let client = Client::connect("/home/me/.local/state/roost/roost.sock".as_ref()).await?;
 //! let pending = client.call::<method::PermissionPending>(Default::default()).await?;

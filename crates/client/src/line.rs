@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use futures::StreamExt;
-use roost_proto::rpc::{ClientInfo, Fault, InitializeParams, Method, PROTOCOL_VERSION};
+use roost_rpc::{ClientInfo, Fault, InitializeParams, Method, PROTOCOL_VERSION};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;

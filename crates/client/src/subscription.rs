@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use roost_proto::rpc::{EventBatch, EventFormat, SubscribeParams, Typed, method};
+use roost_rpc::{EventBatch, EventFormat, SubscribeParams, Typed, method};
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::OwnedWriteHalf;
 

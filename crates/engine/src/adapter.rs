@@ -9,21 +9,21 @@ use std::io;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use roost_process::records::Record;
-use roost_proto::content::TranscriptMessage;
-use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::ids::{QuestionId, RuntimeSessionId, SessionId, TaskId, ToolCallId};
-use roost_proto::mode::Mode;
-use roost_proto::payload::{
+use roost_model::content::TranscriptMessage;
+use roost_model::failure::{FailureCode, TaskError};
+use roost_model::ids::{QuestionId, RuntimeSessionId, SessionId, TaskId, ToolCallId};
+use roost_model::mode::Mode;
+use roost_model::payload::{
     ContextWindow, ModelOutputCompletedPayload, ModelOutputDeltaPayload, OutputStream, PlanUpdatedPayload,
     QuestionAskedPayload, RuntimeNoticePayload, RuntimeRequestCompletedPayload, RuntimeRequestStartedPayload,
     SessionUpdatedPayload, ToolCallRequestedPayload, UsageReportedPayload,
 };
-use roost_proto::runtime::{
+use roost_model::runtime::{
     AuthStatus, CreateSessionInput, InteractionMode, RuntimeCapabilities, RuntimeEnv, RuntimeName,
 };
-use roost_proto::sources::ImplicitSources;
-use roost_proto::tool::{ToolCallIdentity, ToolExecutedBy, ToolExecutionEnv, ToolManifest, ToolSandboxSummary};
+use roost_model::sources::ImplicitSources;
+use roost_model::tool::{ToolCallIdentity, ToolExecutedBy, ToolExecutionEnv, ToolManifest, ToolSandboxSummary};
+use roost_process::records::Record;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

@@ -1,9 +1,10 @@
 //! A conversation that began outside of Roost becomes a session.
 
-use roost_proto::ids::{SessionId, WorkspaceId};
-use roost_proto::mode::{Mode, PermissionMode};
-use roost_proto::payload::SessionCreatedPayload;
-use roost_proto::session::Adopted;
+use roost_model::ids::{SessionId, WorkspaceId};
+use roost_model::mode::{Mode, PermissionMode};
+use roost_model::payload::SessionCreatedPayload;
+use roost_model::session::Adopted;
+use roost_model::transcript::is_shown;
 
 use crate::engine::{CONTRACT_VERSION, Engine, directory};
 use crate::error::Error;
@@ -29,7 +30,9 @@ impl Engine {
             return Ok(record.session_id);
         }
         let unknown = || Error::UnknownSession(kept.session.id.to_string());
-        let before = self.shelves.messages(kept).await?.ok_or_else(unknown)?;
+        let said = self.shelves.messages(kept).await?.ok_or_else(unknown)?;
+        // A history counts every block of what was said, and not every message, because a message may still grow.
+        let before = said.iter().flat_map(|past| &past.message.content).filter(|block| is_shown(block)).count();
         let adapter = self.shelves.adapter(kept)?;
         let session_id = kept.session_id();
         let created = SessionCreatedPayload {
@@ -46,7 +49,7 @@ impl Engine {
             env: Vec::new(),
             runtime_config: None,
             runtime_config_hash: None,
-            adopted: Some(Adopted { runtime_session_id: kept.session.id.clone(), messages: before.len() as u64 }),
+            adopted: Some(Adopted { runtime_session_id: kept.session.id.clone(), messages: before as u64 }),
             forked: None,
         };
         self.begin(&session_id, adapter, created, Private::default()).await?;

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use roost_proto::canonical;
-use roost_proto::content::ArtifactRef;
-use roost_proto::ids::ArtifactId;
-use roost_proto::time::Timestamp;
+use roost_model::canonical;
+use roost_model::content::ArtifactRef;
+use roost_model::ids::ArtifactId;
+use roost_model::time::Timestamp;
 
 /// Hexadecimal digits of a SHA-256.
 const DIGITS: usize = 64;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use roost_proto::registry::{RuntimeAvailability, RuntimeRegistry, RuntimeStatus};
-use roost_proto::time::Timestamp;
+use roost_model::registry::{RuntimeAvailability, RuntimeRegistry, RuntimeStatus};
+use roost_model::time::Timestamp;
 use tokio::sync::Mutex;
 
 use crate::adapter::Availability;

@@ -1,10 +1,10 @@
 //! What a session can be told, and what it answers.
 
-use roost_proto::approval::{Answerer, ApprovalScope};
-use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::{PromptId, QuestionId, TaskId, ToolCallId};
-use roost_proto::mode::Mode;
-use roost_proto::session::TaskOutcome;
+use roost_model::approval::{Answerer, ApprovalScope};
+use roost_model::content::TranscriptMessage;
+use roost_model::ids::{PromptId, QuestionId, TaskId, ToolCallId};
+use roost_model::mode::Mode;
+use roost_model::session::TaskOutcome;
 use serde_json::Value;
 use tokio::sync::oneshot;
 

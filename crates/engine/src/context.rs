@@ -1,7 +1,7 @@
 //! What of a long conversation reaches a runtime that does not remember it. Pure.
 
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
-use roost_proto::payload::{ContextStrategy, ContextWindow};
+use roost_model::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_model::payload::{ContextStrategy, ContextWindow};
 
 /// Even what the user just said does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -8,18 +8,18 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use roost_log::Log;
+use roost_model::canonical;
+use roost_model::event::{NewEvent, RuntimeRef, Trace};
+use roost_model::ids::{SessionId, WorkspaceId};
+use roost_model::mode::{Mode, PermissionMode};
+use roost_model::payload::{SessionCreatedPayload, SessionUpdatedPayload};
+use roost_model::registry::RuntimeRegistry;
+use roost_model::runtime::CreateSessionInput;
+use roost_model::secret::Secret;
+use roost_model::session::{SessionRecord, TaskOutcome};
+use roost_model::time::Timestamp;
 use roost_policy::RuleSet;
 use roost_process::Isolation;
-use roost_proto::canonical;
-use roost_proto::event::{NewEvent, RuntimeRef, Trace};
-use roost_proto::ids::{SessionId, WorkspaceId};
-use roost_proto::mode::{Mode, PermissionMode};
-use roost_proto::payload::{SessionCreatedPayload, SessionUpdatedPayload};
-use roost_proto::registry::RuntimeRegistry;
-use roost_proto::runtime::CreateSessionInput;
-use roost_proto::secret::Secret;
-use roost_proto::session::{SessionRecord, TaskOutcome};
-use roost_proto::time::Timestamp;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::actor::{Actor, Origin};

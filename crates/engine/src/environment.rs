@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use roost_model::ids::SessionId;
+use roost_model::runtime::{RuntimeEnv, RuntimeIsolation, RuntimeIsolationMode, RuntimeName};
+use roost_model::session::SessionRecord;
 use roost_process::{Environment, EphemeralDir, Isolation, Namespace};
-use roost_proto::ids::SessionId;
-use roost_proto::runtime::{RuntimeEnv, RuntimeIsolation, RuntimeIsolationMode, RuntimeName};
-use roost_proto::session::SessionRecord;
 
 use crate::engine::Config;
 use crate::error::Error;

@@ -1,7 +1,7 @@
 //! What can go wrong between a client's command and the engine.
 
-use roost_proto::approval::Answerer;
-use roost_proto::ids::{RuntimeSessionId, SessionId};
+use roost_model::approval::Answerer;
+use roost_model::ids::{RuntimeSessionId, SessionId};
 
 use crate::adapter::AdapterError;
 use crate::artifacts::ArtifactError;

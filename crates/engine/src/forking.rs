@@ -3,11 +3,11 @@
 //! The runtime forks its own conversation where it can and where the other session has not gone on by the first prompt;
 //! else the new one is told what was said, from the log. Either way both share the same past and nothing after it.
 
-use roost_proto::canonical;
-use roost_proto::ids::{RuntimeSessionId, SessionId};
-use roost_proto::mode::{Mode, PermissionMode};
-use roost_proto::payload::SessionCreatedPayload;
-use roost_proto::session::{Forked, SessionRecord};
+use roost_model::canonical;
+use roost_model::ids::{RuntimeSessionId, SessionId};
+use roost_model::mode::{Mode, PermissionMode};
+use roost_model::payload::SessionCreatedPayload;
+use roost_model::session::{Forked, SessionRecord};
 
 use crate::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession};
 use crate::engine::{CONTRACT_VERSION, Engine, Shared, directory};

@@ -1,12 +1,12 @@
 //! What was said before, read back from the log for a runtime that does not remember it.
 
 use roost_log::{Page, Seq};
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
-use roost_proto::event::{NormalizedEvent, NormalizedEventType as Type};
-use roost_proto::ids::SessionId;
-use roost_proto::runtime::RuntimeEnv;
-use roost_proto::session::{Adopted, SessionRecord};
-use roost_proto::transcript;
+use roost_model::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_model::event::{NormalizedEvent, NormalizedEventType as Type};
+use roost_model::ids::SessionId;
+use roost_model::runtime::RuntimeEnv;
+use roost_model::session::{Adopted, SessionRecord};
+use roost_model::transcript;
 
 use crate::adapter::RuntimeAdapter;
 use crate::engine::Shared;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::FutureExt;
-use roost_proto::canonical;
-use roost_proto::tool::{ToolCallIdentity, ToolManifest};
+use roost_model::canonical;
+use roost_model::tool::{ToolCallIdentity, ToolManifest};
 use serde_json::Value;
 use tokio::task::JoinSet;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::ArtifactId;
+use roost_model::content::TranscriptMessage;
+use roost_model::ids::ArtifactId;
 
 use crate::artifacts::{ArtifactError, Artifacts};
 

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use roost_model::approval::ApprovalScope;
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
+use roost_model::pattern::{CallPattern, RememberedRule, Touches};
+use roost_model::payload::ToolCallRequestedPayload;
+use roost_model::runtime::RuntimeName;
+use roost_model::tool::{PolicyDecision, PolicyResult, ToolPolicyEvaluation};
 use roost_policy::{Call, Context, Effect, Memory, NO_APPROVER, Pattern, Remembered, RuleSet, Scope};
-use roost_proto::approval::ApprovalScope;
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::pattern::{CallPattern, RememberedRule, Touches};
-use roost_proto::payload::ToolCallRequestedPayload;
-use roost_proto::runtime::RuntimeName;
-use roost_proto::tool::{PolicyDecision, PolicyResult, ToolPolicyEvaluation};
 
 pub use roost_policy::Approver;
 

@@ -7,14 +7,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use roost_proto::approval::ApprovalEnd;
-use roost_proto::event::EventBody;
-use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::ids::{QuestionId, ToolCallId};
-use roost_proto::mode::{Mode, PermissionMode};
-use roost_proto::pattern::CallPattern;
-use roost_proto::payload::*;
-use roost_proto::tool::{
+use roost_model::approval::ApprovalEnd;
+use roost_model::event::EventBody;
+use roost_model::failure::{FailureCode, TaskError};
+use roost_model::ids::{QuestionId, ToolCallId};
+use roost_model::mode::{Mode, PermissionMode};
+use roost_model::pattern::CallPattern;
+use roost_model::payload::*;
+use roost_model::tool::{
     PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity, ToolPolicyEvaluation, ToolPolicySnapshot,
 };
 use serde_json::Value;

@@ -6,16 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::join_all;
+use roost_model::content::TranscriptMessage;
+use roost_model::ids::{RuntimeSessionId, SessionId};
+use roost_model::mode::Mode;
+use roost_model::registry::RuntimeStatus;
+use roost_model::runtime::{RuntimeEnv, RuntimeName};
+use roost_model::session::{SessionRecord, SessionStatus};
+use roost_model::time::Timestamp;
 use roost_process::Isolation;
-use roost_proto::cdev::kept;
-use roost_proto::cdev::message::Message;
-use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::{RuntimeSessionId, SessionId};
-use roost_proto::mode::Mode;
-use roost_proto::registry::RuntimeStatus;
-use roost_proto::runtime::{RuntimeEnv, RuntimeName};
-use roost_proto::session::{SessionRecord, SessionStatus};
-use roost_proto::time::Timestamp;
 
 use crate::adapter::RuntimeAdapter;
 use crate::environment::{Environments, NAMESPACE};
@@ -210,17 +208,13 @@ impl Shelves {
         places.get(&SessionId::from(id)).or_else(by_native).cloned()
     }
 
-    /// What was said in a conversation, as messages; `None` if its runtime keeps it no more.
-    pub async fn messages(&self, kept: &Kept) -> Result<Option<Vec<Message>>, Error> {
+    /// What was said in a conversation; `None` if its runtime keeps it no more.
+    pub async fn messages(&self, kept: &Kept) -> Result<Option<Vec<PastMessage>>, Error> {
         let adapter = self.runtimes.usable_by_name(&kept.runtime)?;
         let env = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await?;
         let unreadable = |source: io::Error| Error::Unreadable { id: kept.session.id.clone(), source };
         let read = tokio::time::timeout(PATIENCE, adapter.past_messages(&env, &kept.session.id)).await;
-        let Some(said) = read.unwrap_or_else(|late| Err(late.into())).map_err(unreadable)? else { return Ok(None) };
-        let (id, since) = (kept.session_id(), kept.session.updated_at);
-        let project = move || kept::messages(&id, since, said.into_iter().map(|past| (past.at, past.message)));
-        // A long conversation takes a while.
-        Ok(Some(tokio::task::spawn_blocking(project).await.map_err(|error| unreadable(error.into()))?))
+        read.unwrap_or_else(|late| Err(late.into())).map_err(unreadable)
     }
 
     /// Changes when the conversation does; `None` if its runtime cannot tell that without reading it.

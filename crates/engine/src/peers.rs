@@ -2,11 +2,11 @@
 
 use std::os::fd::OwnedFd;
 
+use roost_model::event::{NewEvent, RuntimeRef, Trace};
+use roost_model::ids::SessionId;
+use roost_model::payload::{NoticeLevel, NoticeSource, RuntimeNoticePayload};
+use roost_model::time::Timestamp;
 use roost_process::Peer;
-use roost_proto::event::{NewEvent, RuntimeRef, Trace};
-use roost_proto::ids::SessionId;
-use roost_proto::payload::{NoticeLevel, NoticeSource, RuntimeNoticePayload};
-use roost_proto::time::Timestamp;
 
 use crate::engine::Engine;
 use crate::error::Error;

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use roost_log::{Log, RowChange, RowKind};
-use roost_proto::ids::SessionId;
-use roost_proto::secret::Secret;
-use roost_proto::session::SessionRecord;
+use roost_model::ids::SessionId;
+use roost_model::secret::Secret;
+use roost_model::session::SessionRecord;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -3,13 +3,13 @@
 //! A task that was cut is closed as failed, with everything that was open in it; prompts that waited are held; the
 //! processes are ended. The cost follows from what was open, not from how much ever happened.
 
+use roost_model::event::{EventBody, NormalizedEventType as Type, RuntimeRef};
+use roost_model::failure::FailureCode;
+use roost_model::ids::SessionId;
+use roost_model::payload::{SessionClosedPayload, SessionUpdatedPayload};
+use roost_model::session::{SessionRecord, SessionStatus};
 use roost_process::EphemeralDir;
 use roost_process::records::Record;
-use roost_proto::event::{EventBody, NormalizedEventType as Type, RuntimeRef};
-use roost_proto::failure::FailureCode;
-use roost_proto::ids::SessionId;
-use roost_proto::payload::{SessionClosedPayload, SessionUpdatedPayload};
-use roost_proto::session::{SessionRecord, SessionStatus};
 
 use crate::adapter::{Reattached, TaskEnd};
 use crate::engine::Shared;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use roost_proto::registry::{
+use roost_model::registry::{
     RuntimeEntry, RuntimeMethods, RuntimeRegistry, RuntimeStatus, SessionListSource, SessionSource,
 };
-use roost_proto::runtime::{PermissionModel, ResumeModel, RuntimeName};
-use roost_proto::time::Timestamp;
+use roost_model::runtime::{PermissionModel, ResumeModel, RuntimeName};
+use roost_model::time::Timestamp;
 
 use crate::adapter::RuntimeAdapter;
 use crate::error::Error;

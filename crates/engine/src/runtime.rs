@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use roost_model::content::TranscriptMessage;
+use roost_model::failure::{FailureCode, TaskError};
+use roost_model::ids::{RuntimeSessionId, SessionId, TaskId};
+use roost_model::mode::Mode;
+use roost_model::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
+use roost_model::session::{Forked, SessionRecord};
+use roost_model::tool::ToolManifest;
 use roost_process::{EphemeralDir, Isolation};
-use roost_proto::content::TranscriptMessage;
-use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::ids::{RuntimeSessionId, SessionId, TaskId};
-use roost_proto::mode::Mode;
-use roost_proto::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
-use roost_proto::session::{Forked, SessionRecord};
-use roost_proto::tool::ToolManifest;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession, StartedTask, TaskInput};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use roost_log::{Health, Log, Receipt, StreamId};
-use roost_proto::event::{EventBody, NewEvent, RuntimeRef, Trace};
-use roost_proto::ids::{SessionId, TaskId};
-use roost_proto::time::Timestamp;
+use roost_model::event::{EventBody, NewEvent, RuntimeRef, Trace};
+use roost_model::ids::{SessionId, TaskId};
+use roost_model::time::Timestamp;
 use serde_json::Value;
 use tokio::sync::watch;
 

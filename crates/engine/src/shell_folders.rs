@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
+use roost_model::ids::ToolCallId;
 use roost_policy::FolderEffect;
-use roost_proto::ids::ToolCallId;
 
 /// More possible folders than these are as good as none.
 const MOST: usize = 32;

@@ -1,9 +1,9 @@
 //! Small rows, big artifacts: what is too big for an event goes to the store, and the event keeps a reference and the
 //! beginning.
 
-use roost_proto::content::{ArtifactRef, AssistantContentBlock, TranscriptContentBlock};
-use roost_proto::event::EventBody;
-use roost_proto::session::title;
+use roost_model::content::{ArtifactRef, AssistantContentBlock, TranscriptContentBlock};
+use roost_model::event::EventBody;
+use roost_model::session::title;
 use serde_json::{Value, json};
 
 use crate::artifacts::{ArtifactError, Artifacts};
@@ -171,10 +171,10 @@ fn size(value: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use roost_proto::content::TranscriptMessage;
-    use roost_proto::mode::{Mode, PermissionMode};
-    use roost_proto::payload::{ModelOutputCompletedPayload, TaskStartedPayload};
-    use roost_proto::runtime::InteractionMode;
+    use roost_model::content::TranscriptMessage;
+    use roost_model::mode::{Mode, PermissionMode};
+    use roost_model::payload::{ModelOutputCompletedPayload, TaskStartedPayload};
+    use roost_model::runtime::InteractionMode;
 
     use super::*;
 

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use roost_proto::approval::Answerer;
-use roost_proto::ids::TaskId;
-use roost_proto::mode::Mode;
-use roost_proto::session::TaskOutcome;
+use roost_model::approval::Answerer;
+use roost_model::ids::TaskId;
+use roost_model::mode::Mode;
+use roost_model::session::TaskOutcome;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 

@@ -4,11 +4,11 @@
 use std::time::Instant;
 
 use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
-use roost_proto::event::{NewEvent, RuntimeRef, Trace};
-use roost_proto::ids::{SessionId, TaskId};
-use roost_proto::payload::{ModelOutputDeltaKind, ModelOutputDeltaPayload};
-use roost_proto::runtime::RuntimeName;
-use roost_proto::time::Timestamp;
+use roost_model::event::{NewEvent, RuntimeRef, Trace};
+use roost_model::ids::{SessionId, TaskId};
+use roost_model::payload::{ModelOutputDeltaKind, ModelOutputDeltaPayload};
+use roost_model::runtime::RuntimeName;
+use roost_model::time::Timestamp;
 
 const EVENTS: usize = 1_000_000;
 const WORDS: [&str; 24] = [

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use roost_proto::approval::{Pending, PendingChange};
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::ids::SessionId;
-use roost_proto::pattern::RememberedRule;
-use roost_proto::time::Timestamp;
+use roost_model::approval::{Pending, PendingChange};
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::ids::SessionId;
+use roost_model::pattern::RememberedRule;
+use roost_model::time::Timestamp;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 

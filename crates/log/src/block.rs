@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use roost_proto::event::NormalizedEvent;
+use roost_model::event::NormalizedEvent;
 
 use crate::cursor::{BlockId, Cursor};
 use crate::error::{Error, Result};

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use roost_proto::approval::Pending;
-use roost_proto::pattern::RememberedRule;
-use roost_proto::session::SessionRecord;
+use roost_model::approval::Pending;
+use roost_model::pattern::RememberedRule;
+use roost_model::session::SessionRecord;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::asks;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::codec::{PLAIN, ZSTD};

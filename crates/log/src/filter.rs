@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use roost_proto::event::{EventBody, NormalizedEventType};
+use roost_model::event::{EventBody, NormalizedEventType};
 
 use crate::block::Block;
 use crate::stream::StreamId;

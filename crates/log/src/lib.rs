@@ -3,7 +3,7 @@
 //! # API
 //!
 //! ```no_run
-//! # async fn example(session: roost_proto::ids::SessionId, events: Vec<roost_proto::event::NewEvent>) -> roost_log::Result<()> {
+//! # async fn example(session: roost_model::ids::SessionId, events: Vec<roost_model::event::NewEvent>) -> roost_log::Result<()> {
 //! use std::sync::Arc;
 //! use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
 //!
@@ -38,7 +38,7 @@
 //!   Rows of 4 KiB and more are compressed as they are written, so that a flood writes less to the disk.
 //!   Streams that are appended to at the same moment may be ordered either way; within a stream order never changes.
 //! * **A follower is a position, not a queue.** It reads the ring while it is near, the store when it is behind.
-//! * **Derived rows change in the events' transaction** and only by [`roost_proto::session::SessionRecord::after`], so
+//! * **Derived rows change in the events' transaction** and only by [`roost_model::session::SessionRecord::after`], so
 //!   a replay gives the same rows. Where retention removed events, their sum stays as the stream's snapshot.
 //! * **The host's own rows** ([`Log::keep`]) change in their events' transaction too, but hold what events must not
 //!   tell; nothing derives them, so checks, rebuilds and retention leave them alone.

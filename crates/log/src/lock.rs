@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};

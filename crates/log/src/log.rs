@@ -5,12 +5,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use roost_proto::approval::Pending;
-use roost_proto::event::NewEvent;
-use roost_proto::ids::SessionId;
-use roost_proto::pattern::RememberedRule;
-use roost_proto::session::SessionRecord;
-use roost_proto::time::Timestamp;
+use roost_model::approval::Pending;
+use roost_model::event::NewEvent;
+use roost_model::ids::SessionId;
+use roost_model::pattern::RememberedRule;
+use roost_model::session::SessionRecord;
+use roost_model::time::Timestamp;
 use tokio::sync::{oneshot, watch};
 
 use crate::block::Batch;

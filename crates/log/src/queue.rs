@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use roost_proto::event::{EventBody, NewEvent, NormalizedEvent};
+use roost_model::event::{EventBody, NewEvent, NormalizedEvent};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::error::{Error, Result};

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
-use roost_proto::approval::Pending;
-use roost_proto::event::NewEvent;
-use roost_proto::ids::SessionId;
-use roost_proto::pattern::RememberedRule;
-use roost_proto::session::SessionRecord;
-use roost_proto::time::Timestamp;
+use roost_model::approval::Pending;
+use roost_model::event::NewEvent;
+use roost_model::ids::SessionId;
+use roost_model::pattern::RememberedRule;
+use roost_model::session::SessionRecord;
+use roost_model::time::Timestamp;
 use tokio::sync::watch;
 
 use crate::asks::{self, Waiting};

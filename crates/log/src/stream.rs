@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use roost_proto::ids::SessionId;
+use roost_model::ids::SessionId;
 
 /// An event's place in its stream: from 1, without a gap, for ever the same.
 pub type Seq = u64;

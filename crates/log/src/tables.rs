@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use roost_proto::event::NormalizedEvent;
-use roost_proto::session::SessionRecord;
+use roost_model::event::NormalizedEvent;
+use roost_model::session::SessionRecord;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 

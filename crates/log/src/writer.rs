@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use roost_proto::event::NormalizedEvent;
-use roost_proto::session::SessionRecord;
-use roost_proto::time::Timestamp;
+use roost_model::event::NormalizedEvent;
+use roost_model::session::SessionRecord;
+use roost_model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use tokio::sync::{mpsc, oneshot, watch};
 

@@ -1,7 +1,7 @@
 //! What kind of thing a tool call does.
 
-use roost_proto::payload::ToolKind;
-use roost_proto::runtime::RuntimeName;
+use roost_model::payload::ToolKind;
+use roost_model::runtime::RuntimeName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

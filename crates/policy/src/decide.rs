@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
+use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 
 use crate::class::{Call, Classified, ToolClass, classify};
 use crate::control_files;

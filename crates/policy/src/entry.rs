@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use globset::{GlobBuilder, GlobMatcher};
-use roost_proto::ids::SessionId;
+use roost_model::ids::SessionId;
 
 use crate::class::{Call, Classified, ToolClass};
 use crate::decide::Context;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use roost_proto::ids::SessionId;
+use roost_model::ids::SessionId;
 use serde::{Deserialize, Serialize};
 
 use crate::class::{Call, Classified, ToolClass};

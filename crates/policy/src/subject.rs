@@ -1,6 +1,6 @@
 //! What a tool call would touch, read from its input.
 
-use roost_proto::runtime::RuntimeName;
+use roost_model::runtime::RuntimeName;
 use serde_json::Value;
 
 use crate::class::Call;

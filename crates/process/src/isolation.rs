@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub use roost_proto::runtime::IsolationLevel as Isolation;
+pub use roost_model::runtime::IsolationLevel as Isolation;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

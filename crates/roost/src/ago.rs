@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
 
 /// Such as `5m ago`.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use roost_engine::adapter::Answer;
 use roost_engine::{Decision, ResponseTo};
-use roost_proto::approval::{Answerer, ApprovalEnd, ApprovalScope, Pending, PendingAsk, PendingChange};
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::ids::ArtifactId;
-use roost_proto::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
+use roost_model::approval::{Answerer, ApprovalEnd, ApprovalScope, Pending, PendingAsk, PendingChange};
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::ids::ArtifactId;
+use roost_model::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
 use serde_json::Value;
 
 use crate::keyboard::Typed;

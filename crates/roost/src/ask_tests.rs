@@ -1,7 +1,7 @@
-use roost_proto::event::{NewEvent, RuntimeRef, Trace};
-use roost_proto::ids::SessionId;
-use roost_proto::runtime::RuntimeName;
-use roost_proto::time::Timestamp;
+use roost_model::event::{NewEvent, RuntimeRef, Trace};
+use roost_model::ids::SessionId;
+use roost_model::runtime::RuntimeName;
+use roost_model::time::Timestamp;
 use serde_json::json;
 
 use super::*;

@@ -12,10 +12,10 @@ use std::time::Duration;
 use roost_adapters::acp::{AcpAdapter, AgentCommand, PRESETS, preset};
 use roost_engine::{Engine, Environments, Runtimes, Shelves, WhenFull};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
+use roost_model::registry::RuntimeStatus;
+use roost_model::runtime::RuntimeName;
 use roost_policy::RuleSet;
 use roost_process::{Environment, Holder, Isolation, Ladder, Raise, Wall};
-use roost_proto::registry::RuntimeStatus;
-use roost_proto::runtime::RuntimeName;
 
 use crate::config::{self, Config, HideState};
 use crate::error::Error;

@@ -1,7 +1,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 
+use roost_model::registry::RuntimeStatus;
 use roost_process::Isolation;
-use roost_proto::registry::RuntimeStatus;
 
 use super::sections::{Daemon, Limits, Log, Policy, Runtime, Security, Server, Sessions, Workspaces};
 use super::*;

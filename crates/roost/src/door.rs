@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use roost_client::Client;
-use roost_proto::rpc::{DaemonStatus, NoParams, method};
+use roost_rpc::{DaemonStatus, NoParams, method};
 
 use crate::background::{self, Started};
 use crate::cli::Context;

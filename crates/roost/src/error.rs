@@ -4,7 +4,7 @@ use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use roost_proto::rpc::{Fault, FaultCode};
+use roost_rpc::{Fault, FaultCode};
 
 use crate::config;
 use crate::exit::Exit;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use roost_proto::session::TaskOutcome;
+use roost_model::session::TaskOutcome;
 
 /// How a command ended; the numbers are documented in `docs/cli.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

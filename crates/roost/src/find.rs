@@ -4,9 +4,9 @@ use std::path::Path;
 
 use roost_client::Client;
 use roost_log::Log;
-use roost_proto::ids::SessionId;
-use roost_proto::rpc::{FaultCode, KeptBy, SessionInfo, SessionListParams, SessionParams, method};
-use roost_proto::session::SessionRecord;
+use roost_model::ids::SessionId;
+use roost_model::session::SessionRecord;
+use roost_rpc::{FaultCode, KeptBy, SessionInfo, SessionListParams, SessionParams, method};
 
 use crate::error::Error;
 use crate::past;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use roost_log::{Batch, Seq};
-use roost_proto::event::NormalizedEvent;
-use roost_proto::rpc::EventBatch;
+use roost_model::event::NormalizedEvent;
+use roost_rpc::EventBatch;
 use serde_json::value::RawValue;
 
 use crate::error::Error;

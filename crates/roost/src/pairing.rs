@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use qrcode::render::unicode::Dense1x2;
 use qrcode::{EcLevel, QrCode};
-use roost_proto::rpc::PairResult;
+use roost_rpc::PairResult;
 use serde_json::json;
 
 use crate::style::Style;
@@ -47,7 +47,7 @@ fn content(pair: &PairResult) -> String {
 
 #[cfg(test)]
 mod tests {
-    use roost_proto::time::Timestamp;
+    use roost_model::time::Timestamp;
 
     use super::*;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use roost_client::Client;
 use roost_engine::{Kept, namespaces};
-use roost_proto::rpc::{KeptBy, SessionInfo, SessionListParams, method};
-use roost_proto::session::SessionRecord;
+use roost_model::session::SessionRecord;
+use roost_rpc::{KeptBy, SessionInfo, SessionListParams, method};
 
 use crate::cli::Context;
 use crate::compose;

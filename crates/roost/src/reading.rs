@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use roost_client::{Client, Subscription};
 use roost_log::{Filter, Follower, Log, Seq, Start, StreamId};
-use roost_proto::approval::Pending;
-use roost_proto::ids::SessionId;
-use roost_proto::rpc::{KeptBy, LogReadParams, PendingParams, SessionListParams, SubscribeParams, method};
-use roost_proto::session::SessionRecord;
+use roost_model::approval::Pending;
+use roost_model::ids::SessionId;
+use roost_model::session::SessionRecord;
+use roost_rpc::{KeptBy, LogReadParams, PendingParams, SessionListParams, SubscribeParams, method};
 
 use crate::cli::Context;
 use crate::compose;

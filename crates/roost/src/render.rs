@@ -5,9 +5,9 @@ mod tools;
 
 use std::io::{self, Write};
 
-use roost_proto::content::AssistantContentBlock;
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::payload::{
+use roost_model::content::AssistantContentBlock;
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::payload::{
     ModelOutputDeltaKind as Delta, NoticeLevel, QuestionOutcome, RuntimeNoticePayload, TaskFailedPayload,
     UsageReportedPayload,
 };

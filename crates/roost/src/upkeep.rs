@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use roost_engine::Engine;
 use roost_log::{Retention, SqliteLog};
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 /// Not at once: whoever starts a daemon waits for something else.

@@ -8,13 +8,13 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use roost_client::{Client, Subscription};
 use roost_engine::adapter::Answer;
 use roost_engine::{Decision, ResponseTo};
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::ids::{ArtifactId, PromptId, TaskId};
-use roost_proto::rpc::{
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::ids::{ArtifactId, PromptId, TaskId};
+use roost_model::session::TaskOutcome;
+use roost_rpc::{
     ArtifactParams, AskKind, PermissionDecision, PermissionRespondParams, SessionRespondParams, SessionStopParams,
     StopWhat, method,
 };
-use roost_proto::session::TaskOutcome;
 use serde_json::{Value, json};
 
 use crate::ask::{Asker, Reaction};

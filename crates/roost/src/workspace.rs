@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use roost_client::Client;
-use roost_proto::rpc::{Workspace, WorkspaceListParams, method};
+use roost_rpc::{Workspace, WorkspaceListParams, method};
 
 use crate::error::Error;
 

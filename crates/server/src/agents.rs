@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use roost_engine::Caller as Peer;
-use roost_proto::ids::SessionId;
-use roost_proto::rpc::{AgentMay, Fault, FaultCode, Method, Scope};
+use roost_model::ids::SessionId;
+use roost_rpc::{AgentMay, Fault, FaultCode, Method, Scope};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::net::UnixStream;

@@ -1,8 +1,8 @@
 //! Who calls, through which door, and what they may do.
 
-use roost_proto::approval::Answerer;
-use roost_proto::ids::{ClientId, UserId};
-use roost_proto::rpc::{Fault, FaultCode, Method, Needs, Scope};
+use roost_model::approval::Answerer;
+use roost_model::ids::{ClientId, UserId};
+use roost_rpc::{Fault, FaultCode, Method, Needs, Scope};
 use uuid::Uuid;
 
 use crate::agents::Agent;

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
 use futures::FutureExt;
-use roost_proto::rpc::{Call, Cost, Fault, FaultCode, Id, Incoming, MAX_BATCH, Method, Outcome, Response};
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
+use roost_rpc::{Call, Cost, Fault, FaultCode, Id, Incoming, MAX_BATCH, Method, Outcome, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};

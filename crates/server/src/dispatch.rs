@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use roost_proto::rpc::{Fault, FaultCode, Method, Typed, method};
+use roost_rpc::{Fault, FaultCode, Method, Typed, method};
 use serde_json::value::RawValue;
 
 use crate::agents;

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use roost_engine::Error as EngineError;
 use roost_log::Error as LogError;
-use roost_proto::rpc::{Fault, FaultCode};
+use roost_rpc::{Fault, FaultCode};
 use roost_workspace::Error as WorkspaceError;
 use roost_workspace::git::GitKind;
 

@@ -7,14 +7,15 @@ mod place;
 use std::collections::HashMap;
 
 use roost_log::Cursor;
-use roost_proto::cdev::notify::Naming;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
+
+use crate::cdev::notify::Naming;
 
 pub(crate) use cdev::{Selection, Wanted, is_named, truncated};
 pub(crate) use place::Place;
 
-use roost_proto::rpc::{EventFormat, Fault};
+use roost_rpc::{EventFormat, Fault};
 
 use crate::tail::Watching;
 

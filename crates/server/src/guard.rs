@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use hyper::body::Body as _;
-use roost_proto::rpc::{FaultCode, Scope};
+use roost_rpc::{FaultCode, Scope};
 use serde_json::json;
 
 use crate::auth::Client;

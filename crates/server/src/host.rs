@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use roost_engine::Engine;
 use roost_log::Log;
-use roost_proto::rpc::Fault;
-use roost_proto::session::SessionRecord;
+use roost_model::session::SessionRecord;
+use roost_rpc::Fault;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 

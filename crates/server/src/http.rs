@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router, middleware};
 use bytes::Bytes;
-use roost_proto::rpc::{self, Cost, Fault, FaultCode, Incoming, Method, Outcome};
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
+use roost_rpc::{self, Cost, Fault, FaultCode, Incoming, Method, Outcome};
 use serde_json::json;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
@@ -59,7 +59,7 @@ async fn scrape(State(host): State<Arc<Host>>) -> Response {
 }
 
 async fn discover(State(host): State<Arc<Host>>) -> Response {
-    Json(rpc::openrpc::document(&host.version)).into_response()
+    Json(roost_rpc::openrpc::document(&host.version)).into_response()
 }
 
 async fn upgrade(
@@ -131,8 +131,8 @@ async fn call(State(host): State<Arc<Host>>, Extension(admitted): Extension<Admi
 }
 
 /// Carries out one call. A client that hangs up cancels what only reads; the rest is carried out all the same.
-pub(crate) async fn run(host: &Arc<Host>, caller: &Caller, call: rpc::Call) -> Option<rpc::Response> {
-    let rpc::Call { id, method, params } = call;
+pub(crate) async fn run(host: &Arc<Host>, caller: &Caller, call: roost_rpc::Call) -> Option<roost_rpc::Response> {
+    let roost_rpc::Call { id, method, params } = call;
     let outcome = match Method::from_name(&method).map(Method::cost) {
         Some(Cost::Change | Cost::Start) => {
             let (host, caller) = (host.clone(), caller.clone());
@@ -145,7 +145,7 @@ pub(crate) async fn run(host: &Arc<Host>, caller: &Caller, call: rpc::Call) -> O
         }
         _ => dispatch(&Context { host, caller, connection: None, front: None }, &method, params.as_deref()).await,
     };
-    id.map(|id| rpc::Response::new(id, outcome))
+    id.map(|id| roost_rpc::Response::new(id, outcome))
 }
 
 fn answer(status: StatusCode, body: String) -> Response {

@@ -15,6 +15,7 @@
 mod agents;
 pub mod auth;
 mod caller;
+pub mod cdev;
 mod connection;
 mod connection_limit;
 mod discoveries;

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use roost_proto::rpc::{Cost, Fault, FaultCode};
+use roost_rpc::{Cost, Fault, FaultCode};
 
 use crate::caller::{Caller, Door};
 use crate::settings::Limits;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
-use roost_proto::rpc::Fault;
+use roost_rpc::Fault;
 use roost_workspace::index::Index;
 use roost_workspace::{Repository, Root};
 use serde_json::json;
@@ -20,12 +20,12 @@ use tokio::sync::broadcast;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
+use told::Teller;
 
 use crate::connection::{Connection, ephemeral};
 use crate::fault;
 use crate::host::Host;
 use crate::workspaces::Entry as Workspace;
-use told::Teller;
 
 /// How long an index is kept up to date after it was last asked.
 const LINGER: Duration = Duration::from_secs(60);

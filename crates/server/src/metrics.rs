@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use roost_log::{Filter, Start};
-use roost_proto::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
-use roost_proto::ids::TaskId;
-use roost_proto::time::Timestamp;
+use roost_model::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
+use roost_model::ids::TaskId;
+use roost_model::time::Timestamp;
 
 use crate::host::Host;
 

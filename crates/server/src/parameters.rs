@@ -1,4 +1,4 @@
-//! The one place where it is decided who may give a method's parameters: the table in `roost_proto::rpc::parameters`,
+//! The one place where it is decided who may give a method's parameters: the table in `roost_rpc::parameters`,
 //! enforced for every door, before the method's handler runs.
 //!
 //! What is looked at is what was understood, written out again: a spelling that only some clients use is the same here.
@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use roost_engine::plain::{first_unlisted, is_plain_name};
-use roost_proto::mode::Mode;
-use roost_proto::rpc::{Fault, FaultCode, Method, Needs, Parameter, Unless};
+use roost_model::mode::Mode;
+use roost_rpc::{Fault, FaultCode, Method, Needs, Parameter, Unless};
 use roost_workspace::git::is_local;
 use serde::Serialize;
 use serde_json::{Map, Value};

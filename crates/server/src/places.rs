@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use roost_proto::rpc::{Fault, FaultCode, Scope};
+use roost_rpc::{Fault, FaultCode, Scope};
 
 use crate::caller::Caller;
 

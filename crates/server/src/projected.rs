@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
 use roost_log::{Cursor, Entry, Log};
-use roost_proto::cdev::notify::{self, About, Audience, Naming, Notification};
-use roost_proto::ids::SessionId;
+use roost_model::ids::SessionId;
 
+use crate::cdev::notify::{self, About, Audience, Naming, Notification};
 use crate::host::Host;
 use crate::whole::whole;
 use crate::workspaces::is_host;

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
 use bytes::Bytes;
-use roost_proto::rpc::{Cost, Fault};
+use roost_rpc::{Cost, Fault};
 use roost_workspace::files::{Opened, open};
 use roost_workspace::{RelPath, Root};
 use serde::Deserialize;

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on, post};
 use axum::{Extension, Router};
 use bytes::Bytes;
-use roost_proto::rpc::{Call, Cost, Fault, FaultCode, Id, Method, Outcome, Route, Verb};
+use roost_rpc::{Call, Cost, Fault, FaultCode, Id, Method, Outcome, Route, Verb};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use roost_proto::rpc::Fault;
+use roost_rpc::Fault;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;

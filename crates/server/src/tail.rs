@@ -7,14 +7,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use roost_engine::Kept;
-use roost_proto::cdev::kept;
-use roost_proto::cdev::message::Message;
-use roost_proto::cdev::notify::{self, About, Naming, Notification};
-use roost_proto::ids::SessionId;
-use roost_proto::rpc::Fault;
+use roost_engine::{Engine, Kept};
+use roost_model::ids::SessionId;
+use roost_rpc::Fault;
+use roost_rpc::conversation::Message;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::cdev::native_message;
+use crate::cdev::notify::{self, About, Naming, Notification};
 use crate::connection::Connection;
 use crate::fault;
 use crate::host::Host;
@@ -67,7 +67,7 @@ impl Tail {
         let (at, stamp) = (Instant::now(), shelves.stamp(&self.kept).await);
         let said = match known {
             Some(known) if stamp.is_some() && stamp == known.stamp => known.said,
-            known => match shelves.messages(&self.kept).await.map_err(fault::engine)? {
+            known => match messages(&host.engine, &self.kept).await? {
                 Some(said) => Arc::new(said),
                 // A file that is being replaced is not there for a moment.
                 None => {
@@ -88,6 +88,15 @@ impl Tail {
         *last = Some(look.clone());
         Ok(look)
     }
+}
+
+/// What was said in a conversation, as messages; `None` if its runtime keeps it no more.
+pub(crate) async fn messages(engine: &Engine, kept: &Kept) -> Result<Option<Vec<Message>>, Fault> {
+    let Some(said) = engine.shelves().messages(kept).await.map_err(fault::engine)? else { return Ok(None) };
+    let (id, since) = (kept.session_id(), kept.session.updated_at);
+    let project = move || native_message::messages(&id, since, said.into_iter().map(|past| (past.at, past.message)));
+    // A long conversation takes a while.
+    tokio::task::spawn_blocking(project).await.map(Some).map_err(fault::panicked)
 }
 
 /// Who is told of a conversation, and what.
@@ -148,7 +157,7 @@ impl Watcher {
         let (workspace_id, agent_type) = (self.workspace.as_deref(), kept.runtime.id());
         let about = About { workspace_id, agent_type, cwd: &kept.cwd };
         let wanted = |note: &Notification| (self.wants)(note.event);
-        for note in kept::notifications(message, &about).into_iter().filter(wanted) {
+        for note in native_message::notifications(message, &about).into_iter().filter(wanted) {
             if !self.connection.send(notify::encode(&note, "", self.naming).into()).await {
                 return false;
             }

@@ -12,7 +12,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get};
 use axum::{Extension, Json, Router};
-use roost_proto::rpc::{Fault, FaultCode, Scope};
+use roost_rpc::{Fault, FaultCode, Scope};
 use roost_workspace::files::{Refusal, Shelf, Stored, Upload, Uploads};
 use roost_workspace::{RelPath, Root};
 use serde::Deserialize;

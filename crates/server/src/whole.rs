@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use roost_engine::Artifacts;
-use roost_proto::content::{AssistantContentBlock, TranscriptContentBlock};
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::ids::ArtifactId;
-use roost_proto::payload::TaskStartedPayload;
+use roost_model::content::{AssistantContentBlock, TranscriptContentBlock};
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::ids::ArtifactId;
+use roost_model::payload::TaskStartedPayload;
 
 /// The kind of an artifact that is a text.
 const TEXT: &str = "text/plain";

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use roost_log::{Log, RowChange, RowKind, StreamId};
-use roost_proto::event::{EventBody, NewEvent, RuntimeRef, Trace};
-use roost_proto::ids::{SessionId, WorkspaceId};
-use roost_proto::payload::{WorkspaceAddedPayload, WorkspaceRemovedPayload, WorkspaceUpdatedPayload};
-use roost_proto::rpc::{Fault, FaultCode};
-use roost_proto::runtime::RuntimeName;
-use roost_proto::time::Timestamp;
+use roost_model::event::{EventBody, NewEvent, RuntimeRef, Trace};
+use roost_model::ids::{SessionId, WorkspaceId};
+use roost_model::payload::{WorkspaceAddedPayload, WorkspaceRemovedPayload, WorkspaceUpdatedPayload};
+use roost_model::runtime::RuntimeName;
+use roost_model::time::Timestamp;
+use roost_rpc::{Fault, FaultCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures::stream::{SplitSink, SplitStream};
 use futures::{SinkExt, StreamExt};
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};

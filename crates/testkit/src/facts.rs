@@ -1,14 +1,14 @@
 //! The facts that tests say most.
 
 use roost_engine::adapter::{Fact, TaskEnd, ToolOutcome};
-use roost_proto::content::AssistantContentBlock;
-use roost_proto::failure::FailureCode;
-use roost_proto::ids::ToolCallId;
-use roost_proto::payload::{
+use roost_model::content::AssistantContentBlock;
+use roost_model::failure::FailureCode;
+use roost_model::ids::ToolCallId;
+use roost_model::payload::{
     ModelOutputCompletedPayload, ModelOutputDeltaKind, ModelOutputDeltaPayload, QuestionAskedPayload,
     ToolCallRequestedPayload,
 };
-use roost_proto::tool::ToolCallIdentity;
+use roost_model::tool::ToolCallIdentity;
 use serde_json::{Value, json};
 
 /// A piece of text.

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use roost_engine::{Accepted, Config, Engine, Environments, Error, NewSession, Prompt, Runtimes};
 use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
+use roost_model::event::{NormalizedEvent, NormalizedEventType};
+use roost_model::ids::{PromptId, SessionId, TaskId};
+use roost_model::mode::Mode;
+use roost_model::registry::RuntimeStatus;
+use roost_model::runtime::{CreateSessionInput, ResumeModel};
+use roost_model::session::SessionRecord;
 use roost_process::records::Record;
 use roost_process::{Environment, Isolation, Process, RunId};
-use roost_proto::event::{NormalizedEvent, NormalizedEventType};
-use roost_proto::ids::{PromptId, SessionId, TaskId};
-use roost_proto::mode::Mode;
-use roost_proto::registry::RuntimeStatus;
-use roost_proto::runtime::{CreateSessionInput, ResumeModel};
-use roost_proto::session::SessionRecord;
 use tempfile::TempDir;
 
 use crate::fake::{FakeAdapter, FakeRuntimes};

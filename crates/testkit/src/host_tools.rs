@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_engine::HostTools;
-use roost_proto::tool::{ToolManifest, ToolManifestEntry};
+use roost_model::tool::{ToolManifest, ToolManifestEntry};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 

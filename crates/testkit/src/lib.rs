@@ -7,14 +7,17 @@
 //! * [`contract`] is what every adapter must pass; [`scripted_agent`] is an ACP agent to try it on.
 //! * [`model`] is a scripted model; [`agents`] are the real agents that run against it.
 //! * [`network`] is one in which nothing but the machine itself can be reached.
-//! * [`facts`] are the drafts that tests say most.
+//! * [`facts`] are the drafts that tests say most; [`events`] has one event of every type.
+//! * [`committed`] compares generated files with the committed ones.
 //!
 //! Nothing here sleeps to wait for something: every wait is for a condition, with one generous [`DEADLINE`].
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a helper of tests fails as a test does")]
 
 pub mod agents;
+pub mod committed;
 pub mod contract;
+pub mod events;
 pub mod facts;
 pub mod fake;
 mod harness;

@@ -1,7 +1,7 @@
 //! What an agent says between turns that means nothing to us: kept until a turn can tell it.
 
 use roost_engine::adapter::{Draft, Fact};
-use roost_proto::payload::{NoticeLevel, NoticeSource, RuntimeNoticePayload};
+use roost_model::payload::{NoticeLevel, NoticeSource, RuntimeNoticePayload};
 
 /// How many are kept as they came; of more only the number is.
 const KEPT: usize = 32;

@@ -1,7 +1,7 @@
 //! What an ACP agent can do, from what it says of itself and what the protocol leaves it.
 
 use agent_client_protocol::v1::schema as acp;
-use roost_proto::runtime::{
+use roost_model::runtime::{
     AuthModel, CancellationModel, McpSupport, McpTransport, PermissionModel, ResumeModel, RuntimeCapabilities,
     RuntimeIsolationMode, RuntimeStateModel, ToolExecutionModel, ToolReplaySafety,
 };

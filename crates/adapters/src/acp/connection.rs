@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
+use roost_model::failure::{FailureCode, TaskError};
+use roost_model::ids::{QuestionId, RequestId};
+use roost_model::payload::{NoticeSource, RuntimeRequestStartedPayload};
+use roost_model::tool::ToolCallIdentity;
 use roost_process::{Control, Exit, Lines, StderrTail, Stdin};
-use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::ids::{QuestionId, RequestId};
-use roost_proto::payload::{NoticeSource, RuntimeRequestStartedPayload};
-use roost_proto::tool::ToolCallIdentity;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 

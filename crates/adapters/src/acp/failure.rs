@@ -2,7 +2,7 @@
 //! known of the reason is what agents put beside it.
 
 use roost_engine::adapter::AdapterError;
-use roost_proto::failure::{FailureCode, TaskError};
+use roost_model::failure::{FailureCode, TaskError};
 use serde_json::Value;
 
 use super::wire::RpcError;

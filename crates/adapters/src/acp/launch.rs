@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use roost_engine::adapter::{AdapterError, LoginCommand, OpenSession};
+use roost_model::runtime::RuntimeEnv;
 use roost_process::{Environment, Holder, Launch, RunId};
-use roost_proto::runtime::RuntimeEnv;
 use tokio::sync::mpsc;
 
 use super::connection::Parts;

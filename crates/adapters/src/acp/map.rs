@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::{Draft, Fact};
-use roost_proto::content::AssistantContentBlock;
-use roost_proto::payload::{
+use roost_model::content::AssistantContentBlock;
+use roost_model::payload::{
     ContextFill, ModelOutputCompletedPayload, ModelOutputDeltaKind, ModelOutputDeltaPayload, NoticeLevel, NoticeSource,
     PlanEntry, PlanPriority, PlanStatus, PlanUpdatedPayload, RuntimeNoticePayload, SessionUpdatedPayload,
     ToolCallRequestedPayload, UsageReportedPayload,

@@ -38,9 +38,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_model::ids::RuntimeSessionId;
+use roost_model::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::{Holder, RunId};
-use roost_proto::ids::RuntimeSessionId;
-use roost_proto::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 
 use crate::asking::Versions;
 

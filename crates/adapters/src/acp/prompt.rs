@@ -7,8 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use roost_engine::adapter::TaskInput;
-use roost_proto::content::TranscriptContentBlock;
-use roost_proto::transcript;
+use roost_model::content::TranscriptContentBlock;
+use roost_model::transcript;
 
 use super::presets::Observed;
 

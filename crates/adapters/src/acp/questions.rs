@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::Answer;
-use roost_proto::ids::QuestionId;
-use roost_proto::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
+use roost_model::ids::QuestionId;
+use roost_model::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
 
 /// The form behind a question, kept to read the answer with.
 pub(super) type Form = acp::ElicitationSchema;

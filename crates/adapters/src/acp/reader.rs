@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
+use roost_model::failure::FailureCode;
+use roost_model::payload::{NoticeSource, RequestStatus, RuntimeRequestCompletedPayload};
 use roost_process::Line;
-use roost_proto::failure::FailureCode;
-use roost_proto::payload::{NoticeSource, RequestStatus, RuntimeRequestCompletedPayload};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;

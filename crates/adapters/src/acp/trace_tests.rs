@@ -9,11 +9,11 @@ use std::time::Instant;
 use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_engine::ledger::{Asked, Ledger, Next, Terms};
+use roost_model::event::EventBody;
+use roost_model::ids::{RequestId, ToolCallId};
+use roost_model::mode::Mode;
+use roost_model::payload::ModelOutputDeltaKind;
 use roost_process::Line;
-use roost_proto::event::EventBody;
-use roost_proto::ids::{RequestId, ToolCallId};
-use roost_proto::mode::Mode;
-use roost_proto::payload::ModelOutputDeltaKind;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -237,7 +237,7 @@ fn every_turn_of_a_recorded_agent_ends_and_leaves_nothing_open() {
     }
 }
 
-fn roost_policy_words() -> Vec<roost_proto::tool::ToolPolicyEvaluation> {
-    use roost_proto::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
+fn roost_policy_words() -> Vec<roost_model::tool::ToolPolicyEvaluation> {
+    use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
     vec![ToolPolicyEvaluation { source: PolicySource::User, result: PolicyResult::Allow, rule: None }]
 }

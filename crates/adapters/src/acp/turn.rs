@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::Draft;
-use roost_proto::ids::{QuestionId, RequestId};
+use roost_model::ids::{QuestionId, RequestId};
 use tokio::sync::mpsc;
 
 use super::map::Mapper;

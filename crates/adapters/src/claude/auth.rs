@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use roost_proto::runtime::{AuthModel, AuthStatus};
+use roost_model::runtime::{AuthModel, AuthStatus};
 use serde_json::{Map, Value};
 
 /// What to do about a missing login.

@@ -6,11 +6,11 @@
 use std::time::Duration;
 
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
+use roost_model::failure::{FailureCode, TaskError};
+use roost_model::ids::{QuestionId, RequestId};
+use roost_model::payload::{NoticeLevel, NoticeSource, RuntimeRequestStartedPayload};
+use roost_model::tool::{ToolCallIdentity, ToolManifest};
 use roost_process::{Control, Exit, Lines, StderrTail, Stdin};
-use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::ids::{QuestionId, RequestId};
-use roost_proto::payload::{NoticeLevel, NoticeSource, RuntimeRequestStartedPayload};
-use roost_proto::tool::{ToolCallIdentity, ToolManifest};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;

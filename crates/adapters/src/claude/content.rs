@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use roost_engine::Images;
 use roost_engine::adapter::TaskInput;
-use roost_proto::content::{self, TranscriptContentBlock, TranscriptMessage};
-use roost_proto::transcript;
+use roost_model::content::{self, TranscriptContentBlock, TranscriptMessage};
+use roost_model::transcript;
 use serde_json::{Value, json};
 
 /// The prompt's blocks; what was said before goes first, for a process that does not remember it.

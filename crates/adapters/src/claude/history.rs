@@ -9,8 +9,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use roost_engine::{PastMessage, PastSession};
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
-use roost_proto::time::Timestamp;
+use roost_model::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
+use roost_model::time::Timestamp;
 use serde::Deserialize;
 
 use super::messages::{Block, Content};

@@ -1,7 +1,7 @@
 //! The host's tools, offered to the CLI as an MCP server whose messages travel inside the control protocol: no port, no
 //! token, and every call carries the id under which the model made it.
 
-use roost_proto::tool::ToolManifest;
+use roost_model::tool::ToolManifest;
 use serde_json::{Value, json};
 
 /// The server's name.
@@ -91,7 +91,7 @@ fn listed(tools: &ToolManifest) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use roost_proto::tool::ToolManifestEntry;
+    use roost_model::tool::ToolManifestEntry;
 
     use super::*;
 

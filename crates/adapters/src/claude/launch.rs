@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use roost_engine::adapter::{AdapterError, McpServerTransport, OpenSession};
+use roost_model::mode::Mode;
 use roost_process::{Environment, Holder, Launch, RunId};
-use roost_proto::mode::Mode;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
@@ -153,8 +153,8 @@ pub(super) async fn launch(
 #[cfg(test)]
 mod tests {
     use roost_engine::adapter::McpServer;
-    use roost_proto::ids::SessionId;
-    use roost_proto::runtime::{CreateSessionInput, RuntimeEnv};
+    use roost_model::ids::SessionId;
+    use roost_model::runtime::{CreateSessionInput, RuntimeEnv};
 
     use super::*;
 

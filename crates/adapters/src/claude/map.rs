@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use roost_engine::adapter::{Draft, Fact};
-use roost_proto::content::AssistantContentBlock;
-use roost_proto::payload::{
+use roost_model::content::AssistantContentBlock;
+use roost_model::payload::{
     ModelOutputCompletedPayload, ModelOutputDeltaKind, ModelOutputDeltaPayload, NoticeLevel, NoticeSource,
     RuntimeNoticePayload, SessionUpdatedPayload,
 };
@@ -219,7 +219,7 @@ fn delta(
     kind: PieceKind,
     block: &Arc<str>,
     delta: String,
-    tool_call_id: Option<roost_proto::ids::ToolCallId>,
+    tool_call_id: Option<roost_model::ids::ToolCallId>,
 ) -> Draft {
     let kind = match kind {
         PieceKind::Text => ModelOutputDeltaKind::TextDelta,

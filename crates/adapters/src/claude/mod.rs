@@ -47,9 +47,9 @@ use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::plain::PlainSetting;
 use roost_engine::{PastMessage, PastSession};
+use roost_model::ids::{RuntimeSessionId, SessionId};
+use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::Holder;
-use roost_proto::ids::{RuntimeSessionId, SessionId};
-use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 

@@ -1,8 +1,8 @@
 //! How a turn ended: what it used, and what became of it.
 
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
-use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::payload::{ContextFill, UsageReportedPayload};
+use roost_model::failure::{FailureCode, TaskError};
+use roost_model::payload::{ContextFill, UsageReportedPayload};
 use serde_json::{Value, json};
 
 use super::messages::{TurnResult, Usage};

@@ -1,7 +1,7 @@
 //! The agent's plan: its task tools (`TaskCreate`, `TaskUpdate`) change one entry, its older `TodoWrite` all of them.
 
 use roost_engine::adapter::{Draft, Fact};
-use roost_proto::payload::{PlanEntry, PlanPriority, PlanStatus, PlanUpdatedPayload};
+use roost_model::payload::{PlanEntry, PlanPriority, PlanStatus, PlanUpdatedPayload};
 use serde_json::Value;
 
 /// The plan of one session.

@@ -1,8 +1,8 @@
 //! `AskUserQuestion`, a tool of Claude Code's that is no tool here but a question, and its answer.
 
 use roost_engine::adapter::Answer;
-use roost_proto::ids::QuestionId;
-use roost_proto::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
+use roost_model::ids::QuestionId;
+use roost_model::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

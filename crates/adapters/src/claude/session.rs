@@ -8,12 +8,12 @@ use roost_engine::adapter::{
     AdapterError, Answer, DRAFT_QUEUE, OpenSession, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,
     TaskInput,
 };
+use roost_model::content::TranscriptMessage;
+use roost_model::ids::{QuestionId, RuntimeSessionId};
+use roost_model::sources::ImplicitSources;
+use roost_model::tool::ToolCallIdentity;
+use roost_model::tool::ToolManifest;
 use roost_process::Control;
-use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::{QuestionId, RuntimeSessionId};
-use roost_proto::sources::ImplicitSources;
-use roost_proto::tool::ToolCallIdentity;
-use roost_proto::tool::ToolManifest;
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use roost_proto::canonical;
-use roost_proto::sources::{ImplicitSource, ImplicitSources, SourceKind};
+use roost_model::canonical;
+use roost_model::sources::{ImplicitSource, ImplicitSources, SourceKind};
 use serde_json::{Map, Value};
 
 use super::history;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use roost_engine::adapter::{AdapterError, Draft, Fact};
+use roost_model::payload::{NoticeLevel, NoticeSource, RequestStatus, RuntimeRequestCompletedPayload};
+use roost_model::tool::ToolManifest;
 use roost_process::Line;
-use roost_proto::payload::{NoticeLevel, NoticeSource, RequestStatus, RuntimeRequestCompletedPayload};
-use roost_proto::tool::ToolManifest;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use roost_engine::adapter::{Draft, Fact, ToolOutcome};
 use roost_engine::ledger::adds_to;
-use roost_proto::canonical;
-use roost_proto::ids::ToolCallId;
-use roost_proto::payload::{OutputStream, ToolCallRequestedPayload, ToolKind};
-use roost_proto::tool::ToolCallIdentity;
+use roost_model::canonical;
+use roost_model::ids::ToolCallId;
+use roost_model::payload::{OutputStream, ToolCallRequestedPayload, ToolKind};
+use roost_model::tool::ToolCallIdentity;
 use serde_json::Value;
 
 use super::host_server;

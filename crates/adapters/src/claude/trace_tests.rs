@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_engine::ledger::{Asked, Ledger, Next, Terms};
+use roost_model::event::EventBody;
+use roost_model::ids::{RequestId, ToolCallId};
+use roost_model::mode::Mode;
+use roost_model::payload::ModelOutputDeltaKind;
+use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 use roost_process::Line;
-use roost_proto::event::EventBody;
-use roost_proto::ids::{RequestId, ToolCallId};
-use roost_proto::mode::Mode;
-use roost_proto::payload::ModelOutputDeltaKind;
-use roost_proto::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 use serde_json::Value;
 use tokio::sync::mpsc;
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use roost_engine::adapter::Draft;
-use roost_proto::ids::{QuestionId, RequestId};
+use roost_model::ids::{QuestionId, RequestId};
 use serde_json::Value;
 use tokio::sync::mpsc;
 

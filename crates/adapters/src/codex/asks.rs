@@ -1,6 +1,6 @@
 //! What Codex asks its host, and how the answers are said.
 
-use roost_proto::payload::{QuestionAskedPayload, ToolKind};
+use roost_model::payload::{QuestionAskedPayload, ToolKind};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

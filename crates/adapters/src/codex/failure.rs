@@ -1,7 +1,7 @@
 //! Why a turn failed, in our words.
 
 use roost_engine::adapter::{AdapterError, TaskEnd};
-use roost_proto::failure::{FailureCode, TaskError};
+use roost_model::failure::{FailureCode, TaskError};
 use serde_json::Value;
 
 use super::wire::{RpcError, TurnError, TurnStatus};

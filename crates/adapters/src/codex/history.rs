@@ -8,9 +8,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use roost_engine::{PastMessage, PastSession};
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
-use roost_proto::time::Timestamp;
-use roost_proto::tool::{ToolManifest, ToolManifestEntry};
+use roost_model::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
+use roost_model::time::Timestamp;
+use roost_model::tool::{ToolManifest, ToolManifestEntry};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -261,7 +261,7 @@ mod tests {
 
     use super::*;
     use crate::examples;
-    use roost_proto::transcript;
+    use roost_model::transcript;
     use serde_json::json;
     use tempfile::TempDir;
 

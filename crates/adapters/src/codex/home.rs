@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use roost_proto::canonical;
-use roost_proto::runtime::{AuthModel, AuthStatus, RuntimeEnv};
-use roost_proto::sources::{ImplicitSource, ImplicitSources, SourceKind};
+use roost_model::canonical;
+use roost_model::runtime::{AuthModel, AuthStatus, RuntimeEnv};
+use roost_model::sources::{ImplicitSource, ImplicitSources, SourceKind};
 use serde_json::{Map, Value, json};
 
 use super::provider;

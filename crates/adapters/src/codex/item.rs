@@ -1,6 +1,6 @@
 //! What a tool item is, in our words.
 
-use roost_proto::payload::ToolKind;
+use roost_model::payload::ToolKind;
 use serde_json::{Value, json};
 
 use super::wire::{CommandAction, Item, ItemStatus};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use roost_engine::adapter::{AdapterError, OpenSession};
+use roost_model::payload::NoticeLevel;
+use roost_model::runtime::RuntimeEnv;
 use roost_process::records::Record;
 use roost_process::{Environment, Holder, Ladder, Launch, RunId};
-use roost_proto::payload::NoticeLevel;
-use roost_proto::runtime::RuntimeEnv;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 

@@ -1,7 +1,7 @@
 //! What the recorded runs do not show: other agents of Codex's, earlier turns, and messages that nobody knows.
 
 use roost_engine::adapter::{Draft, Fact};
-use roost_proto::payload::NoticeLevel;
+use roost_model::payload::NoticeLevel;
 use serde_json::{Value, json};
 
 use super::map::{At, Mapper};

@@ -55,10 +55,10 @@ use roost_engine::adapter::{
 };
 use roost_engine::plain::PlainSetting;
 use roost_engine::{PastMessage, PastSession};
+use roost_model::ids::RuntimeSessionId;
+use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::Holder;
 use roost_process::records::Record;
-use roost_proto::ids::RuntimeSessionId;
-use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use serde_json::{Map, Value};
 
 use crate::acp::AgentCommand;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use roost_engine::Images;
 use roost_engine::adapter::TaskInput;
-use roost_proto::content::{self, TranscriptContentBlock, TranscriptMessage};
-use roost_proto::transcript;
+use roost_model::content::{self, TranscriptContentBlock, TranscriptMessage};
+use roost_model::transcript;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 

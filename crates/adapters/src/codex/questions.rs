@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use roost_engine::adapter::Answer;
-use roost_proto::ids::QuestionId;
-use roost_proto::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
+use roost_model::ids::QuestionId;
+use roost_model::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;

@@ -1,7 +1,7 @@
 //! What the server's messages do: to the turn, to whoever waits for an answer, and to the outbox.
 
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
-use roost_proto::payload::{NoticeLevel, NoticeSource};
+use roost_model::payload::{NoticeLevel, NoticeSource};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

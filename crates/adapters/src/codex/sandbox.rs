@@ -12,7 +12,7 @@
 //! yes to; where nobody can be asked, the sandbox refuses what would be asked about. `auto` says yes to the network, so
 //! both let it through.
 
-use roost_proto::mode::Mode;
+use roost_model::mode::Mode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! The words in which a thread and its turns are asked for.
 
 use roost_engine::adapter::{McpServerTransport, OpenSession};
-use roost_proto::tool::ToolManifest;
+use roost_model::tool::ToolManifest;
 use serde_json::{Map, Value, json};
 
 use super::sandbox::Sandbox;

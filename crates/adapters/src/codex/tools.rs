@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use roost_engine::adapter::{Draft, Fact, ToolOutcome};
 use roost_engine::ledger::adds_to;
-use roost_proto::canonical;
-use roost_proto::ids::ToolCallId;
-use roost_proto::payload::{OutputStream, ToolCallRequestedPayload};
-use roost_proto::tool::ToolCallIdentity;
+use roost_model::canonical;
+use roost_model::ids::ToolCallId;
+use roost_model::payload::{OutputStream, ToolCallRequestedPayload};
+use roost_model::tool::ToolCallIdentity;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -223,7 +223,7 @@ impl Tools {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roost_proto::payload::ToolKind;
+    use roost_model::payload::ToolKind;
     use serde_json::json;
 
     fn command(reason: Option<&str>) -> ToolItem {

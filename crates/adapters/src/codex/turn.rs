@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
-use roost_proto::ids::{QuestionId, RequestId};
-use roost_proto::payload::{RequestStatus, RuntimeRequestCompletedPayload};
+use roost_model::ids::{QuestionId, RequestId};
+use roost_model::payload::{RequestStatus, RuntimeRequestCompletedPayload};
 use tokio::sync::mpsc;
 
 use super::asks::Wait;

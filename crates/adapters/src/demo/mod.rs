@@ -7,8 +7,8 @@ pub mod agent;
 use std::path::Path;
 use std::sync::Arc;
 
+use roost_model::runtime::RuntimeName;
 use roost_process::Holder;
-use roost_proto::runtime::RuntimeName;
 
 use crate::acp::{AcpAdapter, AgentCommand};
 

@@ -1,6 +1,6 @@
 //! What the Gemini CLI can do, as seen with the pinned version.
 
-use roost_proto::runtime::{
+use roost_model::runtime::{
     AuthModel, CancellationModel, McpSupport, McpTransport, PermissionModel, ResumeModel, RuntimeCapabilities,
     RuntimeIsolationMode, RuntimeStateModel, ToolExecutionModel, ToolReplaySafety,
 };

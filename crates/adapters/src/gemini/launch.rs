@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use roost_engine::adapter::{AdapterError, OpenSession};
+use roost_model::runtime::RuntimeEnv;
 use roost_process::{Environment, Holder, RunId};
-use roost_proto::runtime::RuntimeEnv;
 use serde_json::{Map, Value, json};
 
 use super::{auth, home};
@@ -117,9 +117,9 @@ fn complete(command: &AgentCommand, open: &OpenSession) -> Result<AgentCommand, 
 
 #[cfg(test)]
 mod tests {
-    use roost_proto::ids::SessionId;
-    use roost_proto::mode::Mode;
-    use roost_proto::runtime::CreateSessionInput;
+    use roost_model::ids::SessionId;
+    use roost_model::mode::Mode;
+    use roost_model::runtime::CreateSessionInput;
 
     use super::*;
 

@@ -37,9 +37,9 @@ use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::plain::PlainSetting;
 use roost_engine::{PastMessage, PastSession};
+use roost_model::ids::RuntimeSessionId;
+use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::Holder;
-use roost_proto::ids::RuntimeSessionId;
-use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use serde_json::{Map, Value};
 
 use crate::acp::{Agent, AgentCommand, Observed};

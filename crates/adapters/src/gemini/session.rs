@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, OpenSession, RuntimeSession, StartedTask, TaskInput};
-use roost_proto::ids::RuntimeSessionId;
-use roost_proto::mode::Mode;
+use roost_model::ids::RuntimeSessionId;
+use roost_model::mode::Mode;
 use serde_json::{Map, Value, json};
 
 use super::{auth, launch, sources};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use roost_proto::canonical;
-use roost_proto::sources::{ImplicitSource, ImplicitSources, SourceKind};
+use roost_model::canonical;
+use roost_model::sources::{ImplicitSource, ImplicitSources, SourceKind};
 
 /// A longer file is named without a hash.
 const MAX_BYTES: u64 = 1024 * 1024;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use roost_engine::adapter::Availability;
+use roost_model::runtime::RuntimeEnv;
 use roost_process::Holder;
-use roost_proto::runtime::RuntimeEnv;
 
 use super::launch::environment;
 use crate::acp::AgentCommand;

@@ -7,11 +7,11 @@
 use std::time::Duration;
 
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
+use roost_model::failure::{FailureCode, TaskError};
+use roost_model::ids::{QuestionId, RequestId};
+use roost_model::payload::{NoticeSource, RuntimeRequestStartedPayload};
+use roost_model::tool::ToolCallIdentity;
 use roost_process::Exit;
-use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::ids::{QuestionId, RequestId};
-use roost_proto::payload::{NoticeSource, RuntimeRequestStartedPayload};
-use roost_proto::tool::ToolCallIdentity;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use roost_engine::NAMESPACE;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession};
-use roost_proto::runtime::{AuthModel, AuthStatus, RuntimeEnv};
+use roost_model::runtime::{AuthModel, AuthStatus, RuntimeEnv};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

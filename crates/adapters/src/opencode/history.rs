@@ -8,9 +8,9 @@ use std::path::Path;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use roost_engine::{PastMessage, PastSession};
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
-use roost_proto::ids::RuntimeSessionId;
-use roost_proto::time::Timestamp;
+use roost_model::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
+use roost_model::ids::RuntimeSessionId;
+use roost_model::time::Timestamp;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::Deserialize;
 use serde_json::Value;
@@ -165,7 +165,7 @@ fn said(info: &Info, parts: impl Iterator<Item = Part>) -> Vec<PastMessage> {
                 spoken.push(TranscriptContentBlock::Text { text });
             }
             PartKind::Tool { tool, call, state } => {
-                let tool_call_id: roost_proto::ids::ToolCallId = call.into();
+                let tool_call_id: roost_model::ids::ToolCallId = call.into();
                 let is_error = (state.status == ToolStatus::Error).then_some(true);
                 if let Some(result) = state.output.or(state.error).map(Value::from) {
                     let tool_call_id = tool_call_id.clone();
@@ -188,7 +188,7 @@ mod tests {
 
     use super::*;
     use crate::examples;
-    use roost_proto::{canonical, transcript};
+    use roost_model::{canonical, transcript};
     use tempfile::TempDir;
 
     /// A database with three conversations, as far as OpenCode's is read.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roost_engine::adapter::{AdapterError, McpServerTransport, OpenSession};
+use roost_model::runtime::RuntimeEnv;
 use roost_process::{Environment, Holder, Ladder, Launch, Lines, RunId};
-use roost_proto::runtime::RuntimeEnv;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use uuid::Uuid;

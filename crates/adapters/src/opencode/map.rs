@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use roost_engine::adapter::{Draft, Fact};
-use roost_proto::content::AssistantContentBlock;
-use roost_proto::payload::{
+use roost_model::content::AssistantContentBlock;
+use roost_model::payload::{
     ModelOutputCompletedPayload, ModelOutputDeltaKind, ModelOutputDeltaPayload, NoticeLevel, NoticeSource, PlanEntry,
     PlanPriority, PlanStatus, PlanUpdatedPayload, RuntimeNoticePayload, UsageReportedPayload,
 };

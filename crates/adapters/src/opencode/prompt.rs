@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use roost_engine::adapter::TaskInput;
-use roost_proto::content::{self, TranscriptContentBlock};
-use roost_proto::transcript;
+use roost_model::content::{self, TranscriptContentBlock};
+use roost_model::transcript;
 use serde_json::{Value, json};
 
 /// What a path looks like in a URL.

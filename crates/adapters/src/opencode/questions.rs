@@ -1,8 +1,8 @@
 //! OpenCode's questions to the user, and the answers as it expects them.
 
 use roost_engine::adapter::Answer;
-use roost_proto::ids::QuestionId;
-use roost_proto::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
+use roost_model::ids::QuestionId;
+use roost_model::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
 use serde_json::{Value, json};
 use uuid::Uuid;
 

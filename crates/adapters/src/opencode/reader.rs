@@ -1,7 +1,7 @@
 //! What the server's events do: to the turn, and to the outbox.
 
 use roost_engine::adapter::{Answer, Draft, Fact};
-use roost_proto::payload::NoticeSource;
+use roost_model::payload::NoticeSource;
 use serde_json::{Value, json};
 
 use super::family::Family;

@@ -1,7 +1,7 @@
 //! The process of a server that is ours, as far as a session has to do with it.
 
+use roost_model::payload::NoticeSource;
 use roost_process::{Control, Exit, Lines, StderrTail, Stdin};
-use roost_proto::payload::NoticeSource;
 use tokio::sync::mpsc;
 
 /// A server that was started for one session.

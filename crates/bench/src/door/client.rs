@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::frame::{self, Kind};

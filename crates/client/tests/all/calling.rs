@@ -1,7 +1,7 @@
 //! Calls and their answers.
 
 use roost_client::{Client, Error};
-use roost_proto::rpc::{FaultCode, NoParams, SessionParams, method};
+use roost_rpc::{FaultCode, NoParams, SessionParams, method};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
@@ -21,7 +21,7 @@ async fn calls_made_at_once_get_their_own_answers_in_any_order() {
             peer.answer(request, json!({ "success": true, "message": name })).await;
         }
     };
-    let remove = |id: &str| roost_proto::rpc::WorkspaceParams { workspace_id: id.into() };
+    let remove = |id: &str| roost_rpc::WorkspaceParams { workspace_id: id.into() };
     let (one, two, ()) = tokio::join!(
         client.call::<method::WorkspaceRemove>(remove("one")),
         client.call::<method::WorkspaceRemove>(remove("two")),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use roost_client::{Client, Error, Subscription};
-use roost_proto::rpc::{NoParams, SubscribeParams, method};
+use roost_rpc::{NoParams, SubscribeParams, method};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 

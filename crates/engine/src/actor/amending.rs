@@ -1,6 +1,6 @@
 //! How a session becomes another than it was made.
 
-use roost_proto::payload::SessionUpdatedPayload;
+use roost_model::payload::SessionUpdatedPayload;
 
 use super::Actor;
 use crate::command::Amendment;

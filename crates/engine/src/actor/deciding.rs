@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use roost_model::approval::{Answerer, ApprovalEnd, ApprovalScope};
+use roost_model::event::EventBody;
+use roost_model::ids::{QuestionId, ToolCallId};
+use roost_model::pattern::RememberedRule;
+use roost_model::payload::{NoticeLevel, NoticeSource, QuestionOutcome, RuntimeNoticePayload};
+use roost_model::time::Timestamp;
+use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
 use roost_process::Isolation;
-use roost_proto::approval::{Answerer, ApprovalEnd, ApprovalScope};
-use roost_proto::event::EventBody;
-use roost_proto::ids::{QuestionId, ToolCallId};
-use roost_proto::pattern::RememberedRule;
-use roost_proto::payload::{NoticeLevel, NoticeSource, QuestionOutcome, RuntimeNoticePayload};
-use roost_proto::time::Timestamp;
-use roost_proto::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
 use tokio::time::timeout;
 
 use super::Actor;

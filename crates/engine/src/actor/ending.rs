@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use roost_proto::approval::ApprovalEnd;
-use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::payload::{SessionClosedPayload, SessionUpdatedPayload};
-use roost_proto::session::{QueuedPrompt, SessionStatus, SessionStep, TaskOutcome};
+use roost_model::approval::ApprovalEnd;
+use roost_model::failure::{FailureCode, TaskError};
+use roost_model::payload::{SessionClosedPayload, SessionUpdatedPayload};
+use roost_model::session::{QueuedPrompt, SessionStatus, SessionStep, TaskOutcome};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 

@@ -1,6 +1,6 @@
 //! Runs the host's tools for the runtime: never in the session's own time, never without leave.
 
-use roost_proto::ids::ToolCallId;
+use roost_model::ids::ToolCallId;
 use serde_json::Value;
 use tokio::time::timeout;
 

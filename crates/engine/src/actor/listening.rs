@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use roost_model::payload::SessionUpdatedPayload;
+use roost_model::time::Timestamp;
 use roost_policy::folder_effect;
-use roost_proto::payload::SessionUpdatedPayload;
-use roost_proto::time::Timestamp;
 use tokio::time::Instant;
 
 use super::ending::EXIT_GRACE;

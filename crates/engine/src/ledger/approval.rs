@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use roost_proto::approval::{Answerer, ApprovalEnd, ApprovalScope};
-use roost_proto::event::EventBody;
-use roost_proto::ids::{QuestionId, ToolCallId};
-use roost_proto::pattern::{CallPattern, RememberedRule};
-use roost_proto::payload::*;
-use roost_proto::time::Timestamp;
-use roost_proto::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
+use roost_model::approval::{Answerer, ApprovalEnd, ApprovalScope};
+use roost_model::event::EventBody;
+use roost_model::ids::{QuestionId, ToolCallId};
+use roost_model::pattern::{CallPattern, RememberedRule};
+use roost_model::payload::*;
+use roost_model::time::Timestamp;
+use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
 use serde_json::Value;
 
 use super::{CallState, Ledger, RUNTIME_WITHDRAWN, TASK_ENDED, denied, evaluated, word};

@@ -4,11 +4,11 @@
 //! runtime asks again, that is another attempt: what was decided about the one before is closed, and this one is recorded,
 //! judged and decided by itself. An adapter cannot get an old decision for a new input, whatever it reports.
 
-use roost_proto::canonical;
-use roost_proto::event::EventBody;
-use roost_proto::ids::ToolCallId;
-use roost_proto::payload::{ToolCallRequestedPayload, ToolKind};
-use roost_proto::tool::{PolicyResult, PolicySource, ToolCallIdentity};
+use roost_model::canonical;
+use roost_model::event::EventBody;
+use roost_model::ids::ToolCallId;
+use roost_model::payload::{ToolCallRequestedPayload, ToolKind};
+use roost_model::tool::{PolicyResult, PolicySource, ToolCallIdentity};
 use serde_json::Value;
 
 use super::{

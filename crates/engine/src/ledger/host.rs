@@ -1,9 +1,9 @@
 //! Calls that the host runs: their books are kept by the host alone, whatever the runtime says about them.
 
-use roost_proto::event::EventBody;
-use roost_proto::ids::ToolCallId;
-use roost_proto::payload::ToolCallStartedPayload;
-use roost_proto::tool::{PolicyDecision, ToolCallIdentity};
+use roost_model::event::EventBody;
+use roost_model::ids::ToolCallId;
+use roost_model::payload::ToolCallStartedPayload;
+use roost_model::tool::{PolicyDecision, ToolCallIdentity};
 use serde_json::Value;
 
 use super::{Call, CallState, Ledger};

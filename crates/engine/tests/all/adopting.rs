@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use roost_engine::{Adoption, Error, Kept, NAMESPACE};
+use roost_model::session::SessionStatus;
 use roost_process::Isolation;
-use roost_proto::session::SessionStatus;
 use testkit::fake::How;
 use testkit::{Harness, Home};
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roost_engine::{Decision, Error, Response, ResponseTo};
-use roost_proto::approval::ApprovalEnd;
-use roost_proto::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
-use roost_proto::tool::PolicyDecision;
+use roost_model::approval::ApprovalEnd;
+use roost_model::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
+use roost_model::tool::PolicyDecision;
 use testkit::facts::{asks, attempt, completed, delta, failed, started};
 use testkit::fake::Told;
 use testkit::{Harness, Home, soon};

@@ -2,10 +2,10 @@
 
 use roost_engine::Error;
 use roost_engine::adapter::Fact;
-use roost_proto::approval::ApprovalEnd;
-use roost_proto::event::{EventBody, NormalizedEventType as Type};
-use roost_proto::failure::FailureCode;
-use roost_proto::payload::{ApprovalRequestedPayload, OutputStream};
+use roost_model::approval::ApprovalEnd;
+use roost_model::event::{EventBody, NormalizedEventType as Type};
+use roost_model::failure::FailureCode;
+use roost_model::payload::{ApprovalRequestedPayload, OutputStream};
 use testkit::facts::{asks, completed, delta, exited, failed, question, requested, started};
 use testkit::fake::Told;
 use testkit::{Harness, soon};

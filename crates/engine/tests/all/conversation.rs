@@ -1,8 +1,8 @@
 //! Prompts, answers and the queue.
 
 use roost_engine::{Accepted, Error, Prompt};
-use roost_proto::event::{EventBody, NormalizedEventType as Type};
-use roost_proto::mode::Mode;
+use roost_model::event::{EventBody, NormalizedEventType as Type};
+use roost_model::mode::Mode;
 use testkit::Harness;
 use testkit::facts::{delta, output};
 
@@ -161,8 +161,8 @@ async fn the_mode_of_a_queued_prompt_counts_only_when_it_runs() {
 #[tokio::test]
 async fn what_the_runtime_says_about_its_session_changes_only_what_is_its_own() {
     use roost_engine::adapter::Fact;
-    use roost_proto::payload::SessionUpdatedPayload;
-    use roost_proto::session::SessionStatus;
+    use roost_model::payload::SessionUpdatedPayload;
+    use roost_model::session::SessionStatus;
 
     let mut host = Harness::start().await;
     let session = host.session().await;

@@ -2,10 +2,10 @@
 
 use roost_engine::Response;
 use roost_engine::adapter::Answer;
-use roost_proto::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
-use roost_proto::mode::Mode;
-use roost_proto::payload::QuestionOutcome;
-use roost_proto::tool::PolicyDecision;
+use roost_model::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
+use roost_model::mode::Mode;
+use roost_model::payload::QuestionOutcome;
+use roost_model::tool::PolicyDecision;
 use testkit::Harness;
 use testkit::facts::{asks, attempt, completed, failed, question, requested, started};
 use testkit::fake::Told;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use roost_engine::Error;
 use roost_engine::adapter::{AdapterError, TaskEnd};
-use roost_proto::event::{EventBody, NormalizedEventType as Type};
-use roost_proto::session::SessionStatus;
+use roost_model::event::{EventBody, NormalizedEventType as Type};
+use roost_model::session::SessionStatus;
 use testkit::facts::delta;
 use testkit::{Harness, Home, soon};
 

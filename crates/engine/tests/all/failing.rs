@@ -1,9 +1,9 @@
 //! Runtimes that fail, and what is left of the session.
 
 use roost_engine::adapter::{AdapterError, TaskEnd};
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::mode::Mode;
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::failure::{FailureCode, TaskError};
+use roost_model::mode::Mode;
 use testkit::Harness;
 use testkit::facts::{asks, delta, exited, requested, started};
 use testkit::fake::Told;

@@ -2,9 +2,9 @@
 
 use roost_engine::adapter::AdapterError;
 use roost_engine::{Adoption, Error, Fork, NAMESPACE};
-use roost_proto::content::TranscriptContentBlock as Block;
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
+use roost_model::content::TranscriptContentBlock as Block;
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
 use testkit::fake::{FakeTask, How};
 use testkit::{Harness, Home, facts};
 

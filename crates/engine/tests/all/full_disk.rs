@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use roost_engine::Error;
 use roost_log::{Health, Log, LogOptions};
-use roost_proto::event::EventBody;
-use roost_proto::failure::FailureCode;
+use roost_model::event::EventBody;
+use roost_model::failure::FailureCode;
 use testkit::facts::{delta, noise};
 use testkit::{Harness, Home, soon};
 

@@ -1,7 +1,7 @@
 //! As many runtimes as may live at once, and one more.
 
 use roost_engine::{Error, WhenFull};
-use roost_proto::session::SessionStatus;
+use roost_model::session::SessionStatus;
 use testkit::{Harness, Home, soon};
 
 async fn house(max: usize, when_full: WhenFull) -> Harness {

@@ -1,15 +1,15 @@
 //! Tools that the host runs for a runtime.
 
 use roost_engine::{Approver, Decision, Error, Prompt, Response, ResponseTo};
-use roost_proto::approval::{Answerer, ApprovalScope};
-use roost_proto::canonical;
-use roost_proto::content::TranscriptMessage;
-use roost_proto::event::{EventBody, NormalizedEventType as Type};
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::payload::ToolCallCompletedPayload;
-use roost_proto::session::TaskOutcome;
-use roost_proto::tool::{ToolExecutedBy, ToolExecutionEnv};
+use roost_model::approval::{Answerer, ApprovalScope};
+use roost_model::canonical;
+use roost_model::content::TranscriptMessage;
+use roost_model::event::{EventBody, NormalizedEventType as Type};
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
+use roost_model::payload::ToolCallCompletedPayload;
+use roost_model::session::TaskOutcome;
+use roost_model::tool::{ToolExecutedBy, ToolExecutionEnv};
 use serde_json::json;
 use testkit::facts::{asks_host, completed, requested_of, started};
 use testkit::fake::{FakeSession, FakeTask, Told};

@@ -2,11 +2,11 @@
 
 use roost_engine::adapter::{Fact, TaskEnd};
 use roost_engine::ledger::{Asked, Ledger, Next, Terms, UNASKED};
-use roost_proto::event::EventBody;
-use roost_proto::failure::FailureCode;
-use roost_proto::mode::Mode;
-use roost_proto::payload::OutputStream;
-use roost_proto::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
+use roost_model::event::EventBody;
+use roost_model::failure::FailureCode;
+use roost_model::mode::Mode;
+use roost_model::payload::OutputStream;
+use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
 use testkit::facts::{asks, attempt, completed, delta, failed, question, requested, started};
 
 /// A policy's word.

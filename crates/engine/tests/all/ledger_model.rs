@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use roost_engine::adapter::{Fact, TaskEnd};
 use roost_engine::ledger::{Ledger, Resolution, Terms};
-use roost_proto::event::EventBody;
-use roost_proto::failure::FailureCode;
-use roost_proto::mode::Mode;
-use roost_proto::payload::{OutputStream, QuestionOutcome};
-use roost_proto::tool::{PolicyDecision, PolicyResult, ToolCallIdentity};
+use roost_model::event::EventBody;
+use roost_model::failure::FailureCode;
+use roost_model::mode::Mode;
+use roost_model::payload::{OutputStream, QuestionOutcome};
+use roost_model::tool::{PolicyDecision, PolicyResult, ToolCallIdentity};
 use serde_json::json;
 use testkit::facts::{asks, attempt, completed, delta, failed, question, request, started};
 

@@ -2,12 +2,12 @@
 
 use roost_engine::adapter::Fact;
 use roost_engine::{Decision, Error, Response, ResponseTo};
-use roost_proto::approval::{ApprovalEnd, ApprovalScope};
-use roost_proto::canonical;
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::failure::FailureCode;
-use roost_proto::payload::{ApprovalRequestedPayload, ToolCallRequestedPayload, ToolKind};
-use roost_proto::tool::PolicyResult;
+use roost_model::approval::{ApprovalEnd, ApprovalScope};
+use roost_model::canonical;
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::failure::FailureCode;
+use roost_model::payload::{ApprovalRequestedPayload, ToolCallRequestedPayload, ToolKind};
+use roost_model::tool::PolicyResult;
 use serde_json::json;
 use testkit::Harness;
 use testkit::facts::{completed, delta, request, started};

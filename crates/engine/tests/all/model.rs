@@ -15,8 +15,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use roost_engine::adapter::TaskEnd;
 use roost_engine::{Accepted, Approver, Config, Prompt};
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
 use testkit::fake::FakeAdapter;
 use testkit::{Harness, Home, soon};
 

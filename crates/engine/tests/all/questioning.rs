@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use roost_engine::adapter::{Answer, Fact};
 use roost_engine::{Error, Response, ResponseTo};
-use roost_proto::event::{EventBody, NormalizedEventType as Type};
-use roost_proto::ids::SessionId;
-use roost_proto::payload::{QuestionOutcome, QuestionResolvedPayload};
+use roost_model::event::{EventBody, NormalizedEventType as Type};
+use roost_model::ids::SessionId;
+use roost_model::payload::{QuestionOutcome, QuestionResolvedPayload};
 use testkit::facts::question;
 use testkit::fake::Told;
 use testkit::{Harness, Home};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use roost_engine::Engine;
 use roost_log::{LogOptions, SqliteLog};
-use roost_proto::event::{EventBody, NormalizedEventType as Type};
-use roost_proto::failure::FailureCode;
-use roost_proto::ids::{SessionId, TaskId};
-use roost_proto::mode::Mode;
-use roost_proto::session::SessionStatus;
+use roost_model::event::{EventBody, NormalizedEventType as Type};
+use roost_model::failure::FailureCode;
+use roost_model::ids::{SessionId, TaskId};
+use roost_model::mode::Mode;
+use roost_model::session::SessionStatus;
 use testkit::facts::{asks, completed, delta, question, requested, started};
 use testkit::fake::{FakeSession, FakeTask, How};
 use testkit::{Harness, Home, soon};

@@ -2,10 +2,10 @@
 
 use roost_engine::adapter::Fact;
 use roost_engine::{Decision, Error};
-use roost_proto::approval::ApprovalScope;
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::payload::{ToolCallRequestedPayload, ToolKind};
-use roost_proto::tool::ToolCallIdentity;
+use roost_model::approval::ApprovalScope;
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::payload::{ToolCallRequestedPayload, ToolKind};
+use roost_model::tool::ToolCallIdentity;
 use serde_json::json;
 use testkit::Harness;
 

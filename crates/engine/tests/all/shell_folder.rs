@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use roost_engine::adapter::Fact;
-use roost_proto::payload::{ToolCallRequestedPayload, ToolKind};
-use roost_proto::tool::ToolCallIdentity;
+use roost_model::payload::{ToolCallRequestedPayload, ToolKind};
+use roost_model::tool::ToolCallIdentity;
 use serde_json::json;
 use testkit::Harness;
 use testkit::fake::{FakeTask, Told};

@@ -2,10 +2,10 @@
 
 use roost_engine::Error;
 use roost_engine::adapter::TaskEnd;
-use roost_proto::event::{EventBody, NormalizedEventType as Type};
-use roost_proto::failure::FailureCode;
-use roost_proto::mode::Mode;
-use roost_proto::session::{SessionStatus, TaskOutcome};
+use roost_model::event::{EventBody, NormalizedEventType as Type};
+use roost_model::failure::FailureCode;
+use roost_model::mode::Mode;
+use roost_model::session::{SessionStatus, TaskOutcome};
 use testkit::facts::{asks, delta, exited, requested};
 use testkit::fake::Told;
 use testkit::{Harness, soon};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use roost_engine::{Accepted, Approver, Decision, Error, Prompt, Response, ResponseTo};
 use roost_log::Log;
-use roost_proto::approval::{Answerer, ApprovalEnd, ApprovalScope, Pending};
-use roost_proto::event::{EventBody, NormalizedEventType as Type};
-use roost_proto::ids::{SessionId, TaskId};
-use roost_proto::payload::{ApprovalRequestedPayload, ApprovalResolvedPayload};
-use roost_proto::tool::PolicyDecision;
+use roost_model::approval::{Answerer, ApprovalEnd, ApprovalScope, Pending};
+use roost_model::event::{EventBody, NormalizedEventType as Type};
+use roost_model::ids::{SessionId, TaskId};
+use roost_model::payload::{ApprovalRequestedPayload, ApprovalResolvedPayload};
+use roost_model::tool::PolicyDecision;
 use testkit::facts::{asks, requested};
 use testkit::fake::{FakeSession, FakeTask, Told};
 use testkit::{Harness, soon};

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use roost_log::{Log, Retention, StateLock, check, rebuild};
-use roost_proto::approval::{ApprovalEnd, ApprovalScope};
-use roost_proto::event::NewEvent;
-use roost_proto::ids::SessionId;
-use roost_proto::pattern::{CallPattern, RememberedRule, Touches};
-use roost_proto::payload::{ApprovalRequestedPayload, ApprovalResolvedPayload, QuestionAskedPayload};
-use roost_proto::time::Timestamp;
-use roost_proto::tool::{PolicyDecision, ToolCallIdentity};
+use roost_model::approval::{ApprovalEnd, ApprovalScope};
+use roost_model::event::NewEvent;
+use roost_model::ids::SessionId;
+use roost_model::pattern::{CallPattern, RememberedRule, Touches};
+use roost_model::payload::{ApprovalRequestedPayload, ApprovalResolvedPayload, QuestionAskedPayload};
+use roost_model::time::Timestamp;
+use roost_model::tool::{PolicyDecision, ToolCallIdentity};
 use serde_json::json;
 
 use crate::kit::*;

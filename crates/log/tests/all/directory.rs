@@ -1,7 +1,7 @@
 //! The session directory: what events add up to, found by every name.
 
 use roost_log::{Log, LogOptions};
-use roost_proto::session::{SessionStatus, TaskOutcome};
+use roost_model::session::{SessionStatus, TaskOutcome};
 
 use crate::kit::*;
 
@@ -39,7 +39,7 @@ async fn sessions_are_listed_by_their_last_change() {
     for (session, millis) in [("a", 3), ("b", 1), ("c", 2)] {
         store(&home.log, session, vec![at(NOW + millis, created(session))]).await;
     }
-    let ids = |records: Vec<roost_proto::session::SessionRecord>| {
+    let ids = |records: Vec<roost_model::session::SessionRecord>| {
         records.into_iter().map(|record| record.session_id.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(ids(home.log.sessions(10).await.unwrap()), ["a", "c", "b"]);

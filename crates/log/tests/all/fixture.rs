@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use roost_log::{Log, LogOptions, Retention, Seq, SqliteLog, check};
-use roost_proto::event::EventBody;
-use roost_proto::session::SessionRecord;
-use roost_proto::time::Timestamp;
+use roost_model::event::EventBody;
+use roost_model::session::SessionRecord;
+use roost_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 

@@ -1,7 +1,7 @@
 //! Following: nothing missed, nothing twice, whatever the speed, the filter and the place where it starts.
 
 use roost_log::{Error, Filter, Log, LogOptions, SqliteLog, Start, StreamId};
-use roost_proto::event::NormalizedEventType;
+use roost_model::event::NormalizedEventType;
 
 use crate::kit::*;
 

@@ -7,10 +7,10 @@ use std::time::Duration;
 use roost_log::{
     Error, Filter, Health, Log, LogOptions, Retention, RowChange, RowKind, SqliteLog, Start, StateLock, check, rebuild,
 };
-use roost_proto::event::NewEvent;
-use roost_proto::payload::{DevicePairedPayload, WorkspaceAddedPayload};
-use roost_proto::rpc::Scope;
-use roost_proto::time::Timestamp;
+use roost_model::event::NewEvent;
+use roost_model::payload::{DevicePairedPayload, WorkspaceAddedPayload};
+use roost_model::scope::Scope;
+use roost_model::time::Timestamp;
 use tempfile::TempDir;
 
 use crate::kit::*;

@@ -4,15 +4,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use roost_log::{Batch, Follower, Log, LogOptions, Seq, SqliteLog, StateLock, StreamId};
-use roost_proto::event::{EventBody, NewEvent, RuntimeRef, Trace};
-use roost_proto::ids::{SessionId, TaskId};
-use roost_proto::mode::{Mode, PermissionMode};
-use roost_proto::payload::{
+use roost_model::event::{EventBody, NewEvent, RuntimeRef, Trace};
+use roost_model::ids::{SessionId, TaskId};
+use roost_model::mode::{Mode, PermissionMode};
+use roost_model::payload::{
     ModelOutputDeltaKind, ModelOutputDeltaPayload, SessionCreatedPayload, SessionUpdatedPayload, TaskCompletedPayload,
     TaskStartedPayload,
 };
-use roost_proto::runtime::{InteractionMode, RuntimeName};
-use roost_proto::time::Timestamp;
+use roost_model::runtime::{InteractionMode, RuntimeName};
+use roost_model::time::Timestamp;
 use tempfile::TempDir;
 
 /// Long enough for the slowest machine, short enough to notice a hang.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use roost_log::{Cursor, Filter, Follower, Log, LogOptions, Receipt, Seq, Start, StreamId};
-use roost_proto::event::NormalizedEventType;
+use roost_model::event::NormalizedEventType;
 
 use crate::kit::*;
 

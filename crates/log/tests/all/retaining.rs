@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use roost_log::{Error, Filter, Log, LogOptions, Retention, SqliteLog, Start, StateLock, StreamId, check, rebuild};
-use roost_proto::event::NewEvent;
-use roost_proto::time::Timestamp;
+use roost_model::event::NewEvent;
+use roost_model::time::Timestamp;
 
 use crate::kit::*;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use roost_log::{Appended, Error, Filter, Health, Log, LogOptions, SqliteLog, Start, StreamId};
-use roost_proto::event::NormalizedEvent;
+use roost_model::event::NormalizedEvent;
 
 use crate::kit::*;
 

@@ -8,8 +8,8 @@ mod codex;
 mod gemini;
 mod opencode;
 
-use roost_proto::payload::ToolKind;
-use roost_proto::runtime::RuntimeName;
+use roost_model::payload::ToolKind;
+use roost_model::runtime::RuntimeName;
 
 use crate::class::Call;
 use crate::fields;

@@ -1,7 +1,7 @@
 //! What kind of thing a call does, and what it touches.
 
+use roost_model::payload::ToolKind;
 use roost_policy::{Subject, ToolClass};
-use roost_proto::payload::ToolKind;
 use serde_json::json;
 
 use crate::kit::Ask;

@@ -1,8 +1,8 @@
 //! The decision table.
 
+use roost_model::mode::Mode;
+use roost_model::tool::{PolicyResult, PolicySource};
 use roost_policy::{Approver, Effect, NO_APPROVER, Rule, ToolClass};
-use roost_proto::mode::Mode;
-use roost_proto::tool::{PolicyResult, PolicySource};
 use serde_json::json;
 
 use crate::kit::{Ask, allow, command, deny};
@@ -143,7 +143,7 @@ fn a_dangerous_call_runs_unasked_only_if_it_is_named_exactly() {
     let rm = || Ask::bash("rm -rf x").mode(Auto);
     let by_class = || Rule { class: Some(ToolClass::Dangerous), ..Rule::new(Effect::Allow) };
     let by_tool = |tool: &str| Rule { tool: Some(tool.into()), ..Rule::new(Effect::Allow) };
-    let by_hash = |ask: &Ask| allow(roost_policy::Pattern::Exact(roost_proto::canonical::hash(&ask.input)));
+    let by_hash = |ask: &Ask| allow(roost_policy::Pattern::Exact(roost_model::canonical::hash(&ask.input)));
     let cases = [
         (rm().rule(by_class()), Asks),
         (rm().rule(by_tool("*")), Asks),

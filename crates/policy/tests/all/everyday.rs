@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use roost_proto::tool::PolicyResult::Allow;
+use roost_model::tool::PolicyResult::Allow;
 
 use crate::kit::Ask;
 

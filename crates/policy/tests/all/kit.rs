@@ -5,12 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
+use roost_model::payload::ToolKind;
+use roost_model::runtime::RuntimeName;
+use roost_model::tool::PolicyResult;
 use roost_policy::*;
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::payload::ToolKind;
-use roost_proto::runtime::RuntimeName;
-use roost_proto::tool::PolicyResult;
 use serde_json::{Value, json};
 
 pub(crate) const WORKSPACE: &str = "/home/ada/project";
@@ -100,7 +100,7 @@ impl Ask {
     }
 
     pub(crate) fn evaluation(&self) -> Evaluation {
-        let hash = roost_proto::canonical::hash(&self.input);
+        let hash = roost_model::canonical::hash(&self.input);
         let call = self.call(&hash);
         let (rules, memory) = (RuleSet::new(&self.rules).unwrap(), Memory::new(&self.remembered).unwrap());
         evaluate(

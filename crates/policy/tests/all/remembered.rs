@@ -1,8 +1,8 @@
 //! Answers that hold for more than one call.
 
+use roost_model::mode::Mode;
+use roost_model::tool::PolicyResult::{Allow, Ask as Asks, Deny};
 use roost_policy::{Effect, Pattern, Remembered, Scope};
-use roost_proto::mode::Mode;
-use roost_proto::tool::PolicyResult::{Allow, Ask as Asks, Deny};
 use serde_json::json;
 
 use crate::kit::{Ask, WORKSPACE, command};

@@ -1,8 +1,8 @@
 //! Allow and deny lists.
 
+use roost_model::mode::Mode;
+use roost_model::tool::PolicyResult::{Allow, Ask as Asks, Deny};
 use roost_policy::{Effect, Pattern, Rule, RuleSet, ToolClass};
-use roost_proto::mode::Mode;
-use roost_proto::tool::PolicyResult::{Allow, Ask as Asks, Deny};
 use serde_json::json;
 
 use crate::kit::{Ask, allow, command, deny};

@@ -15,7 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use roost_proto::tool::PolicyResult::Allow;
+use roost_model::tool::PolicyResult::Allow;
 
 use crate::kit::Ask;
 

@@ -1,9 +1,9 @@
 //! Ways around the policy that were found, each with what must come of it now.
 
+use roost_model::mode::Mode;
+use roost_model::payload::ToolKind;
+use roost_model::tool::PolicyResult::{self, Allow, Ask as Asks, Deny};
 use roost_policy::{Effect, Pattern, Remembered, Scope, ToolClass, Unresolved};
-use roost_proto::mode::Mode;
-use roost_proto::payload::ToolKind;
-use roost_proto::tool::PolicyResult::{self, Allow, Ask as Asks, Deny};
 use serde_json::{Value, json};
 
 use crate::kit::{Ask, command, deny};

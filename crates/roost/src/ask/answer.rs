@@ -1,7 +1,7 @@
 //! What somebody means by what they typed.
 
-use roost_proto::approval::ApprovalScope;
-use roost_proto::payload::QuestionField;
+use roost_model::approval::ApprovalScope;
+use roost_model::payload::QuestionField;
 
 /// Refuses a question.
 pub(super) const DECLINE: &str = "/decline";
@@ -68,7 +68,7 @@ fn choice(field: &QuestionField, word: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use roost_proto::payload::QuestionOption;
+    use roost_model::payload::QuestionOption;
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path};
 
-use roost_proto::cdev::call::{Call, other_title};
-use roost_proto::payload::{ApprovalRequestedPayload, QuestionField, ToolKind};
+use roost_model::payload::{ApprovalRequestedPayload, QuestionField, ToolKind};
+use roost_rpc::call::{Call, other_title};
 use serde_json::{Map, Value};
 
 use super::change::changes;

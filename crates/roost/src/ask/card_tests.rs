@@ -1,6 +1,6 @@
-use roost_proto::content::ArtifactRef;
-use roost_proto::pattern::{CallPattern, Touches};
-use roost_proto::tool::ToolCallIdentity;
+use roost_model::content::ArtifactRef;
+use roost_model::pattern::{CallPattern, Touches};
+use roost_model::tool::ToolCallIdentity;
 use serde_json::json;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! What `?` says: what each key does, and why a call is asked about at all.
 
-use roost_proto::mode::Mode;
-use roost_proto::payload::ApprovalRequestedPayload;
+use roost_model::mode::Mode;
+use roost_model::payload::ApprovalRequestedPayload;
 
 use crate::screen::one_line;
 use crate::style::Style;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use roost_engine::{ArtifactError, Artifacts};
+use roost_model::content::ArtifactRef;
+use roost_model::ids::ArtifactId;
 use roost_policy::{redact, redact_json};
-use roost_proto::content::ArtifactRef;
-use roost_proto::ids::ArtifactId;
 use serde_json::{Value, json};
 
 use super::Tar;

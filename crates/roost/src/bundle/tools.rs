@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::payload::OutputStream;
-use roost_proto::tool::ToolCallIdentity;
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::payload::OutputStream;
+use roost_model::tool::ToolCallIdentity;
 use serde::Serialize;
 use serde_json::{Value, json};
 

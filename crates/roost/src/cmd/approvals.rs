@@ -3,12 +3,10 @@
 use std::path::Path;
 
 use roost_client::Client;
-use roost_proto::approval::{ApprovalScope, Pending, PendingAsk};
-use roost_proto::cdev::call::Call;
-use roost_proto::rpc::{
-    PendingParams, PendingRequest, PermissionDecision, PermissionRespondParams, SessionParams, method,
-};
-use roost_proto::time::Timestamp;
+use roost_model::approval::{ApprovalScope, Pending, PendingAsk};
+use roost_model::time::Timestamp;
+use roost_rpc::call::Call;
+use roost_rpc::{PendingParams, PendingRequest, PermissionDecision, PermissionRespondParams, SessionParams, method};
 
 use crate::ago::ago;
 use crate::ask::{Asker, Extent, Reaction, card, explain};

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use roost_proto::rpc::{Device, DeviceRevokeParams, NoParams, method};
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
+use roost_rpc::{Device, DeviceRevokeParams, NoParams, method};
 
 use crate::ago::ago;
 use crate::cli::Context;

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use roost_engine::adapter::Availability;
+use roost_model::registry::RuntimeStatus;
 use roost_process::{Launch, RunId};
-use roost_proto::registry::RuntimeStatus;
 use serde::Serialize;
 use tokio::net::TcpListener;
 

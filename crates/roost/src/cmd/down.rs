@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use roost_process::{Process, records};
-use roost_proto::rpc::FaultCode;
+use roost_rpc::FaultCode;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::{Instant, sleep, timeout};
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use roost_engine::Artifacts;
 use roost_engine::adapter::{Availability, RuntimeAdapter};
 use roost_log::{Batch, Health, Log, Seq, StreamId};
-use roost_proto::event::SCHEMA_VERSION;
-use roost_proto::session::SessionRecord;
-use roost_proto::time::Timestamp;
+use roost_model::event::SCHEMA_VERSION;
+use roost_model::session::SessionRecord;
+use roost_model::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::bundle::{Bundle, Facts, Kept, Split};

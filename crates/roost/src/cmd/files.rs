@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use roost_client::Client;
-use roost_proto::rpc::{
+use roost_model::time::Timestamp;
+use roost_rpc::{
     FaultCode, FileContent, FileEncoding, FileGetParams, FilesListParams, FilesListResult, TreeNode, TreeParams,
     TreeResult, method,
 };
-use roost_proto::time::Timestamp;
 
 use crate::ago::ago;
 use crate::cli::Context;

@@ -1,6 +1,6 @@
 //! `roost git`: what changed in a workspace, as the daemon sees it.
 
-use roost_proto::rpc::{GitDiffParams, GitDiffResult, GitFile, GitParams, GitStatusResult, method};
+use roost_rpc::{GitDiffParams, GitDiffResult, GitFile, GitParams, GitStatusResult, method};
 
 use crate::cli::Context;
 use crate::door;

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use roost_proto::rpc::{PairParams, Scope, method};
+use roost_rpc::{PairParams, Scope, method};
 
 use crate::cli::Context;
 use crate::door;

@@ -7,14 +7,14 @@ use std::thread;
 use std::time::Duration;
 
 use roost_client::{Client, Subscription};
-use roost_proto::mode::{AnyMode, Mode};
-use roost_proto::rpc::{
+use roost_model::mode::{AnyMode, Mode};
+use roost_model::runtime::{IsolationLevel, RuntimeName};
+use roost_model::secret::Secret;
+use roost_model::session::TaskOutcome;
+use roost_rpc::{
     KeptBy, NoParams, Presence, PromptImage, SessionForkParams, SessionInfo, SessionListParams, SessionParams,
     SessionSendParams, SessionStartParams, StartMode, StopWhat, SubscribeParams, method,
 };
-use roost_proto::runtime::{IsolationLevel, RuntimeName};
-use roost_proto::secret::Secret;
-use roost_proto::session::TaskOutcome;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use roost_engine::Homes;
-use roost_proto::registry::{RuntimeEntry, RuntimeStatus};
-use roost_proto::runtime::{ResumeModel, RuntimeEnv};
+use roost_model::registry::{RuntimeEntry, RuntimeStatus};
+use roost_model::runtime::{ResumeModel, RuntimeEnv};
 use serde::Serialize;
 
 use crate::cli::Context;

@@ -1,6 +1,6 @@
 //! `roost search`: files of a workspace by name or by content, out of the daemon's index.
 
-use roost_proto::rpc::{GrepParams, GrepResult, SearchParams, SearchResult, method};
+use roost_rpc::{GrepParams, GrepResult, SearchParams, SearchResult, method};
 
 use crate::cli::Context;
 use crate::door;

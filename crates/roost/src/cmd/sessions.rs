@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use roost_proto::rpc::KeptBy;
-use roost_proto::session::{SessionRecord, TaskOutcome};
-use roost_proto::time::Timestamp;
+use roost_model::session::{SessionRecord, TaskOutcome};
+use roost_model::time::Timestamp;
+use roost_rpc::KeptBy;
 use serde::Serialize;
 
 use crate::ago::ago;

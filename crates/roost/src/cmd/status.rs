@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use roost_proto::rpc::DaemonStatus;
+use roost_rpc::DaemonStatus;
 use serde::Serialize;
 
 use crate::ago;

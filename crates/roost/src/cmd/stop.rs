@@ -1,6 +1,6 @@
 //! `roost stop`: the end of a session's task and process.
 
-use roost_proto::rpc::{SessionStopParams, StopWhat, method};
+use roost_rpc::{SessionStopParams, StopWhat, method};
 
 use crate::cli::Context;
 use crate::door;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use roost_client::Client;
-use roost_proto::rpc::{PairParams, method};
+use roost_rpc::{PairParams, method};
 
 use crate::background;
 use crate::cli::Context;

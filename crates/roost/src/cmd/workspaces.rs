@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use roost_client::Client;
-use roost_proto::rpc::notification::{EventName, WorkspaceDiscoverProgress};
-use roost_proto::rpc::{
+use roost_model::time::Timestamp;
+use roost_rpc::notification::{EventName, WorkspaceDiscoverProgress};
+use roost_rpc::{
     Workspace, WorkspaceAddParams, WorkspaceDiscoverParams, WorkspaceDiscoverResult, WorkspaceGit, WorkspaceListParams,
     WorkspaceParams, method,
 };
-use roost_proto::time::Timestamp;
 
 use crate::ago::{ago, span};
 use crate::cli::Context;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use roost_adapters::opencode::ServerUrl;
+use roost_model::registry::RuntimeStatus;
 use roost_process::Isolation;
-use roost_proto::registry::RuntimeStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! An agent's plan: whole at first, then only the steps that moved.
 
-use roost_proto::payload::{PlanEntry, PlanStatus, PlanUpdatedPayload};
+use roost_model::payload::{PlanEntry, PlanStatus, PlanUpdatedPayload};
 
 use crate::screen::visible;
 use crate::style::Style;

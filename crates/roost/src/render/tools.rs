@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use roost_proto::approval::{ApprovalEnd, ApprovalScope};
-use roost_proto::cdev::call;
-use roost_proto::event::EventBody;
-use roost_proto::ids::ToolCallId;
-use roost_proto::payload::{ToolCallCompletedPayload, ToolCallDeniedPayload, ToolCallRequestedPayload};
-use roost_proto::tool::PolicyResult;
+use roost_model::approval::{ApprovalEnd, ApprovalScope};
+use roost_model::event::EventBody;
+use roost_model::ids::ToolCallId;
+use roost_model::payload::{ToolCallCompletedPayload, ToolCallDeniedPayload, ToolCallRequestedPayload};
+use roost_model::tool::PolicyResult;
+use roost_rpc::call;
 use serde_json::Value;
 
 use crate::ask::{Against, Extent, content, named};

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use roost_adapters::acp::{AcpAdapter, AgentCommand};
+use roost_model::runtime::RuntimeName;
 use roost_process::{Holder, Ladder};
-use roost_proto::runtime::RuntimeName;
 use testkit::contract::{Recall, Script, Subject, UseServer, Write};
 use testkit::scripted_agent::{self, SESSIONS, WEATHER};
 

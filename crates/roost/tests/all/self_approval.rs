@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 
-use roost_proto::rpc::{AgentMay, Example, FaultCode, Method};
+use roost_rpc::{AgentMay, Example, FaultCode, Method};
 use serde_json::{Value, json};
 
 use crate::kit::{Place, Started, of_type, script, session_id, wait_for};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
 use serde::Serialize;
 use tokio::sync::watch;
 

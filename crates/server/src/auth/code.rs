@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use roost_proto::payload::PairingLockedPayload;
-use roost_proto::rpc::Scope;
-use roost_proto::time::Timestamp;
+use roost_model::payload::PairingLockedPayload;
+use roost_model::scope::Scope;
+use roost_model::time::Timestamp;
 use subtle::ConstantTimeEq;
 
 use super::{AuthError, after};

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use roost_log::{RowChange, RowKind};
-use roost_proto::event::NewEvent;
-use roost_proto::ids::DeviceId;
-use roost_proto::payload::{DevicePairedPayload, DeviceRevokedPayload};
-use roost_proto::rpc::Scope;
-use roost_proto::time::Timestamp;
+use roost_model::event::NewEvent;
+use roost_model::ids::DeviceId;
+use roost_model::payload::{DevicePairedPayload, DeviceRevokedPayload};
+use roost_model::scope::Scope;
+use roost_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{AuthError, Token, TokenHash, TokenKind, after};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roost_log::{Log, RowChange, RowKind};
-use roost_proto::event::NewEvent;
-use roost_proto::ids::DeviceId;
-use roost_proto::rpc::Scope;
-use roost_proto::time::Timestamp;
+use roost_model::event::NewEvent;
+use roost_model::ids::DeviceId;
+use roost_model::scope::Scope;
+use roost_model::time::Timestamp;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use roost_proto::ids::DeviceId;
-use roost_proto::rpc::Scope;
-use roost_proto::time::Timestamp;
+use roost_model::ids::DeviceId;
+use roost_model::scope::Scope;
+use roost_model::time::Timestamp;
 use tokio::sync::watch;
 
 use super::device::Device;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
 
 use super::{AuthError, Clock, TokenHash, after, token};
 

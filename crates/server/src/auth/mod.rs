@@ -26,8 +26,8 @@ mod token;
 use std::sync::Arc;
 use std::time::Duration;
 
-use roost_proto::rpc::{PairResult, Scope};
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
+use roost_rpc::{PairResult, Scope};
 
 pub use approval::PendingRequest;
 pub use code::Code;

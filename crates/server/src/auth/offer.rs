@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use roost_log::{RowChange, RowKind};
-use roost_proto::rpc::Scope;
-use roost_proto::time::Timestamp;
+use roost_model::scope::Scope;
+use roost_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::device::to_json;

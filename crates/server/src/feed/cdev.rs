@@ -4,16 +4,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use roost_log::{Batch, Cursor, Filter, Follower, StreamId};
-use roost_proto::approval::Pending;
-use roost_proto::cdev::notify::{self, Audience, Naming};
-use roost_proto::event::NormalizedEventType as Type;
-use roost_proto::ids::SessionId;
-use roost_proto::rpc::Fault;
+use roost_model::approval::Pending;
+use roost_model::event::NormalizedEventType as Type;
+use roost_model::ids::SessionId;
+use roost_rpc::Fault;
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{Command, Feed, Place};
+use crate::cdev::notify::{self, Audience, Naming};
 use crate::connection::Connection;
 use crate::fault;
 use crate::host::Host;

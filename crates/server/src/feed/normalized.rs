@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use roost_log::{Cursor, Entry, Follower};
-use roost_proto::cdev::notify::Naming;
-use roost_proto::ids::SessionId;
+use roost_model::ids::SessionId;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Feed;
+use crate::cdev::notify::Naming;
 use crate::connection::Connection;
 use crate::host::Host;
 

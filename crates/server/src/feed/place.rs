@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use roost_log::{Cursor, Start};
-use roost_proto::rpc::Fault;
+use roost_rpc::Fault;
 
 /// The word for the oldest event that is still stored.
 const BEGINNING: &str = "beginning";

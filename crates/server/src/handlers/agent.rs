@@ -1,11 +1,11 @@
 //! The one agent of the default workspace, for clients that know only one.
 
 use roost_engine::Accepted;
-use roost_proto::rpc::{
+use roost_model::session::SessionRecord;
+use roost_rpc::{
     AgentInputParams, AgentParams, AgentRespondParams, AgentRespondResult, AgentRunParams, AgentRunResult,
     AgentStatusResult, Fault, FaultCode, RunMode, StatusWord,
 };
-use roost_proto::session::SessionRecord;
 use serde_json::json;
 
 use super::attaching::Attached;

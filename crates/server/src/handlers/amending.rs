@@ -1,9 +1,9 @@
 //! What `session/start` says about a session that is there.
 
 use roost_engine::Amendment;
-use roost_proto::mode::Mode;
-use roost_proto::rpc::{Fault, SessionStartParams};
-use roost_proto::session::SessionRecord;
+use roost_model::mode::Mode;
+use roost_model::session::SessionRecord;
+use roost_rpc::{Fault, SessionStartParams};
 
 use crate::dispatch::Context;
 use crate::fault;

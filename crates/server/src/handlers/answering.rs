@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use roost_engine::adapter::Answer;
 use roost_engine::{Decision, Response, ResponseTo};
-use roost_proto::approval::{ApprovalScope, Pending, PendingAsk};
-use roost_proto::mode::Mode;
-use roost_proto::payload::QuestionAskedPayload;
-use roost_proto::rpc::{Fault, FaultCode};
+use roost_model::approval::{ApprovalScope, Pending, PendingAsk};
+use roost_model::mode::Mode;
+use roost_model::payload::QuestionAskedPayload;
+use roost_rpc::{Fault, FaultCode};
 use serde_json::Value;
 
 use crate::dispatch::Context;
@@ -40,7 +40,7 @@ pub(super) async fn find(context: &Context<'_>, id: &str, session: Option<&str>)
 /// The oldest of what waits in a session and is wanted.
 pub(super) async fn oldest(
     context: &Context<'_>,
-    session: &roost_proto::ids::SessionId,
+    session: &roost_model::ids::SessionId,
     wanted: impl Fn(&PendingAsk) -> bool,
 ) -> Result<Option<Arc<Pending>>, Fault> {
     let found = context.host.log.pending(Some(session)).await.map_err(fault::log)?;
@@ -150,7 +150,7 @@ fn answers(asked: &QuestionAskedPayload, words: &Value) -> Result<BTreeMap<Strin
 }
 
 /// The values of a field; a choice may be given by its label.
-fn values(field: &roost_proto::payload::QuestionField, value: &Value) -> Vec<String> {
+fn values(field: &roost_model::payload::QuestionField, value: &Value) -> Vec<String> {
     let one = |value: &Value| {
         let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
         let chosen = field.options.iter().find(|option| option.value == text || option.label == text);

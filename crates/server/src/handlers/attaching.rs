@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use roost_proto::content::{ArtifactRef, TranscriptContentBlock, TranscriptMessage};
-use roost_proto::rpc::{Fault, FaultCode, PromptImage};
+use roost_model::content::{ArtifactRef, TranscriptContentBlock, TranscriptMessage};
+use roost_rpc::{Fault, FaultCode, PromptImage};
 use tokio::io::AsyncReadExt;
 
 use crate::caller::Door;

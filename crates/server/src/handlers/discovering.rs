@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use roost_proto::rpc::{
+use roost_model::time::Timestamp;
+use roost_rpc::{
     DiscoveredRepository, Done, Fault, FaultCode, Scope, Success, WorkspaceCacheParams, WorkspaceDiscoverCancelParams,
     WorkspaceDiscoverParams, WorkspaceDiscoverResult,
 };
-use roost_proto::time::Timestamp;
 use roost_workspace::discover::FoundRepository;
 use serde_json::json;
 

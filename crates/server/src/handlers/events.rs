@@ -6,10 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use roost_engine::ArtifactError;
 use roost_log::{Filter, RowChange, RowKind, Start, StreamId};
-use roost_proto::cdev::notify::Naming;
-use roost_proto::event::NormalizedEventType;
-use roost_proto::ids::ArtifactId;
-use roost_proto::rpc::{
+use roost_model::event::NormalizedEventType;
+use roost_model::ids::ArtifactId;
+use roost_rpc::{
     AckParams, AckResult, ArtifactParams, ArtifactResult, EventFormat, EventsSubscribeResult, Fault, FaultCode,
     LogReadParams, LogReadResult, SubscribeParams, Success, UnsubscribeParams,
 };
@@ -18,6 +17,7 @@ use serde_json::value::RawValue;
 use super::past::Found;
 use super::routing::{self, Named};
 use super::{shape, watching};
+use crate::cdev::notify::Naming;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::feed::{Feed, Place, Selection, Wanted, is_named, truncated};

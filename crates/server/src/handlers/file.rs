@@ -4,11 +4,11 @@ use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use roost_proto::rpc::{
+use roost_model::time::Timestamp;
+use roost_rpc::{
     DirInfo, EntryType, Fault, FileContent, FileEncoding, FileGetParams, FileInfo, FileListEntry, FileListParams,
     FileListResult, FilesListParams, FilesListResult, FilesPage,
 };
-use roost_proto::time::Timestamp;
 use roost_workspace::files::{Content, FileEntry, FolderEntry, Listing, Marks, Part, list as list_folder, read};
 use roost_workspace::{RelPath, Root, is_sensitive};
 

@@ -1,9 +1,9 @@
 //! Sessions that go on from others.
 
 use roost_engine::Fork;
-use roost_proto::mode::Mode;
-use roost_proto::rpc::{Fault, SessionForkParams, SessionStartResult};
-use roost_proto::session::SessionRecord;
+use roost_model::mode::Mode;
+use roost_model::session::SessionRecord;
+use roost_rpc::{Fault, SessionForkParams, SessionStartResult};
 
 use super::routing::{self, Named};
 use super::session::{attached, check_title};

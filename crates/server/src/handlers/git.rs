@@ -7,9 +7,9 @@ pub(crate) mod worktree;
 
 use std::path::Path;
 
-use roost_proto::event::EventBody;
-use roost_proto::payload::GitOperationCompletedPayload;
-use roost_proto::rpc::{
+use roost_model::event::EventBody;
+use roost_model::payload::GitOperationCompletedPayload;
+use roost_rpc::{
     Fault, GitCommitParams, GitCommitResult, GitDiffParams, GitDiffResult, GitDiscardResult, GitFile, GitFileDiff,
     GitParams, GitPathsParams, GitStageResult, GitStateResult, GitStatusResult, GitUnstageResult,
 };

@@ -3,21 +3,23 @@
 use std::time::Instant;
 
 use roost_log::{Filter, Start, StreamId};
-use roost_proto::cdev::element::{Element, elements as fold, kept as of_kept};
-use roost_proto::cdev::message::Message;
-use roost_proto::event::{NormalizedEvent, NormalizedEventType as Type};
-use roost_proto::ids::SessionId;
-use roost_proto::rpc::{
+use roost_model::event::{NormalizedEvent, NormalizedEventType as Type};
+use roost_model::ids::SessionId;
+use roost_model::session::SessionRecord;
+use roost_rpc::conversation::Message;
+use roost_rpc::element::Element;
+use roost_rpc::{
     DeleteParams, DeleteResult, ElementsPage, ElementsParams, ElementsResult, Fault, HistoryParams, HistoryResult,
     KeptBy, MessagesParams, MessagesResult, Order, SessionInfo, SessionListParams, SessionListResult, SessionParams,
 };
-use roost_proto::session::SessionRecord;
 use serde::Serialize;
 
 use super::forking::{Part, lineage};
 use super::past::{self, Found, Row, Within};
 use super::routing::{self, Named};
 use super::shape;
+use crate::cdev::element::{elements as fold, native as of_native};
+use crate::cdev::message::from_event;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::host::Host;
@@ -122,7 +124,7 @@ async fn said(context: &Context<'_>, record: SessionRecord, session_id: &Session
         messages.extend(kept.into_iter().map(|message| Message { id: before + message.id, ..message }));
         before += part.record.adopted.as_ref().map_or(0, |adopted| adopted.messages);
         for event in read(context.host, &part, &PIECES).await? {
-            let message = Message::of(whole(context.host.engine.artifacts(), &event).await.as_ref());
+            let message = from_event(whole(context.host.engine.artifacts(), &event).await.as_ref());
             messages.extend(message.map(|message| Message { id: before + message.id, ..message }));
         }
         before = before.saturating_add(part.until);
@@ -134,11 +136,11 @@ async fn said(context: &Context<'_>, record: SessionRecord, session_id: &Session
 pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> Result<ElementsResult, Fault> {
     let named = Named { id: &params.session_id, agent_type: params.agent_type.as_deref(), ..Named::default() };
     let (session_id, elements) = match routing::found(context, named).await? {
-        Found::Past(kept) => (kept.session_id(), of_kept(&past::messages(context, &kept).await?)),
+        Found::Past(kept) => (kept.session_id(), of_native(&past::messages(context, &kept).await?)),
         Found::Hosted(record) => {
             let (session_id, mut elements) = (record.session_id.clone(), Vec::new());
             for part in lineage(context, *record).await? {
-                elements.extend(of_kept(&past::before(context, &part.record).await));
+                elements.extend(of_native(&past::before(context, &part.record).await));
                 // What the agent thought is there only in pieces.
                 let mut events = read(context.host, &part, &[Type::ToolOutputDelta]).await?;
                 for event in &mut events {

@@ -1,8 +1,8 @@
 //! The daemon itself.
 
 use roost_log::Health;
-use roost_proto::ids::DeviceId;
-use roost_proto::rpc::{
+use roost_model::ids::DeviceId;
+use roost_rpc::{
     DaemonStatus, Device, DeviceListResult, DeviceRevokeParams, Fault, FaultCode, NoParams, PairParams, PairResult,
     Success,
 };

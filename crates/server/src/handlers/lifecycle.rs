@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use roost_log::{Health, Start};
-use roost_proto::cdev::notify::Naming;
-use roost_proto::rpc::notification::EventName;
-use roost_proto::rpc::{
+use roost_rpc::notification::EventName;
+use roost_rpc::{
     Empty, EventFormat, Fault, FaultCode, HealthResult, InitializeParams, InitializeResult, NoParams, PROTOCOL_VERSION,
     SERVER_NAME, ServerCapabilities, ServerInfo, StatusResult, Success,
 };
@@ -13,6 +12,7 @@ use serde_json::json;
 
 use super::{agent, shape};
 use crate::caller::Door;
+use crate::cdev::notify::Naming;
 use crate::connection::Connection;
 use crate::dispatch::Context;
 use crate::fault;

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use roost_engine::{Adoption, Kept, PastSession, namespaces};
-use roost_proto::cdev::message::Message;
-use roost_proto::mode::Mode;
-use roost_proto::rpc::{Fault, KeptBy, Scope};
-use roost_proto::session::SessionRecord;
+use roost_model::mode::Mode;
+use roost_model::session::SessionRecord;
+use roost_rpc::conversation::Message;
+use roost_rpc::{Fault, KeptBy, Scope};
 
 use super::routing;
 use crate::dispatch::Context;
 use crate::fault;
+use crate::tail;
 use crate::workspaces::Entry;
 
 /// A session that a call is about.
@@ -142,7 +143,7 @@ pub(super) async fn adopt(context: &Context<'_>, kept: &Kept, mode: Option<Mode>
 
 /// The messages of a past session.
 pub(super) async fn messages(context: &Context<'_>, kept: &Kept) -> Result<Vec<Message>, Fault> {
-    let messages = context.host.engine.shelves().messages(kept).await.map_err(fault::engine)?;
+    let messages = tail::messages(&context.host.engine, kept).await?;
     messages.ok_or_else(|| Fault::no_session(kept.session.id.as_str()))
 }
 

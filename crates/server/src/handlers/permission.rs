@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use roost_engine::{Decision, ResponseTo};
-use roost_proto::approval::PendingAsk;
-use roost_proto::rpc::{
+use roost_model::approval::PendingAsk;
+use roost_rpc::{
     Fault, NoParams, PendingParams, PendingRequest, PendingResult, PermissionDecision, PermissionRespondParams,
     PermissionStats, Success,
 };

@@ -6,12 +6,12 @@ pub(crate) mod search;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use roost_proto::rpc::{
+use roost_model::time::Timestamp;
+use roost_rpc::{
     EntryType, Fault, FileInfo, FileSort, FilesPage, IndexRebuildParams, IndexRebuildResult, IndexStatusResult,
     IndexWord, LanguageStats, RebuildWord, RepositoryFile, RepositoryFolder, RepositoryListParams,
     RepositoryListResult, RepositoryParams, RepositoryStats, SortOrder, TreeNode, TreeParams, TreeResult,
 };
-use roost_proto::time::Timestamp;
 use roost_workspace::index::{Content, FileEntry, Index};
 use roost_workspace::listing::{ListQuery, Listing, SortBy, list as list_files};
 use roost_workspace::search::Filter;

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use roost_proto::mode::{AnyMode, Mode};
-use roost_proto::registry::RuntimeStatus;
-use roost_proto::rpc::{Fault, FaultCode, Scope, WorkspaceSessionParams};
-use roost_proto::session::SessionRecord;
+use roost_model::mode::{AnyMode, Mode};
+use roost_model::registry::RuntimeStatus;
+use roost_model::session::SessionRecord;
+use roost_rpc::{Fault, FaultCode, Scope, WorkspaceSessionParams};
 
 use super::past::{self, Found, Within};
 use crate::dispatch::Context;

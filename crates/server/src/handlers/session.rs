@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use roost_engine::{Accepted, Approver, NewSession, Prompt};
-use roost_proto::approval::{ApprovalScope, PendingAsk};
-use roost_proto::cdev::call::Call;
-use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::rpc::{
+use roost_model::approval::{ApprovalScope, PendingAsk};
+use roost_model::content::TranscriptMessage;
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
+use roost_model::runtime::{CreateSessionInput, IsolationLevel};
+use roost_model::secret::Secret;
+use roost_model::session::SessionRecord;
+use roost_rpc::call::Call;
+use roost_rpc::{
     ActiveParams, ActiveResult, AskKind, Fault, Presence, RunMode, SessionInputParams, SessionInputResult,
     SessionParams, SessionRespondParams, SessionSendParams, SessionSendResult, SessionStartParams, SessionStartResult,
     SessionState, SessionStopParams, SessionStopResult, StartMode, StatusWord, StopWhat,
 };
-use roost_proto::runtime::{CreateSessionInput, IsolationLevel};
-use roost_proto::secret::Secret;
-use roost_proto::session::SessionRecord;
 use serde_json::{Value, json};
 
 use super::amending::{amended, only_for_new};

@@ -1,8 +1,8 @@
 //! Sessions as clients read them.
 
-use roost_proto::approval::{Pending, PendingAsk};
-use roost_proto::rpc::{HistoryItem, KeptBy, SessionInfo, SessionState};
-use roost_proto::session::{SessionRecord, SessionStatus, TaskOutcome};
+use roost_model::approval::{Pending, PendingAsk};
+use roost_model::session::{SessionRecord, SessionStatus, TaskOutcome};
+use roost_rpc::{HistoryItem, KeptBy, SessionInfo, SessionState};
 
 use crate::host::Host;
 

@@ -1,17 +1,15 @@
 //! Watching sessions, and saying which one is on the screen.
 
 use roost_engine::Kept;
-use roost_proto::cdev::notify::Naming;
-use roost_proto::rpc::{
-    Fault, FaultCode, FocusResult, UnwatchParams, WatchParams, WatchResult, WorkspaceSessionParams,
-};
-use roost_proto::session::SessionRecord;
+use roost_model::session::SessionRecord;
+use roost_rpc::{Fault, FaultCode, FocusResult, UnwatchParams, WatchParams, WatchResult, WorkspaceSessionParams};
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::past::Found;
 use super::routing::{self, Named};
 use super::shape;
+use crate::cdev::notify::Naming;
 use crate::connection::Connection;
 use crate::dispatch::Context;
 use crate::feed::{Command, Place};

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
-use roost_proto::rpc::{
+use roost_model::session::SessionRecord;
+use roost_rpc::{
     ActivateResult, Done, Fault, FaultCode, HistoryItem, KeptBy, NoParams, SubscribeAllResult, SubscribeResult,
     SubscriptionsResult, Workspace, WorkspaceAddParams, WorkspaceGit, WorkspaceListParams, WorkspaceListResult,
     WorkspaceParams, WorkspaceSessionParams, WorkspaceStatusResult, WorkspaceUpdateParams,
 };
-use roost_proto::session::SessionRecord;
 use roost_workspace::git::{Git, GitState, Probe, Timeouts};
 
 use super::routing::Named;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
-use roost_proto::ids::WorkspaceId;
-use roost_proto::payload::GitBranchChangedPayload;
+use roost_model::ids::WorkspaceId;
+use roost_model::payload::GitBranchChangedPayload;
 use roost_workspace::git::{DiffLimits, Git};
 use roost_workspace::watch::{Change, ChangeKind, Follow, Live, Why};
 use roost_workspace::{GitDir, RelPath, Repository};

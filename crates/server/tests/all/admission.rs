@@ -1,6 +1,6 @@
 //! Who is let in: names of this machine, pages that may call it, tokens, scopes.
 
-use roost_proto::rpc::Scope;
+use roost_model::scope::Scope;
 use serde_json::{Value, json};
 use testkit::soon;
 

@@ -2,7 +2,7 @@
 
 use roost_engine::adapter::Answer;
 use roost_engine::adapter::Fact;
-use roost_proto::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
+use roost_model::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
 use serde_json::{Value, json};
 use testkit::facts;
 use testkit::fake::Told;

@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use roost_proto::content::TranscriptContentBlock;
-use roost_proto::mode::Mode;
+use roost_model::content::TranscriptContentBlock;
+use roost_model::mode::Mode;
 use serde_json::{Value, json};
 
 use crate::kit::Door;

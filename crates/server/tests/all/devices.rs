@@ -1,6 +1,6 @@
 //! A device steers agents; it is no shell. Who may give which parameter is the table's word at every door.
 
-use roost_proto::rpc::{Cost, Example, Method, Needs, PARAMETERS, Parameter, Scope, Unless};
+use roost_rpc::{Cost, Example, Method, Needs, PARAMETERS, Parameter, Scope, Unless};
 use serde_json::{Value, json};
 use testkit::soon;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::{SinkExt, StreamExt};
 use roost_log::Log;
-use roost_proto::rpc::Scope;
+use roost_model::scope::Scope;
 use roost_server::{Parts, Server, Settings, Tcp};
 use serde_json::{Value, json};
 use testkit::fake::FakeRuntimes;

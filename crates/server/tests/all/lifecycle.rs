@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
-use roost_proto::rpc::Method;
+use roost_rpc::Method;
 use serde_json::{Value, json};
 use testkit::{facts, soon};
 use tokio_tungstenite::tungstenite::Message;
@@ -23,7 +23,7 @@ async fn initialize_comes_first_on_a_connection() {
     let door = Door::open().await;
     let token = door.token().await;
     let mut client = door.connect(&token).await.unwrap();
-    for method in Method::ALL.iter().filter(|method| method.scope() < roost_proto::rpc::Scope::Admin) {
+    for method in Method::ALL.iter().filter(|method| method.scope() < roost_rpc::Scope::Admin) {
         if *method != Method::Initialize {
             let fault = client.call(method.name(), json!({})).await.unwrap_err();
             assert_eq!(fault["data"]["code"], "NOT_INITIALIZED", "{}: {fault}", method.name());

@@ -217,7 +217,7 @@ async fn another_branch_is_recorded_once_whoever_checks_it_out() {
     status_until(&mut client, |status| status["branch"] == "main").await;
     git(&door, &["checkout", "--quiet", "terminal"]);
     status_until(&mut client, |status| status["branch"] == "terminal").await;
-    let recorded = door.harness.types(&roost_proto::ids::SessionId::host()).await;
+    let recorded = door.harness.types(&roost_model::ids::SessionId::host()).await;
     assert_eq!(recorded.iter().filter(|name| *name == "git.branch.changed").count(), 3, "{recorded:?}");
 }
 

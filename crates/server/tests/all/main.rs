@@ -8,6 +8,7 @@ mod answering;
 mod attaching;
 mod attacks;
 mod auth;
+mod cdev;
 mod conversing;
 mod devices;
 mod every_method;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use roost_engine::Engine;
 use roost_log::{Log, LogOptions, SqliteLog};
-use roost_proto::registry::RuntimeStatus;
-use roost_proto::runtime::ResumeModel;
+use roost_model::registry::RuntimeStatus;
+use roost_model::runtime::ResumeModel;
 use serde_json::{Value, json};
 use testkit::fake::{FakeAdapter, FakePast, How};
 use testkit::{Harness, Home, facts, soon};

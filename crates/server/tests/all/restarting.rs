@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use roost_engine::Engine;
 use roost_log::{LogOptions, SqliteLog};
-use roost_proto::ids::SessionId;
+use roost_model::ids::SessionId;
 use serde_json::json;
 use testkit::fake::{How, Told};
 use testkit::{Harness, facts, soon};

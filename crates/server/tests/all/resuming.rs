@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use roost_log::Retention;
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
 use serde_json::{Value, json};
 use testkit::fake::Told;
 use testkit::{facts, soon};

@@ -1,7 +1,7 @@
 //! Which runtime and which session a call means.
 
 use roost_engine::adapter::Availability;
-use roost_proto::registry::RuntimeStatus;
+use roost_model::registry::RuntimeStatus;
 use serde_json::{Value, json};
 use testkit::facts;
 

@@ -78,7 +78,7 @@ async fn what_is_not_taken_is_refused_in_the_words_that_the_app_knows() {
 #[tokio::test]
 async fn whoever_may_only_look_sends_no_picture() {
     let door = Door::open().await;
-    let paired = door.pair(Some(roost_proto::rpc::Scope::Observe)).await;
+    let paired = door.pair(Some(roost_rpc::Scope::Observe)).await;
     let token = paired["access_token"].as_str().unwrap();
     assert_eq!(send(&door, token, "file", PICTURE).await.0, 403);
     assert_eq!(get(&door, token, "/api/images").await.0, 200);

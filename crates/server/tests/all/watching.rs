@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use roost_engine::adapter::TaskEnd;
-use roost_proto::rpc::notification;
+use roost_rpc::notification;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use testkit::facts;

@@ -1,7 +1,7 @@
 //! No client grants itself the mode in which nothing is asked.
 
-use roost_proto::event::NormalizedEventType;
-use roost_proto::mode::Mode;
+use roost_model::event::NormalizedEventType;
+use roost_model::mode::Mode;
 use roost_server::Settings;
 use serde_json::{Value, json};
 use testkit::fake::FakeSession;

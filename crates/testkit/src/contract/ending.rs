@@ -2,12 +2,12 @@
 
 use roost_engine::Approver;
 use roost_log::Log;
-use roost_proto::approval::ApprovalEnd;
-use roost_proto::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
-use roost_proto::failure::FailureCode;
-use roost_proto::mode::Mode;
-use roost_proto::payload::QuestionOutcome;
-use roost_proto::session::TaskOutcome;
+use roost_model::approval::ApprovalEnd;
+use roost_model::event::{EventBody, NormalizedEvent, NormalizedEventType as Type};
+use roost_model::failure::FailureCode;
+use roost_model::mode::Mode;
+use roost_model::payload::QuestionOutcome;
+use roost_model::session::TaskOutcome;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::stage::{Stage, names};

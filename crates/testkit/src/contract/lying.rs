@@ -9,11 +9,11 @@ use roost_engine::adapter::{
     AdapterError, Answer, Availability, DRAFT_QUEUE, Draft, Fact, OpenSession, RuntimeAdapter, RuntimeSession,
     RuntimeTask, StartedTask, TaskControl, TaskInput, ToolOutcome,
 };
-use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::{QuestionId, RuntimeSessionId};
-use roost_proto::payload::{ToolCallRequestedPayload, ToolKind};
-use roost_proto::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
-use roost_proto::tool::ToolCallIdentity;
+use roost_model::content::TranscriptMessage;
+use roost_model::ids::{QuestionId, RuntimeSessionId};
+use roost_model::payload::{ToolCallRequestedPayload, ToolKind};
+use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
+use roost_model::tool::ToolCallIdentity;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

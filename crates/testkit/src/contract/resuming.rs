@@ -1,11 +1,11 @@
 //! How a session goes on with a new process, and with the tool servers that it is given.
 
 use roost_engine::adapter::{McpServer, McpServerTransport};
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::runtime::{McpSupport, McpTransport, RuntimeStateModel};
+use roost_model::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
+use roost_model::runtime::{McpSupport, McpTransport, RuntimeStateModel};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -10,15 +10,15 @@ use roost_engine::{
     Accepted, Approver, Config, Decision, Engine, Environments, NewSession, Prompt, Response, ResponseTo, Runtimes,
 };
 use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StreamId};
+use roost_model::approval::{Answerer, ApprovalScope};
+use roost_model::content::{AssistantContentBlock, TranscriptMessage};
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::ids::{SessionId, TaskId};
+use roost_model::mode::Mode;
+use roost_model::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
+use roost_model::registry::RuntimeStatus;
+use roost_model::runtime::{CreateSessionInput, RuntimeCapabilities, RuntimeEnv};
 use roost_process::{Environment, Isolation, Process, records};
-use roost_proto::approval::{Answerer, ApprovalScope};
-use roost_proto::content::{AssistantContentBlock, TranscriptMessage};
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::ids::{SessionId, TaskId};
-use roost_proto::mode::Mode;
-use roost_proto::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
-use roost_proto::registry::RuntimeStatus;
-use roost_proto::runtime::{CreateSessionInput, RuntimeCapabilities, RuntimeEnv};
 use tempfile::TempDir;
 
 use super::lying::{Lie, Lying};
@@ -239,7 +239,7 @@ impl Stage {
 
     /// Answers with the first choice of every field.
     async fn answer_question(&self, session: &SessionId, asked: &QuestionAskedPayload) {
-        let first = |options: &[roost_proto::payload::QuestionOption]| match options {
+        let first = |options: &[roost_model::payload::QuestionOption]| match options {
             [first, ..] => first.value.clone(),
             [] => "because".to_owned(),
         };

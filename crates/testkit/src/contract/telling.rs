@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use roost_engine::Approver;
-use roost_proto::canonical;
-use roost_proto::content::TranscriptMessage;
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::payload::ModelOutputDeltaKind;
-use roost_proto::runtime::{AuthModel, McpSupport, ResumeModel, RuntimeCapabilities};
-use roost_proto::sources::ImplicitSources;
+use roost_model::canonical;
+use roost_model::content::TranscriptMessage;
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
+use roost_model::payload::ModelOutputDeltaKind;
+use roost_model::runtime::{AuthModel, McpSupport, ResumeModel, RuntimeCapabilities};
+use roost_model::sources::ImplicitSources;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -5,16 +5,15 @@ use std::time::Duration;
 
 use roost_engine::{Approver, Decision};
 use roost_log::Log;
-use roost_proto::approval::{ApprovalScope, PendingAsk};
-use roost_proto::canonical;
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::failure::FailureCode;
-use roost_proto::mode::Mode;
-use roost_proto::payload::{ToolCallCompletedPayload, ToolCallRequestedPayload};
-use roost_proto::runtime::{PermissionModel, ToolExecutionModel};
-use roost_proto::tool::{PolicyResult, PolicySource, ToolCallIdentity, ToolExecutedBy};
+use roost_model::approval::{ApprovalScope, PendingAsk};
+use roost_model::canonical;
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::failure::FailureCode;
+use roost_model::mode::Mode;
+use roost_model::payload::{ToolCallCompletedPayload, ToolCallRequestedPayload};
+use roost_model::runtime::{PermissionModel, ToolExecutionModel};
+use roost_model::tool::{PolicyResult, PolicySource, ToolCallIdentity, ToolExecutedBy};
 use serde_json::{Value, json};
-
 use tokio::time::timeout;
 
 use super::lying::{HARMFUL, HARMLESS, Lie};

@@ -8,12 +8,12 @@ use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, Reattached, RuntimeAdapter, RuntimeSession};
 use roost_engine::plain::{PlainSetting, Takes};
 use roost_engine::{PastMessage, PastSession};
-use roost_process::records::Record;
-use roost_proto::ids::RuntimeSessionId;
-use roost_proto::runtime::{
+use roost_model::ids::RuntimeSessionId;
+use roost_model::runtime::{
     AuthModel, AuthStatus, CancellationModel, McpSupport, PermissionModel, ResumeModel, RuntimeCapabilities,
     RuntimeEnv, RuntimeIsolationMode, RuntimeName, RuntimeStateModel, ToolExecutionModel, ToolReplaySafety,
 };
+use roost_process::records::Record;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::STEPS;

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
 use roost_engine::{PastMessage, PastSession};
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
-use roost_proto::runtime::RuntimeEnv;
-use roost_proto::time::Timestamp;
+use roost_model::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
+use roost_model::runtime::RuntimeEnv;
+use roost_model::time::Timestamp;
 
 /// What the runtime keeps.
 #[derive(Default)]

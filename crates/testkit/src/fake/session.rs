@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskInput};
-use roost_proto::ids::RuntimeSessionId;
-use roost_proto::sources::ImplicitSources;
+use roost_model::ids::RuntimeSessionId;
+use roost_model::sources::ImplicitSources;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::STEPS;

@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use roost_engine::adapter::{
     AdapterError, Answer, DRAFT_QUEUE, Draft, Fact, RuntimeTask, TaskControl, TaskEnd, TaskInput,
 };
-use roost_proto::content::TranscriptMessage;
-use roost_proto::ids::{QuestionId, ToolCallId};
-use roost_proto::tool::ToolCallIdentity;
+use roost_model::content::TranscriptMessage;
+use roost_model::ids::{QuestionId, ToolCallId};
+use roost_model::tool::ToolCallIdentity;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 

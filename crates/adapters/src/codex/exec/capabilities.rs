@@ -1,6 +1,6 @@
 //! What Codex can do when it is run by `codex exec`.
 
-use roost_proto::runtime::{CancellationModel, McpSupport, PermissionModel, RuntimeCapabilities, ToolExecutionModel};
+use roost_model::runtime::{CancellationModel, McpSupport, PermissionModel, RuntimeCapabilities, ToolExecutionModel};
 
 /// The capabilities of the fallback: what the app server has, without all that needs a word back.
 pub(in crate::codex) fn capabilities() -> RuntimeCapabilities {

@@ -5,8 +5,8 @@ use std::io;
 use std::sync::Arc;
 
 use roost_engine::adapter::{AdapterError, OpenSession};
+use roost_model::mode::Mode;
 use roost_process::{Holder, Launch, RunId, Running};
-use roost_proto::mode::Mode;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 

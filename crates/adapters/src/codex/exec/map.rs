@@ -1,8 +1,8 @@
 //! What `codex exec` prints, as facts. Pure: lines in, drafts out.
 
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
-use roost_proto::content::AssistantContentBlock;
-use roost_proto::payload::{
+use roost_model::content::AssistantContentBlock;
+use roost_model::payload::{
     ModelOutputCompletedPayload, ModelOutputDeltaKind, ModelOutputDeltaPayload, NoticeLevel, NoticeSource, PlanEntry,
     PlanPriority, PlanStatus, PlanUpdatedPayload, RuntimeNoticePayload,
 };

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
+use roost_model::failure::{FailureCode, TaskError};
+use roost_model::payload::{NoticeLevel, NoticeSource};
 use roost_process::{Control, Exit, Lines, StderrTail};
-use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::payload::{NoticeLevel, NoticeSource};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 

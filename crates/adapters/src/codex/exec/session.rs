@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use roost_engine::adapter::{
     AdapterError, Answer, DRAFT_QUEUE, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl, TaskInput,
 };
+use roost_model::content::{TranscriptContentBlock, TranscriptMessage};
+use roost_model::ids::{QuestionId, RuntimeSessionId};
+use roost_model::payload::NoticeLevel;
+use roost_model::tool::ToolCallIdentity;
+use roost_model::transcript;
 use roost_process::Control;
-use roost_proto::content::{TranscriptContentBlock, TranscriptMessage};
-use roost_proto::ids::{QuestionId, RuntimeSessionId};
-use roost_proto::payload::NoticeLevel;
-use roost_proto::tool::ToolCallIdentity;
-use roost_proto::transcript;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;

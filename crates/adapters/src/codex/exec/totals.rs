@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use roost_proto::payload::UsageReportedPayload;
+use roost_model::payload::UsageReportedPayload;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use roost_engine::adapter::Answer;
 use roost_engine::{Decision, Error, Response, ResponseTo};
 use roost_log::Log;
-use roost_proto::approval::{Answerer, ApprovalScope, PendingAsk};
-use roost_proto::ids::SessionId;
+use roost_model::approval::{Answerer, ApprovalScope, PendingAsk};
+use roost_model::ids::SessionId;
 use testkit::{Harness, soon};
 
 /// What is said about the nth thing that waits.

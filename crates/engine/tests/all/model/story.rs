@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use roost_log::Log;
-use roost_proto::approval::ApprovalEnd;
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::ids::SessionId;
-use roost_proto::session::SessionStatus;
-use roost_proto::tool::{PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity};
+use roost_model::approval::ApprovalEnd;
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::ids::SessionId;
+use roost_model::session::SessionStatus;
+use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolCallIdentity};
 use testkit::fake::Told;
 
 use super::Run;

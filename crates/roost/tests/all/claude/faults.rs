@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use roost_engine::adapter::{AdapterError, Availability, Fact, OpenSession, RuntimeAdapter, TaskEnd, TaskInput};
-use roost_proto::failure::FailureCode;
-use roost_proto::mode::Mode;
+use roost_model::failure::FailureCode;
+use roost_model::mode::Mode;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use testkit::agents::Agent;

@@ -11,16 +11,16 @@ use roost_engine::adapter::{
     Answer, Draft, Fact, OpenSession, RuntimeAdapter, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,
     TaskEnd, TaskInput,
 };
-use roost_process::{Holder, Ladder};
-use roost_proto::content::{AssistantContentBlock, TranscriptMessage};
-use roost_proto::failure::TaskError;
-use roost_proto::ids::{SessionId, TaskId};
-use roost_proto::mode::Mode;
-use roost_proto::payload::{
+use roost_model::content::{AssistantContentBlock, TranscriptMessage};
+use roost_model::failure::TaskError;
+use roost_model::ids::{SessionId, TaskId};
+use roost_model::mode::Mode;
+use roost_model::payload::{
     ContextStrategy, ContextWindow, QuestionAskedPayload, ToolCallRequestedPayload, UsageReportedPayload,
 };
-use roost_proto::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
-use roost_proto::tool::{ToolCallIdentity, ToolManifest};
+use roost_model::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
+use roost_model::tool::{ToolCallIdentity, ToolManifest};
+use roost_process::{Holder, Ladder};
 use serde_json::{Map, Value};
 use testkit::agents::{Agent, Sandbox, variables};
 use testkit::model::ModelServer;

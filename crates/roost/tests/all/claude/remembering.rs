@@ -3,8 +3,8 @@
 use std::process::Stdio;
 
 use roost_engine::adapter::{AdapterError, Fact, RuntimeAdapter, TaskEnd};
-use roost_proto::content::TranscriptRole;
-use roost_proto::ids::RuntimeSessionId;
+use roost_model::content::TranscriptRole;
+use roost_model::ids::RuntimeSessionId;
 use testkit::soon;
 
 use super::place::{POLL, Place, files, run_allowing};

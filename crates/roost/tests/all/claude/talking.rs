@@ -1,9 +1,9 @@
 //! What Claude Code says, and what is said about it.
 
 use roost_engine::adapter::{Availability, Fact, RuntimeAdapter, TaskEnd, TaskInput};
-use roost_proto::canonical;
-use roost_proto::mode::Mode;
-use roost_proto::payload::ModelOutputDeltaKind;
+use roost_model::canonical;
+use roost_model::mode::Mode;
+use roost_model::payload::ModelOutputDeltaKind;
 use serde_json::json;
 
 use super::place::{Place, Verdict, input, run, run_allowing, start, wait_for, wait_for_end};
@@ -103,7 +103,7 @@ async fn a_task_that_runs_can_be_steered() {
     let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
     let Fact::ToolAsks(call) = asks else { panic!() };
     task.control.send_tool_approved(&call.identity).await.unwrap();
-    task.control.steer(roost_proto::content::TranscriptMessage::user("NOTE:blue")).await.unwrap();
+    task.control.steer(roost_model::content::TranscriptMessage::user("NOTE:blue")).await.unwrap();
     let said = wait_for(&mut task, "it speaks of the note", |fact| match fact {
         Fact::Output(output) => format!("{output:?}").contains("blue"),
         _ => false,

@@ -1,8 +1,8 @@
 //! Who decides about Claude Code's tools: the host, about every single one.
 
 use roost_engine::adapter::{Fact, RuntimeAdapter, TaskEnd};
-use roost_proto::mode::Mode;
-use roost_proto::tool::{ToolManifest, ToolManifestEntry};
+use roost_model::mode::Mode;
+use roost_model::tool::{ToolManifest, ToolManifestEntry};
 use serde_json::json;
 
 use super::place::{Place, Verdict, input, input_with, run, run_allowing};

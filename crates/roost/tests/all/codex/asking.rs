@@ -1,7 +1,7 @@
 //! What Codex asks besides whether a tool may run, and what it plans.
 
 use roost_engine::adapter::{Fact, McpServer, McpServerTransport, RuntimeAdapter, TaskEnd};
-use roost_proto::payload::QuestionAskedPayload;
+use roost_model::payload::QuestionAskedPayload;
 use serde_json::json;
 use testkit::agents::program;
 use testkit::soon;

@@ -4,9 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use roost_engine::adapter::{AdapterError, Availability, Fact, RuntimeAdapter, TaskEnd};
-use roost_proto::failure::FailureCode;
-use roost_proto::ids::RuntimeSessionId;
-use roost_proto::payload::NoticeSource;
+use roost_model::failure::FailureCode;
+use roost_model::ids::RuntimeSessionId;
+use roost_model::payload::NoticeSource;
 use rustix::process::Signal;
 use testkit::agents::Agent;
 use testkit::soon;

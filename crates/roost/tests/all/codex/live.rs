@@ -10,14 +10,14 @@ use roost_engine::adapter::{
     AdapterError, Answer, Draft, Fact, OpenSession, Reattached, RuntimeAdapter, RuntimeSession, RuntimeTask, SentInput,
     StartedTask, TaskEnd, TaskInput,
 };
+use roost_model::content::{AssistantContentBlock, TranscriptMessage};
+use roost_model::ids::{RuntimeSessionId, SessionId, TaskId};
+use roost_model::mode::Mode;
+use roost_model::payload::{ContextStrategy, ContextWindow};
+use roost_model::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
+use roost_model::tool::ToolCallIdentity;
+use roost_model::tool::ToolManifest;
 use roost_process::{Holder, Ladder, records, tree};
-use roost_proto::content::{AssistantContentBlock, TranscriptMessage};
-use roost_proto::ids::{RuntimeSessionId, SessionId, TaskId};
-use roost_proto::mode::Mode;
-use roost_proto::payload::{ContextStrategy, ContextWindow};
-use roost_proto::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
-use roost_proto::tool::ToolCallIdentity;
-use roost_proto::tool::ToolManifest;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -232,7 +232,7 @@ impl Watched {
             match self.next().await {
                 Fact::ToolAsks(call) => self.say(&call.identity, say.clone()).await,
                 Fact::Question(question) => {
-                    let last = |options: &[roost_proto::payload::QuestionOption]| options.last().unwrap().value.clone();
+                    let last = |options: &[roost_model::payload::QuestionOption]| options.last().unwrap().value.clone();
                     let answers = question.fields.iter().map(|field| (field.id.clone(), vec![last(&field.options)]));
                     let answer = Answer::Given(answers.collect::<BTreeMap<_, _>>());
                     self.task.control.send_answer(&question.question_id, answer).await.unwrap();

@@ -12,14 +12,14 @@ use roost_engine::{
     Approver, Config, Decision, Engine, Environments, NewSession, Prompt, Response, ResponseTo, Runtimes,
 };
 use roost_log::{Filter, Log, LogOptions, SqliteLog, Start, StateLock, StreamId};
+use roost_model::approval::{Answerer, ApprovalScope, PendingAsk};
+use roost_model::content::TranscriptMessage;
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::ids::SessionId;
+use roost_model::mode::Mode;
+use roost_model::registry::RuntimeStatus;
+use roost_model::runtime::CreateSessionInput;
 use roost_process::{Environment, Isolation};
-use roost_proto::approval::{Answerer, ApprovalScope, PendingAsk};
-use roost_proto::content::TranscriptMessage;
-use roost_proto::event::{EventBody, NormalizedEvent};
-use roost_proto::ids::SessionId;
-use roost_proto::mode::Mode;
-use roost_proto::registry::RuntimeStatus;
-use roost_proto::runtime::CreateSessionInput;
 use serde::{Deserialize, Serialize};
 use testkit::agents::Agent;
 use testkit::model::End;

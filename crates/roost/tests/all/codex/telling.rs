@@ -3,11 +3,11 @@
 use std::os::unix::fs::PermissionsExt;
 
 use roost_engine::adapter::{Availability, Fact, RuntimeAdapter, TaskEnd};
-use roost_proto::canonical;
-use roost_proto::ids::QuestionId;
-use roost_proto::payload::{ModelOutputDeltaKind, UsageReportedPayload};
-use roost_proto::sources::SourceKind;
-use roost_proto::tool::{ToolManifest, ToolManifestEntry};
+use roost_model::canonical;
+use roost_model::ids::QuestionId;
+use roost_model::payload::{ModelOutputDeltaKind, UsageReportedPayload};
+use roost_model::sources::SourceKind;
+use roost_model::tool::{ToolManifest, ToolManifestEntry};
 use serde_json::json;
 use testkit::soon;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use roost_adapters::acp::{AcpAdapter, AgentCommand, preset};
 use roost_engine::adapter::{McpServer, McpServerTransport};
-use roost_proto::runtime::RuntimeName;
+use roost_model::runtime::RuntimeName;
 use serde_json::json;
 use testkit::agents::{Agent, furnish, variables};
 use testkit::contract::{Recall, Script, Subject, UseServer, Write};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
-use roost_proto::ids::RuntimeSessionId;
-use roost_proto::runtime::{
+use roost_model::ids::RuntimeSessionId;
+use roost_model::runtime::{
     AuthStatus, McpSupport, McpTransport, PermissionModel, ResumeModel, RuntimeCapabilities, RuntimeEnv,
     RuntimeIsolationMode, RuntimeName, RuntimeStateModel,
 };

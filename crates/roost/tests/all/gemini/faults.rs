@@ -1,8 +1,8 @@
 //! What can go wrong with Gemini, and how it ends.
 
 use roost_engine::adapter::{AdapterError, Availability, Fact, RuntimeAdapter, TaskEnd};
-use roost_proto::failure::{FailureCode, TaskError};
-use roost_proto::payload::NoticeSource;
+use roost_model::failure::{FailureCode, TaskError};
+use roost_model::payload::NoticeSource;
 use rustix::process::{Signal, kill_process};
 use testkit::agents::Agent;
 use testkit::soon;

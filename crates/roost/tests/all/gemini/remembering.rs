@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use roost_engine::adapter::{AdapterError, RuntimeAdapter};
-use roost_proto::content::TranscriptRole;
-use roost_proto::ids::RuntimeSessionId;
+use roost_model::content::TranscriptRole;
+use roost_model::ids::RuntimeSessionId;
 use testkit::agents::Agent;
 use testkit::soon;
 

@@ -1,8 +1,8 @@
 //! What Gemini says, and what is said about it.
 
 use roost_engine::adapter::{Availability, Fact, RuntimeAdapter};
-use roost_proto::canonical;
-use roost_proto::mode::Mode;
+use roost_model::canonical;
+use roost_model::mode::Mode;
 use serde_json::json;
 use testkit::agents::Agent;
 use testkit::soon;

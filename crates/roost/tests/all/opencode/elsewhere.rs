@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use roost_engine::adapter::{AdapterError, Availability, Fact, McpServer, McpServerTransport, RuntimeAdapter};
-use roost_proto::payload::ModelOutputDeltaKind;
-use roost_proto::runtime::RuntimeIsolationMode;
+use roost_model::payload::ModelOutputDeltaKind;
+use roost_model::runtime::RuntimeIsolationMode;
 use serde_json::json;
 use testkit::agents::{Agent, Sandbox};
 use testkit::model::{End, Request};

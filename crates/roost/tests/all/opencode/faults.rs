@@ -1,8 +1,8 @@
 //! What goes wrong: with the program, with its provider, with what it prints.
 
 use roost_engine::adapter::{AdapterError, Availability, Fact, RuntimeAdapter, TaskEnd};
-use roost_proto::failure::FailureCode;
-use roost_proto::payload::NoticeSource;
+use roost_model::failure::FailureCode;
+use roost_model::payload::NoticeSource;
 use rustix::process::Signal;
 use testkit::agents::Agent;
 use testkit::soon;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use roost_engine::adapter::{AdapterError, RuntimeAdapter};
-use roost_proto::canonical;
-use roost_proto::content::TranscriptRole;
-use roost_proto::ids::RuntimeSessionId;
+use roost_model::canonical;
+use roost_model::content::TranscriptRole;
+use roost_model::ids::RuntimeSessionId;
 use testkit::agents::{Agent, opencode_config};
 use testkit::soon;
 

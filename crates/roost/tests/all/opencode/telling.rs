@@ -1,10 +1,10 @@
 //! What OpenCode is told and tells.
 
 use roost_engine::adapter::{Availability, Fact, RuntimeAdapter, TaskInput};
-use roost_proto::canonical;
-use roost_proto::payload::{ModelOutputDeltaKind, UsageReportedPayload};
-use roost_proto::sources::SourceKind;
-use roost_proto::tool::{ToolManifest, ToolManifestEntry};
+use roost_model::canonical;
+use roost_model::payload::{ModelOutputDeltaKind, UsageReportedPayload};
+use roost_model::sources::SourceKind;
+use roost_model::tool::{ToolManifest, ToolManifestEntry};
 use testkit::agents::Agent;
 
 use super::live::Live;

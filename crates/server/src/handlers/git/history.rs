@@ -1,7 +1,7 @@
 //! The commits.
 
-use roost_proto::rpc::{Fault, GitCommit, GitGraphLine, GitGraphPosition, GitLogParams, GitLogResult, GitRef};
-use roost_proto::time::Timestamp;
+use roost_model::time::Timestamp;
+use roost_rpc::{Fault, GitCommit, GitGraphLine, GitGraphPosition, GitLogParams, GitLogResult, GitRef};
 use roost_workspace::RelPath;
 use roost_workspace::git::{Commit, GraphPosition, LogQuery, Rev};
 

@@ -1,7 +1,7 @@
 //! Branches, remotes, and a repository where there was none.
 
-use roost_proto::payload::{GitBranchChangedPayload, GitOperationCompletedPayload};
-use roost_proto::rpc::{
+use roost_model::payload::{GitBranchChangedPayload, GitOperationCompletedPayload};
+use roost_rpc::{
     Done, Fault, GitBranch, GitBranchDeleteParams, GitBranchDeleteResult, GitBranchesResult, GitCheckoutParams,
     GitCheckoutResult, GitInitParams, GitInitResult, GitParams, GitRemote, GitRemoteAddParams, GitRemoteAddResult,
     GitRemoteListResult, GitRemoteParams, GitUpstreamParams,

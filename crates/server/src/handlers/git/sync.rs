@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use roost_proto::payload::GitOperationCompletedPayload;
-use roost_proto::rpc::{
+use roost_model::payload::GitOperationCompletedPayload;
+use roost_rpc::{
     Done, Fault, GitFetchParams, GitFetchResult, GitMergeParams, GitMergeResult, GitParams, GitPullParams,
     GitPullResult, GitPushParams, GitPushResult, GitStash, GitStashIndexParams, GitStashListResult, GitStashParams,
     GitStashResult,

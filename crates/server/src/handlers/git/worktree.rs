@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use roost_proto::payload::GitOperationCompletedPayload;
-use roost_proto::rpc::{
+use roost_model::payload::GitOperationCompletedPayload;
+use roost_model::session::SessionRecord;
+use roost_rpc::{
     Done, Fault, FaultCode, GitDiffResult, GitMergeResult, GitParams, WorktreeAddParams, WorktreeAddResult,
     WorktreeInfo, WorktreeListResult, WorktreeMergeParams, WorktreeParams,
 };
-use roost_proto::session::SessionRecord;
 use roost_workspace::git::{Branch, Git, Merged, Rev, SessionWorktree, WORKTREES, Worktree};
 
 use super::Repository;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use roost_proto::rpc::{Fault, GrepCancelParams, GrepFile, GrepLine, GrepParams, GrepResult, GrepSpan, Success};
+use roost_rpc::{Fault, GrepCancelParams, GrepFile, GrepLine, GrepParams, GrepResult, GrepSpan, Success};
 use roost_workspace::grep::{FileMatches, GrepQuery, GrepSummary, grep as find};
 use roost_workspace::index::Index;
 use roost_workspace::search::Filter;

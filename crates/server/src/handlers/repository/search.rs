@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use roost_proto::rpc::{
+use roost_rpc::{
     Fault, RepositoryFile, SearchCancelParams, SearchMode, SearchParams, SearchResult, SearchStarted,
     SearchUpdateParams, Success,
 };

@@ -1,6 +1,6 @@
 //! The attacks.
 
-use roost_proto::rpc::Method;
+use roost_rpc::Method;
 use serde_json::{Value, json};
 
 /// What a parameter names.

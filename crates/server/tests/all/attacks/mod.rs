@@ -17,12 +17,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use roost_proto::rpc::{Cost, Method, PROTOCOL_VERSION, Scope, openrpc};
-use serde_json::{Value, json};
-use testkit::soon;
-
 use corpus::{Attack, Kind};
 use place::Place;
+use roost_rpc::{Cost, Method, PROTOCOL_VERSION, Scope, openrpc};
+use serde_json::{Value, json};
+use testkit::soon;
 
 /// The word of a refusal, with git's own reason behind it.
 fn word(outcome: &Result<Value, Value>) -> String {

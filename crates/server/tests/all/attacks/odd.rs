@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use roost_proto::rpc::Method;
+use roost_rpc::Method;
 use serde_json::{Value, json};
 
 fn git(folder: &Path, args: &[&str]) {

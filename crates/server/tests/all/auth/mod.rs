@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use roost_log::{Log, LogOptions, RowKind, SqliteLog, StateLock, StreamId};
-use roost_proto::rpc::Scope;
-use roost_proto::time::Timestamp;
+use roost_model::scope::Scope;
+use roost_model::time::Timestamp;
 use roost_server::auth::{Clock, DeviceFacts, Devices, Exchanged, Settings, TokenPair};
 use tempfile::TempDir;
 

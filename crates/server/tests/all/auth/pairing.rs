@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use roost_log::{Health, Log, LogOptions, StreamId};
-use roost_proto::event::{EventBody, NewEvent};
-use roost_proto::rpc::Scope;
+use roost_model::event::{EventBody, NewEvent};
+use roost_model::scope::Scope;
 use roost_server::auth::{AuthError, DeviceFacts, PairingLocks, Settings, Token, TokenKind};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Revoked devices are out at once, for good, and know it.
 
-use roost_proto::ids::DeviceId;
+use roost_model::ids::DeviceId;
 use roost_server::auth::{AuthError, Ended};
 
 use super::*;

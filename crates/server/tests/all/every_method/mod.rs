@@ -19,10 +19,9 @@ mod world;
 
 use std::collections::BTreeSet;
 
-use roost_proto::rpc::{Method, PROTOCOL_VERSION, openrpc};
-use serde_json::Value;
-
+use roost_rpc::{Method, PROTOCOL_VERSION, openrpc};
 use row::Row;
+use serde_json::Value;
 use world::World;
 
 /// A table.

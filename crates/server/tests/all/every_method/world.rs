@@ -1,7 +1,7 @@
 //! What the rows are walked on: a server, a repository with a remote, clients, and an agent that does as it is told.
 
 use jsonschema::Draft;
-use roost_proto::rpc::{FaultCode, Method, PROTOCOL_VERSION, Scope, openrpc};
+use roost_rpc::{FaultCode, Method, PROTOCOL_VERSION, Scope, openrpc};
 use serde_json::{Value, json};
 use testkit::DEADLINE;
 use tokio::task::JoinSet;

@@ -89,7 +89,7 @@ async fn a_folder_of_the_machine_is_no_remote_for_those_who_come_from_afar() {
     }
     afar.call("git/remote/add", add("far", "git@example.invalid:x")).await.unwrap();
     door.local().await.call("git/remote/add", add("near", "../outside")).await.unwrap();
-    let tokens = door.pair(Some(roost_proto::rpc::Scope::Admin)).await;
+    let tokens = door.pair(Some(roost_rpc::Scope::Admin)).await;
     let mut admin = door.connect(tokens["access_token"].as_str().unwrap()).await.unwrap();
     admin.hello().await;
     admin.call("git/remote/add", add("admin", &url)).await.unwrap();

@@ -1,0 +1,22 @@
+//! Whom a caller is trusted as, from a hosted agent's own process up to the owner of the host.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a client may do; each includes those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// A process of a hosted agent: look at its own session. The local door gives it by what it sees; nobody can ask for
+    /// it and no device can have it, so it cannot be read from the wire.
+    #[serde(skip_deserializing)]
+    #[schemars(skip)]
+    Agent,
+    /// Look.
+    Observe,
+    /// Steer agents.
+    #[default]
+    Operate,
+    /// Change the host.
+    Admin,
+}

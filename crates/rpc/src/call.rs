@@ -1,0 +1,320 @@
+//! A tool call in words for people, whichever agent makes it: what it would really do, never what the agent calls it.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use roost_model::payload::{ApprovalRequestedPayload, ToolKind};
+use serde_json::{Map, Value};
+use similar::TextDiff;
+
+use crate::file_change;
+use crate::shorten::{beginning, short};
+
+/// Characters of what a call is about.
+const TARGET_CHARS: usize = 500;
+/// Characters of what a call would do.
+const PREVIEW_CHARS: usize = 4000;
+
+/// Fields that hold a command line.
+const COMMANDS: [&str; 4] = ["command", "cmd", "script", "commandLine"];
+/// What a text editor's tool has in such a field, which is no command line.
+const EDITOR_COMMANDS: [&str; 5] = ["view", "create", "str_replace", "insert", "undo_edit"];
+/// Fields that hold the folder in which a command runs.
+const FOLDERS: [&str; 7] =
+    ["cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path", "working_dir"];
+
+/// What is known of a call when it is asked about or shown. The agent's title is no part of it: an agent may call
+/// `rm -rf` "Read README".
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The tool, as the runtime names it.
+    pub name: &'a str,
+    /// What the runtime says that it does; the input counts for more.
+    pub kind: Option<ToolKind>,
+    /// Its input.
+    pub input: &'a Value,
+}
+
+impl<'a> Call<'a> {
+    /// The call that somebody is asked about.
+    pub fn asked(asked: &'a ApprovalRequestedPayload) -> Self {
+        Self { name: &asked.name, kind: asked.kind, input: &asked.input }
+    }
+
+    /// The `type` of its `pty_permission`.
+    pub fn permission(&self) -> &'static str {
+        match self.kind() {
+            ToolKind::Execute => "bash_command",
+            ToolKind::Edit if self.replaces() => "edit_file",
+            ToolKind::Edit => "write_file",
+            ToolKind::Delete => "delete_file",
+            ToolKind::Read => "read_file",
+            _ if self.is_of_server() => "mcp_tool",
+            _ => "tool_use",
+        }
+    }
+
+    /// What it is about: a command, a file, an address, else its input as it is.
+    pub fn target(&self) -> String {
+        let field = |names: &[&str]| file_change::first(self.input, names).map(Cow::from);
+        let target = match self.kind() {
+            ToolKind::Execute => self.command(),
+            ToolKind::Search => field(&["pattern", "query"]),
+            ToolKind::Fetch => field(&["url", "uri", "href", "query"]),
+            _ if self.is_of_server() => None,
+            _ => file_change::path(self.input).map(Cow::from),
+        };
+        short(&target.unwrap_or_else(|| self.raw().into()), TARGET_CHARS)
+    }
+
+    /// A sentence that asks for leave, with the folder where that is not the session's.
+    pub fn description(&self, cwd: &str) -> String {
+        let target = self.target();
+        let file = Path::new(&target).strip_prefix(cwd).map_or(target.as_str().into(), Path::to_string_lossy);
+        let sentence = match self.permission() {
+            "bash_command" if self.command().is_some() => format!("Run command: {target}"),
+            "edit_file" => format!("Edit file: {file}"),
+            "write_file" => format!("Write to file: {file}"),
+            "delete_file" => format!("Delete file: {file}"),
+            "read_file" => format!("Read file: {file}"),
+            _ if target.is_empty() => format!("Use tool {}", self.name),
+            _ => format!("Use tool {}: {target}", self.name),
+        };
+        match self.folder().filter(|folder| *folder != cwd) {
+            Some(folder) => format!("{sentence} (in {})", short(folder, TARGET_CHARS)),
+            None => sentence,
+        }
+    }
+
+    /// What it would do, as far as a small screen shows it; how much more there is, is said.
+    pub fn preview(&self) -> String {
+        let changes = if self.edits() { file_change::changes(self.input) } else { Vec::new() };
+        let preview = match (self.command(), changes.as_slice()) {
+            (Some(command), _) => Some(self.with_other_fields(&command)),
+            (None, []) => None,
+            (None, [only]) if only.old.is_empty() => Some(only.new.to_owned()),
+            (None, several) => {
+                let diffs = several.iter().map(|change| {
+                    let (old, new) = (short(change.old, PREVIEW_CHARS), short(change.new, PREVIEW_CHARS));
+                    TextDiff::from_lines(&old, &new).unified_diff().to_string()
+                });
+                Some(diffs.collect())
+            }
+        };
+        beginning(&preview.unwrap_or_else(|| self.input.to_string()), PREVIEW_CHARS)
+    }
+
+    /// One line such as `Bash(ls)`.
+    pub fn display(&self) -> String {
+        let target = self.target();
+        match self.kind() {
+            ToolKind::Execute if self.command().is_some() => format!("Bash({target})"),
+            ToolKind::Edit if self.replaces() => format!("Update({target})"),
+            ToolKind::Edit => format!("Write({target})"),
+            ToolKind::Read => format!("Read({target})"),
+            ToolKind::Delete => format!("Delete({target})"),
+            ToolKind::Fetch => format!("Fetch({target})"),
+            ToolKind::Search if self.name == "Glob" => format!("Glob(pattern: \"{target}\")"),
+            ToolKind::Search => format!("Grep(pattern: \"{target}\")"),
+            _ => format!("{}({target})", self.name),
+        }
+    }
+
+    /// It changes a file.
+    pub fn edits(&self) -> bool {
+        self.kind() == ToolKind::Edit
+    }
+
+    /// The folder that it names to run in.
+    pub fn folder(&self) -> Option<&'a str> {
+        self.command().and_then(|_| file_change::first(self.input, &FOLDERS))
+    }
+
+    /// What it does: what the input spells out, else what the agent says; agents that do not say are known by the names
+    /// of their tools.
+    fn kind(&self) -> ToolKind {
+        if self.command().is_some() {
+            return ToolKind::Execute;
+        }
+        if self.is_of_server() {
+            return ToolKind::Other;
+        }
+        match (self.kind, self.name) {
+            (Some(ToolKind::Read), _) if !file_change::changes(self.input).is_empty() => ToolKind::Edit,
+            (Some(kind), _) => kind,
+            (None, "Bash" | "bash" | "shell" | "exec_command") => ToolKind::Execute,
+            (None, "Edit" | "MultiEdit" | "NotebookEdit" | "Write" | "apply_patch") => ToolKind::Edit,
+            (None, "Read" | "NotebookRead") => ToolKind::Read,
+            (None, "Glob" | "Grep") => ToolKind::Search,
+            (None, "WebFetch" | "WebSearch") => ToolKind::Fetch,
+            (None, _) => ToolKind::Other,
+        }
+    }
+
+    fn replaces(&self) -> bool {
+        file_change::changes(self.input).iter().any(|change| !change.old.is_empty())
+    }
+
+    /// It is the tool of a server, whose fields mean what the server likes.
+    fn is_of_server(&self) -> bool {
+        self.name.starts_with("mcp__")
+    }
+
+    /// The command, a list of words as well as a line.
+    fn command(&self) -> Option<Cow<'a, str>> {
+        let input: &'a Value = self.input;
+        let of_field = |name: &&str| match input.get(*name)? {
+            Value::String(line) if EDITOR_COMMANDS.contains(&line.as_str()) => None,
+            Value::String(line) => Some(Cow::from(line)),
+            Value::Array(words) => {
+                let words: Option<Vec<_>> = words.iter().map(Value::as_str).collect();
+                words.filter(|words| !words.is_empty()).map(|words| words.join(" ").into())
+            }
+            _ => None,
+        };
+        COMMANDS.iter().find_map(of_field).filter(|_| !self.is_of_server())
+    }
+
+    /// The command, and below it every other field: each may change what runs.
+    fn with_other_fields(&self, command: &str) -> String {
+        let fields = self.input.as_object().into_iter().flatten();
+        let others = fields.filter(|(name, value)| !COMMANDS.contains(&name.as_str()) && !value.is_null());
+        let others = others.map(|(name, value)| match value {
+            Value::String(text) => format!("\n{name}: {text}"),
+            value => format!("\n{name}: {value}"),
+        });
+        // Two fields that both look like a command: nobody knows which one runs.
+        let is_command = |name: &&str| self.input.get(*name).is_some_and(|value| !value.is_null());
+        match COMMANDS.iter().filter(|name| is_command(name)).count() {
+            0 | 1 => command.to_owned() + &others.collect::<String>(),
+            _ => self.input.to_string(),
+        }
+    }
+
+    /// Its input as it is; nothing where it has none.
+    fn raw(&self) -> String {
+        match self.input {
+            Value::Null => String::new(),
+            Value::Object(fields) if fields == &Map::new() => String::new(),
+            input => input.to_string(),
+        }
+    }
+}
+
+/// An agent's title for a call, where it says anything beyond what is shown of the call itself. It may be a lie, so it
+/// only ever stands beside that.
+pub fn other_title<'a>(shown: &str, title: Option<&'a str>, name: &str) -> Option<&'a str> {
+    let shown = shown.to_lowercase();
+    let says_more = |title: &&str| {
+        let mut words = title.split_whitespace();
+        *title != name && words.any(|word| !shown.contains(&word.trim_matches('`').to_lowercase()))
+    };
+    title.filter(says_more)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_is_named_and_shown_by_what_it_does() {
+        use ToolKind::*;
+        let edit = json!({ "file_path": "/w/a.rs", "old_string": "a\n", "new_string": "b\n" });
+        let cases = [
+            ("Bash", None, json!({ "command": "ls -l" }), "bash_command", "Bash(ls -l)", "Run command: ls -l"),
+            ("shell", None, json!({ "command": ["ls", "-l"] }), "bash_command", "Bash(ls -l)", "Run command: ls -l"),
+            ("execute", Some(Execute), json!({ "cmd": "ls" }), "bash_command", "Bash(ls)", "Run command: ls"),
+            ("Edit", None, edit, "edit_file", "Update(/w/a.rs)", "Edit file: a.rs"),
+            (
+                "demo.write",
+                Some(Edit),
+                json!({ "path": "/w/a", "content": "x" }),
+                "write_file",
+                "Write(/w/a)",
+                "Write to file: a",
+            ),
+            ("rm", Some(Delete), json!({ "path": "/x/a" }), "delete_file", "Delete(/x/a)", "Delete file: /x/a"),
+            ("Read", None, json!({ "file_path": "/w/d/a" }), "read_file", "Read(/w/d/a)", "Read file: d/a"),
+            ("Glob", None, json!({ "pattern": "*.rs" }), "tool_use", "Glob(pattern: \"*.rs\")", "Use tool Glob: *.rs"),
+            ("Grep", None, json!({ "pattern": "fn" }), "tool_use", "Grep(pattern: \"fn\")", "Use tool Grep: fn"),
+            (
+                "fetch",
+                Some(Fetch),
+                json!({ "url": "http://a" }),
+                "tool_use",
+                "Fetch(http://a)",
+                "Use tool fetch: http://a",
+            ),
+            (
+                "count",
+                Some(Execute),
+                json!({ "to": 1 }),
+                "bash_command",
+                "count({\"to\":1})",
+                "Use tool count: {\"to\":1}",
+            ),
+            ("mcp__db__ask", None, json!({}), "mcp_tool", "mcp__db__ask()", "Use tool mcp__db__ask"),
+            // What an agent says of a call is not believed against what its input says.
+            (
+                "read",
+                Some(Read),
+                json!({ "command": "rm -rf x" }),
+                "bash_command",
+                "Bash(rm -rf x)",
+                "Run command: rm -rf x",
+            ),
+            (
+                "read",
+                Some(Read),
+                json!({ "path": "/w/a", "content": "x" }),
+                "write_file",
+                "Write(/w/a)",
+                "Write to file: a",
+            ),
+            (
+                "Bash",
+                None,
+                json!({ "command": "ls", "cwd": "/x" }),
+                "bash_command",
+                "Bash(ls)",
+                "Run command: ls (in /x)",
+            ),
+            ("Bash", None, json!({ "command": "ls", "cwd": "/w" }), "bash_command", "Bash(ls)", "Run command: ls"),
+            (
+                "mcp__db__run",
+                Some(Read),
+                json!({ "command": "drop" }),
+                "mcp_tool",
+                "mcp__db__run({\"command\":\"drop\"})",
+                "Use tool mcp__db__run: {\"command\":\"drop\"}",
+            ),
+        ];
+        for (name, kind, input, permission, display, description) in cases {
+            let call = Call { name, kind, input: &input };
+            assert_eq!((call.permission(), call.display().as_str()), (permission, display));
+            assert_eq!(call.description("/w"), description);
+        }
+    }
+
+    #[test]
+    fn a_preview_shows_what_would_happen() {
+        let cases = [
+            ("Bash", json!({ "command": "ls" }), "ls"),
+            ("Write", json!({ "file_path": "a", "content": "x\n" }), "x\n"),
+            ("Edit", json!({ "file_path": "a", "old_string": "a\n", "new_string": "b\n" }), "@@ -1 +1 @@\n-a\n+b\n"),
+            ("Task", json!({ "n": 1 }), "{\"n\":1}"),
+            ("Bash", json!({ "command": "ls", "cwd": "/x", "env": { "A": "b" } }), "ls\ncwd: /x\nenv: {\"A\":\"b\"}"),
+            ("Bash", json!({ "command": "ls", "script": "rm x" }), "{\"command\":\"ls\",\"script\":\"rm x\"}"),
+        ];
+        for (name, input, expected) in cases {
+            assert_eq!(Call { name, kind: None, input: &input }.preview(), expected);
+        }
+    }
+    #[test]
+    fn a_preview_that_is_cut_says_how_much_is_missing() {
+        let input = json!({ "command": "x".repeat(5_000) });
+        let preview = Call { name: "Bash", kind: None, input: &input }.preview();
+        assert!(preview.ends_with("x… [cut: 1000 more characters]"), "{preview}");
+    }
+}

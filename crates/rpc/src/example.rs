@@ -1,0 +1,363 @@
+//! An example of every method: what is sent and what comes back.
+//!
+//! They all tell of one evening: a phone, one workspace, one session of the demo agent that wants to write a file.
+
+mod git;
+mod repository;
+mod things;
+
+use serde_json::{Value, json};
+use things::*;
+
+use super::table::Method;
+
+/// One call and its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example {
+    /// The parameters.
+    pub params: Value,
+    /// The result.
+    pub result: Value,
+}
+
+impl Example {
+    /// The example of this method.
+    pub fn of(method: Method) -> Self {
+        let (params, result) = params_and_result(method);
+        Self { params, result }
+    }
+}
+
+fn params_and_result(method: Method) -> (Value, Value) {
+    match method {
+        Method::Initialize => (
+            json!({
+                "protocol_version": "1.0", "client_info": { "name": "pocket", "version": "2.3.0" },
+                "capabilities": { "notifications": ["claude_message", "pty_permission"] },
+            }),
+            initialized(),
+        ),
+        Method::Initialized => (json!({}), json!({})),
+        Method::Shutdown => (json!({}), done()),
+        Method::StatusGet => (
+            json!({}),
+            json!({
+                "session_id": DAEMON, "agent_session_id": SESSION, "claude_state": "waiting", "agent_state": "waiting",
+                "agent_type": "demo", "version": "0.1.0", "agent_version": "0.1.0", "connected_clients": 2,
+                "repo_path": FOLDER, "repo_name": "engine", "uptime_seconds": 3600, "watcher_enabled": true,
+                "git_enabled": true, "is_git_repo": true, "running_tasks": 1, "pending": 1,
+            }),
+        ),
+        Method::StatusHealth => (json!({}), json!({ "status": "ok", "healthy": true, "uptime_seconds": 3600 })),
+
+        Method::AgentRun => (
+            json!({ "prompt": PROMPT, "mode": "new", "permission_mode": "ask", "agent_type": "demo" }),
+            json!({ "status": "started", "session_id": SESSION, "task_id": TASK, "mode": "new", "agent_type": "demo" }),
+        ),
+        Method::AgentStop => (json!({ "session_id": SESSION }), json!({ "status": "stopped", "agent_type": "demo" })),
+        Method::AgentRespond => (
+            json!({ "tool_use_id": QUESTION, "response": "postgres", "session_id": SESSION }),
+            json!({ "status": "sent", "tool_use_id": QUESTION }),
+        ),
+        Method::AgentStatus => (
+            json!({}),
+            json!({ "state": "waiting", "session_id": SESSION, "agent_type": "demo", "waiting_for": "permission" }),
+        ),
+        Method::AgentInput => {
+            (json!({ "input": "enter", "session_id": SESSION }), json!({ "status": "sent", "agent_type": "demo" }))
+        }
+
+        Method::SessionStart => (
+            json!({ "workspace_id": WORKSPACE, "mode": "new", "permission_mode": "ask", "agent_type": "demo" }),
+            json!({
+                "session_id": SESSION, "id": SESSION, "workspace_id": WORKSPACE, "status": "starting",
+                "outcome": "started", "source": "managed", "agent_type": "demo", "message": "the session is ready",
+                "has_pending_permission": true, "pending_permission_type": "write_file",
+                "pending_permission_target": "notes.md", "project_path": FOLDER, "started_at": STARTED,
+                "last_active": CHANGED,
+            }),
+        ),
+        Method::SessionFork => (
+            json!({ "session_id": SESSION, "title": "the other way" }),
+            json!({
+                "session_id": OTHER_SESSION, "id": OTHER_SESSION, "workspace_id": WORKSPACE, "status": "starting",
+                "outcome": "forked", "source": "managed", "agent_type": "demo", "message": "Session forked",
+                "has_pending_permission": false, "project_path": FOLDER, "started_at": CHANGED, "last_active": CHANGED,
+            }),
+        ),
+        Method::SessionSend => (
+            json!({ "prompt": PROMPT, "session_id": SESSION, "agent_type": "demo", "approver": "present", "files": ["src/main.rs"] }),
+            json!({
+                "status": "sent", "session_id": SESSION, "agent_type": "demo", "workspace_id": WORKSPACE,
+                "auto_created": false, "delivery": "started", "task_id": TASK,
+            }),
+        ),
+        Method::SessionStop => (
+            json!({ "session_id": SESSION, "what": "task", "reason": "enough for today", "agent_type": "demo" }),
+            json!({ "success": true, "message": "the task is stopped", "agent_type": "demo", "outcome": "stopped" }),
+        ),
+        Method::SessionInput => (
+            json!({ "session_id": SESSION, "key": "escape", "agent_type": "demo" }),
+            json!({ "status": "sent", "key": "escape", "agent_type": "demo" }),
+        ),
+        Method::SessionRespond => (
+            json!({ "session_id": SESSION, "type": "question", "response": { "database": "postgres" }, "id": QUESTION }),
+            json!({ "status": "responded", "agent_type": "demo" }),
+        ),
+        Method::SessionStateGet | Method::SessionInfoGet => (session(), state()),
+        Method::SessionActive => (json!({ "workspace_id": WORKSPACE }), json!({ "sessions": [state()] })),
+        Method::SessionList => (
+            json!({ "agent_type": "demo", "workspace_id": WORKSPACE, "limit": 20, "offset": 0 }),
+            json!({ "sessions": [listed()], "total": 1 }),
+        ),
+        Method::SessionGet => (session(), listed()),
+        Method::SessionHistory | Method::WorkspaceSessionHistory => (
+            json!({ "workspace_id": WORKSPACE, "limit": 50, "offset": 0, "agent_type": "demo" }),
+            json!({ "sessions": [of_workspace()], "total": 1 }),
+        ),
+        Method::SessionMessages => (json!({ "session_id": SESSION, "limit": 50, "order": "desc" }), messages()),
+        Method::WorkspaceSessionMessages => (
+            json!({ "session_id": SESSION, "workspace_id": WORKSPACE, "limit": 50, "offset": 0, "order": "desc" }),
+            messages(),
+        ),
+        Method::SessionElements => (json!({ "session_id": SESSION, "limit": 50 }), elements()),
+        Method::SessionWatch => (
+            json!({ "session_id": SESSION, "agent_type": "demo", "after": CURSOR }),
+            json!({ "status": "watching", "watching": true, "workspace_id": WORKSPACE, "session_id": SESSION }),
+        ),
+        Method::WorkspaceSessionWatch => (
+            json!({ "session_id": SESSION, "workspace_id": WORKSPACE, "agent_type": "demo" }),
+            json!({ "status": "watching", "watching": true, "workspace_id": WORKSPACE, "session_id": SESSION }),
+        ),
+        Method::SessionUnwatch | Method::WorkspaceSessionUnwatch => (
+            json!({ "session_id": SESSION, "workspace_id": WORKSPACE }),
+            json!({ "status": "unwatched", "watching": false, "workspace_id": WORKSPACE, "session_id": SESSION }),
+        ),
+        Method::SessionDelete | Method::WorkspaceSessionDelete => (
+            json!({ "session_id": SESSION, "workspace_id": WORKSPACE }),
+            json!({ "status": "deleted", "deleted": 1, "session_id": SESSION, "workspace_id": WORKSPACE }),
+        ),
+        Method::WorkspaceSessionActivate => (
+            json!({ "workspace_id": WORKSPACE, "session_id": SESSION }),
+            json!({
+                "success": true, "workspace_id": WORKSPACE, "session_id": SESSION,
+                "message": "the session is the workspace's current one",
+            }),
+        ),
+        Method::ClientSessionFocus => (
+            json!({ "workspace_id": WORKSPACE, "session_id": SESSION }),
+            json!({
+                "workspace_id": WORKSPACE, "session_id": SESSION, "other_viewers": [OTHER_CLIENT], "viewer_count": 2,
+                "success": true,
+            }),
+        ),
+
+        Method::WorkspaceList => {
+            (json!({ "include_git": true, "git_limit": 10 }), json!({ "workspaces": [workspace()] }))
+        }
+        Method::WorkspaceGet => (json!({ "workspace_id": WORKSPACE }), workspace()),
+        Method::WorkspaceAdd => {
+            (json!({ "path": FOLDER, "name": "engine", "auto_start": false, "create_if_missing": true }), workspace())
+        }
+        Method::WorkspaceRemove => (
+            json!({ "workspace_id": WORKSPACE }),
+            json!({ "success": true, "message": "the workspace is removed; its folder and sessions stay" }),
+        ),
+        Method::WorkspaceUpdate => {
+            (json!({ "workspace_id": WORKSPACE, "name": "engine", "auto_start": false }), workspace())
+        }
+        Method::WorkspaceStatus => (
+            json!({ "workspace_id": WORKSPACE }),
+            json!({
+                "workspace_id": WORKSPACE, "workspace_name": "engine", "path": FOLDER, "auto_start": false,
+                "created_at": ADDED, "sessions": [of_workspace()], "active_session_count": 1,
+                "has_active_session": true, "git_tracker_state": "healthy", "git_repo_name": "engine",
+                "is_git_repo": true, "git_last_error": "", "is_being_watched": true, "watched_session_id": SESSION,
+            }),
+        ),
+        Method::WorkspaceDiscover => (
+            json!({ "fresh": true }),
+            json!({
+                "repositories": [{
+                    "path": FOLDER, "name": "engine", "remote_url": "https://example.org/ada/engine.git",
+                    "last_modified": CHANGED, "is_configured": true,
+                }],
+                "count": 1, "cached": false, "cache_age_seconds": 0, "refresh_in_progress": false, "elapsed_ms": 42,
+                "scanned_paths": 310, "skipped_paths": 2, "cancelled": false,
+            }),
+        ),
+        Method::WorkspaceDiscoverCancel => (json!({ "discover_id": SEARCH }), done()),
+        Method::WorkspaceCacheInvalidate => {
+            (json!({}), json!({ "success": true, "message": "What was known of the repositories is forgotten." }))
+        }
+        Method::WorkspaceSubscribe => (
+            json!({ "workspace_id": WORKSPACE }),
+            json!({ "success": true, "workspace_id": WORKSPACE, "subscribed": [WORKSPACE] }),
+        ),
+        Method::WorkspaceUnsubscribe => (
+            json!({ "workspace_id": WORKSPACE }),
+            json!({ "success": true, "workspace_id": WORKSPACE, "subscribed": [] }),
+        ),
+        Method::WorkspaceSubscriptions => {
+            (json!({}), json!({ "workspaces": [WORKSPACE], "is_filtering": true, "count": 1 }))
+        }
+        Method::WorkspaceSubscribeAll => (json!({}), json!({ "success": true, "is_filtering": false })),
+
+        Method::WorkspaceFileGet | Method::FileGet => (
+            json!({ "workspace_id": WORKSPACE, "path": "notes.md", "max_size_kb": 200 }),
+            json!({
+                "path": "notes.md", "content": "# Decided\n", "encoding": "utf-8", "truncated": false, "size": 10,
+                "offset": 0, "media_type": "text/markdown", "is_sensitive": false,
+            }),
+        ),
+        Method::WorkspaceFilesList => (
+            json!({ "workspace_id": WORKSPACE, "directory": "", "limit": 500, "include_hidden": false }),
+            json!({
+                "directory": "",
+                "files": [{
+                    "path": "notes.md", "name": "notes.md", "directory": "", "extension": "md", "size_bytes": 10,
+                    "modified_at": CHANGED, "indexed_at": CHANGED, "is_binary": false, "is_symlink": false,
+                    "is_sensitive": false, "git_tracked": true, "git_ignored": false,
+                }],
+                "directories": [{
+                    "path": "src", "name": "src", "folder_count": 1, "file_count": 7, "total_size_bytes": 20480,
+                    "total_size_display": "20.0 KB", "last_modified": CHANGED, "modified_display": "2 hours ago",
+                }],
+                "total_files": 1, "total_directories": 1,
+                "pagination": { "limit": 500, "offset": 0, "has_more": false },
+            }),
+        ),
+        Method::FileList => (
+            json!({ "path": "" }),
+            json!({
+                "path": "",
+                "entries": [
+                    { "name": "src", "type": "directory", "modified": CHANGED, "children_count": 7 },
+                    { "name": "notes.md", "type": "file", "size": 10, "modified": CHANGED },
+                ],
+                "total_count": 2,
+            }),
+        ),
+
+        Method::GitStatus
+        | Method::GitState
+        | Method::GitDiff
+        | Method::GitStage
+        | Method::GitUnstage
+        | Method::GitDiscard
+        | Method::GitCommit
+        | Method::GitPush
+        | Method::GitPull
+        | Method::GitFetch
+        | Method::GitCancel
+        | Method::GitBranches
+        | Method::GitCheckout
+        | Method::GitBranchDelete
+        | Method::GitUpstreamSet
+        | Method::GitLog
+        | Method::GitStash
+        | Method::GitStashList
+        | Method::GitStashApply
+        | Method::GitStashPop
+        | Method::GitStashDrop
+        | Method::GitMerge
+        | Method::GitMergeAbort
+        | Method::GitInit
+        | Method::GitRemoteAdd
+        | Method::GitRemoteList
+        | Method::GitRemoteRemove
+        | Method::WorktreeList
+        | Method::WorktreeAdd
+        | Method::WorktreeRemove
+        | Method::WorktreeDiff
+        | Method::WorktreeMerge
+        | Method::WorktreeDiscard => git::params_and_result(method),
+
+        Method::RepositoryIndexStatus
+        | Method::RepositoryIndexRebuild
+        | Method::RepositorySearch
+        | Method::RepositorySearchStart
+        | Method::RepositorySearchUpdate
+        | Method::RepositorySearchCancel
+        | Method::RepositoryFilesList
+        | Method::RepositoryFilesTree
+        | Method::RepositoryStats
+        | Method::RepositoryGrep
+        | Method::RepositoryGrepCancel => repository::params_and_result(method),
+
+        Method::PermissionRespond => (
+            json!({
+                "tool_use_id": TOOL_CALL, "decision": "allow", "scope": "session", "session_id": SESSION, "attempt": 1,
+                "input_hash": INPUT_HASH, "key": "answer-1",
+            }),
+            done(),
+        ),
+        Method::PermissionPending => (json!({ "session_id": SESSION }), pending()),
+        Method::PermissionStatsGet => {
+            (json!({}), json!({ "active_sessions": 1, "total_patterns": 2, "pending_requests": 1 }))
+        }
+
+        Method::EventsSubscribe => (
+            json!({ "format": "normalized", "after": CURSOR, "sessions": [SESSION] }),
+            json!({ "format": "normalized", "cursor": CURSOR }),
+        ),
+        Method::EventsUnsubscribe => (json!({ "format": "normalized" }), done()),
+        Method::EventsAck => {
+            (json!({ "name": "archive", "cursor": CURSOR }), json!({ "name": "archive", "cursor": CURSOR }))
+        }
+        Method::LogRead => (
+            json!({ "session_id": SESSION, "after_seq": 6, "limit": 1 }),
+            json!({ "events": [event()], "last_seq": 7, "has_more": true }),
+        ),
+        Method::ArtifactRead => (
+            json!({ "artifact_id": INPUT_HASH, "offset": 0, "length": 65536 }),
+            json!({
+                "artifact_id": INPUT_HASH, "encoding": "utf-8", "content": "# Notes\n", "offset": 0, "size": 8,
+            }),
+        ),
+
+        Method::DeviceList => (json!({}), json!({ "devices": [device()] })),
+        Method::DeviceRevoke => (json!({ "device_id": DEVICE }), done()),
+        Method::PairCreate => (
+            json!({ "scope": "operate" }),
+            json!({
+                "ws": "ws://127.0.0.1:8766/ws", "http": "http://127.0.0.1:8766", "session": DAEMON, "repo": "engine",
+                "token": "cdev_p_EXAMPLE-NOT-A-TOKEN", "token_expires_at": EXPIRES, "code": "000000",
+                "page": "http://127.0.0.1:8766/pair#EXAMPLE-NOT-A-SECRET",
+            }),
+        ),
+        Method::DaemonStatusGet => (
+            json!({}),
+            json!({
+                "pid": 4242, "version": "0.1.0", "address": "127.0.0.1:8766", "uptime_seconds": 3600, "clients": 2,
+                "running_tasks": 1, "pending": 1, "devices": 1, "code_withdrawn": false,
+                "auto_started": false, "log": "ok",
+            }),
+        ),
+        Method::DaemonStop => (json!({}), done()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Typed;
+
+    impl Example {
+        /// The example as the method's types read it and write it again.
+        pub(crate) fn reread<M: Typed>(&self) -> serde_json::Result<Self> {
+            let params: M::Params = serde_json::from_value(self.params.clone())?;
+            let result: M::Result = serde_json::from_value(self.result.clone())?;
+            Ok(Self { params: serde_json::to_value(params)?, result: serde_json::to_value(result)? })
+        }
+    }
+
+    #[test]
+    fn every_example_is_read_and_written_again_as_it_was() {
+        for &method in Method::ALL {
+            let example = Example::of(method);
+            let again = method.reread(&example).unwrap_or_else(|error| panic!("{}: {error}", method.name()));
+            assert_eq!(again, example, "{}", method.name());
+        }
+    }
+}

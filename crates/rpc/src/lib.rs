@@ -1,0 +1,90 @@
+//! The method table: every method's name, parameters, result, scope and cost, and the JSON-RPC messages around them.
+//!
+//! Doors, the OpenRPC document, the CLI and the TypeScript client come from [`Method::ALL`]; handlers live in the server.
+//!
+//! Decisions:
+//! * Parameters accept every spelling that a real client sends (`#[serde(alias)]`); results carry the fields that any of
+//!   them reads. Unknown parameters are ignored, as old and new clients meet.
+//! * A result is always an object, because a client may refuse `null`.
+//! * Methods that are not built yet are not in the table.
+
+/// A struct that crosses the wire.
+macro_rules! wire {
+    ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident: $ty:ty),* $(,)? }) => {
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        $(#[$doc])*
+        pub struct $name { $($(#[$fdoc])* pub $field: $ty),* }
+    };
+}
+
+/// Parameters: what must be there, then what may be left out.
+macro_rules! params {
+    ($(#[$doc:meta])* $name:ident {
+        $($(#[$rdoc:meta])* $required:ident: $rty:ty,)* ; $($(#[$fdoc:meta])* $field:ident: $ty:ty,)*
+    }) => {
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        $(#[$doc])*
+        pub struct $name {
+            $($(#[$rdoc])* pub $required: $rty,)*
+            $($(#[$fdoc])* #[serde(default, skip_serializing_if = "Option::is_none")] pub $field: Option<$ty>,)*
+        }
+    };
+}
+
+/// One word of a few.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($(#[$vdoc])* $variant),* }
+    };
+}
+
+mod agent;
+mod attachment;
+pub mod call;
+pub mod conversation;
+pub mod element;
+mod events;
+mod example;
+mod fault;
+mod file;
+pub mod file_change;
+mod git;
+mod history;
+mod host;
+mod lifecycle;
+mod message;
+pub mod notification;
+pub mod openrpc;
+pub mod parameters;
+mod permission;
+mod repository;
+mod route;
+pub mod schema;
+mod session;
+pub mod shorten;
+mod table;
+pub mod typescript;
+mod workspace;
+
+pub use agent::*;
+pub use attachment::*;
+pub use events::*;
+pub use example::*;
+pub use fault::*;
+pub use file::*;
+pub use git::*;
+pub use history::*;
+pub use host::*;
+pub use lifecycle::*;
+pub use message::*;
+pub use parameters::{Needs, PARAMETERS, Parameter, Unless};
+pub use permission::*;
+pub use repository::*;
+pub use roost_model::scope::Scope;
+pub use route::*;
+pub use session::*;
+pub use table::*;
+pub use workspace::*;

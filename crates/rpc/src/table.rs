@@ -1,0 +1,429 @@
+//! The table itself.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+use super::*;
+
+/// What a process of a hosted agent may do with a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentMay {
+    /// Nothing.
+    Nothing,
+    /// Call it.
+    Call,
+    /// Call it about its own session, which `session_id` must name.
+    LookAtItself,
+}
+
+/// What a call costs, for the limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cost {
+    /// It changes nothing; a disconnect cancels it.
+    Read,
+    /// It changes something; once accepted it is carried out.
+    Change,
+    /// It may start an agent.
+    Start,
+}
+
+/// A method's types, for callers that know at compile time what they call.
+pub trait Typed {
+    /// The method.
+    const METHOD: Method;
+    /// Its parameters.
+    type Params: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send;
+    /// Its result.
+    type Result: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send;
+}
+
+/// The table's own name for what some clients call otherwise.
+fn alias(name: &str) -> Cow<'_, str> {
+    let rest = |prefix: &str| name.strip_prefix(prefix);
+    match (name, rest("workspace/git/"), rest("git/worktree/")) {
+        ("git/get_status" | "workspace/git/get_status", ..) => "git/state".into(),
+        (_, Some(rest), _) => format!("git/{rest}").into(),
+        (_, _, Some(rest)) => format!("workspace/worktree/{rest}").into(),
+        _ => name.into(),
+    }
+}
+
+macro_rules! method_table {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal ($params:ty) -> $result:ty, $scope:ident, $cost:ident;)*) => {
+        /// Every method.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Method { $($(#[doc = $doc])+ $variant),* }
+
+        /// Every method as a type of its own.
+        pub mod method {
+            $($(#[doc = $doc])+ #[derive(Clone, Copy, Debug)] pub struct $variant;)*
+        }
+
+        $(impl Typed for method::$variant {
+            const METHOD: Method = Method::$variant;
+            type Params = $params;
+            type Result = $result;
+        })*
+
+        impl Method {
+            /// Every method, in the table's order.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The name on the wire.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            /// The method of this name, or of this other name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match &*alias(name) { $($name => Some(Self::$variant),)* _ => None }
+            }
+
+            /// What it does, in a sentence.
+            pub fn summary(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),+).trim_ascii()),* }
+            }
+
+            /// The part of the protocol that it belongs to.
+            pub fn area(self) -> &'static str {
+                self.name().split_once('/').map_or("lifecycle", |(area, _)| area)
+            }
+
+            /// It is about a workspace's repository.
+            pub fn is_git(self) -> bool {
+                self.area() == "git" || self.name().starts_with("workspace/worktree/")
+            }
+
+            /// What a client must be allowed to do.
+            pub fn scope(self) -> Scope {
+                match self { $(Self::$variant => Scope::$scope),* }
+            }
+
+            /// What the scope `agent` may do with it, which is below what every method needs: a method that is not
+            /// named here is closed to agents.
+            pub fn agent_may(self) -> AgentMay {
+                match self {
+                    Self::Initialize | Self::Initialized | Self::Shutdown => AgentMay::Call,
+                    Self::SessionGet
+                    | Self::SessionStateGet
+                    | Self::SessionInfoGet
+                    | Self::SessionMessages
+                    | Self::SessionElements
+                    | Self::LogRead => AgentMay::LookAtItself,
+                    _ => AgentMay::Nothing,
+                }
+            }
+
+            /// What a call costs.
+            pub fn cost(self) -> Cost {
+                match self { $(Self::$variant => Cost::$cost),* }
+            }
+
+            /// The name of its parameters' type.
+            pub fn params_name(self) -> Cow<'static, str> {
+                match self { $(Self::$variant => <$params>::schema_name()),* }
+            }
+
+            /// The schema of its parameters.
+            pub fn params_schema(self, generator: &mut SchemaGenerator) -> Schema {
+                match self { $(Self::$variant => <$params>::json_schema(generator)),* }
+            }
+
+            /// The schema of its result.
+            pub fn result_schema(self, generator: &mut SchemaGenerator) -> Schema {
+                match self { $(Self::$variant => generator.subschema_for::<$result>()),* }
+            }
+
+            /// The example as its types read and write it.
+            #[cfg(test)]
+            pub(super) fn reread(self, example: &Example) -> serde_json::Result<Example> {
+                match self { $(Self::$variant => example.reread::<method::$variant>()),* }
+            }
+        }
+    };
+}
+
+method_table! {
+    /// Says hello: versions, capabilities and the runtime registry. The first call of a connection.
+    Initialize = "initialize" (InitializeParams) -> InitializeResult, Observe, Read;
+    /// Confirms that the client is ready.
+    Initialized = "initialized" (NoParams) -> Empty, Observe, Read;
+    /// Says goodbye: watches and subscriptions of this connection end, then the connection. The daemon goes on.
+    Shutdown = "shutdown" (NoParams) -> Success, Observe, Read;
+    /// How the daemon and its default agent are.
+    StatusGet = "status/get" (NoParams) -> StatusResult, Observe, Read;
+    /// Whether the daemon is well.
+    StatusHealth = "status/health" (NoParams) -> HealthResult, Observe, Read;
+
+    /// Starts an agent with a prompt; an error if the workspace's agent is busy.
+    AgentRun = "agent/run" (AgentRunParams) -> AgentRunResult, Operate, Start;
+    /// Stops the agent's task.
+    AgentStop = "agent/stop" (AgentParams) -> StatusWord, Operate, Change;
+    /// Answers what the agent asked.
+    AgentRespond = "agent/respond" (AgentRespondParams) -> AgentRespondResult, Operate, Change;
+    /// How the agent is.
+    AgentStatus = "agent/status" (AgentParams) -> AgentStatusResult, Observe, Read;
+    /// Types something to the agent.
+    AgentInput = "agent/input" (AgentInputParams) -> StatusWord, Operate, Change;
+
+    /// Attaches to a session, or makes one. Nothing runs until it is prompted.
+    SessionStart = "session/start" (SessionStartParams) -> SessionStartResult, Operate, Start;
+    /// Makes a session that knows all that was said in another one, which stays as it is.
+    SessionFork = "session/fork" (SessionForkParams) -> SessionStartResult, Operate, Start;
+    /// Sends a prompt; a busy session queues it.
+    SessionSend = "session/send" (SessionSendParams) -> SessionSendResult, Operate, Start;
+    /// Stops a session or its task.
+    SessionStop = "session/stop" (SessionStopParams) -> SessionStopResult, Operate, Change;
+    /// Types text or a key to a session.
+    SessionInput = "session/input" (SessionInputParams) -> SessionInputResult, Operate, Change;
+    /// Answers what a session asked.
+    SessionRespond = "session/respond" (SessionRespondParams) -> StatusWord, Operate, Change;
+    /// How a session is.
+    SessionStateGet = "session/state" (SessionParams) -> SessionState, Observe, Read;
+    /// The sessions with a process or a task.
+    SessionActive = "session/active" (ActiveParams) -> ActiveResult, Observe, Read;
+    /// How a session is; the name of older clients.
+    SessionInfoGet = "session/info" (SessionParams) -> SessionState, Observe, Read;
+    /// Lists sessions, the latest first.
+    SessionList = "session/list" (SessionListParams) -> SessionListResult, Observe, Read;
+    /// One session of the list.
+    SessionGet = "session/get" (SessionParams) -> SessionInfo, Observe, Read;
+    /// Lists a workspace's sessions; the name of older clients.
+    SessionHistory = "session/history" (HistoryParams) -> HistoryResult, Observe, Read;
+    /// Reads a session's messages, page by page.
+    SessionMessages = "session/messages" (MessagesParams) -> MessagesResult, Observe, Read;
+    /// Reads a session as elements to draw, page by page.
+    SessionElements = "session/elements" (ElementsParams) -> ElementsResult, Observe, Read;
+    /// Watches a session: its messages come as events, and what waits is sent again.
+    SessionWatch = "session/watch" (WatchParams) -> WatchResult, Observe, Read;
+    /// Watches a session no more.
+    SessionUnwatch = "session/unwatch" (UnwatchParams) -> WatchResult, Observe, Read;
+    /// Takes sessions off the lists; what happened stays in the log until retention removes it.
+    SessionDelete = "session/delete" (DeleteParams) -> DeleteResult, Operate, Change;
+
+    /// Lists a workspace's sessions, the latest first.
+    WorkspaceSessionHistory = "workspace/session/history" (HistoryParams) -> HistoryResult, Observe, Read;
+    /// Reads the messages of a workspace's session.
+    WorkspaceSessionMessages = "workspace/session/messages" (MessagesParams) -> MessagesResult, Observe, Read;
+    /// Watches a workspace's session.
+    WorkspaceSessionWatch = "workspace/session/watch" (WatchParams) -> WatchResult, Observe, Read;
+    /// Watches a workspace's session no more.
+    WorkspaceSessionUnwatch = "workspace/session/unwatch" (UnwatchParams) -> WatchResult, Observe, Read;
+    /// Makes a session the workspace's current one.
+    WorkspaceSessionActivate = "workspace/session/activate" (WorkspaceSessionParams) -> ActivateResult, Operate, Change;
+    /// Takes a workspace's session off the lists.
+    WorkspaceSessionDelete = "workspace/session/delete" (DeleteParams) -> DeleteResult, Operate, Change;
+    /// Says which session this client looks at.
+    ClientSessionFocus = "client/session/focus" (WorkspaceSessionParams) -> FocusResult, Observe, Read;
+
+    /// Lists the workspaces.
+    WorkspaceList = "workspace/list" (WorkspaceListParams) -> WorkspaceListResult, Observe, Read;
+    /// One workspace.
+    WorkspaceGet = "workspace/get" (WorkspaceParams) -> Workspace, Observe, Read;
+    /// Adds a folder as a workspace.
+    WorkspaceAdd = "workspace/add" (WorkspaceAddParams) -> Workspace, Operate, Change;
+    /// Removes a workspace; its folder and sessions stay.
+    WorkspaceRemove = "workspace/remove" (WorkspaceParams) -> Done, Operate, Change;
+    /// Changes a workspace's name or whether it starts by itself.
+    WorkspaceUpdate = "workspace/update" (WorkspaceUpdateParams) -> Workspace, Operate, Change;
+    /// How a workspace is.
+    WorkspaceStatus = "workspace/status" (WorkspaceParams) -> WorkspaceStatusResult, Observe, Read;
+    /// Finds repositories on the machine that could become workspaces.
+    WorkspaceDiscover = "workspace/discover" (WorkspaceDiscoverParams) -> WorkspaceDiscoverResult, Observe, Read;
+    /// Ends a search for repositories; it answers with what it found until then.
+    WorkspaceDiscoverCancel = "workspace/discover/cancel" (WorkspaceDiscoverCancelParams) -> Success, Observe, Read;
+    /// Forgets which repositories were found.
+    WorkspaceCacheInvalidate = "workspace/cache/invalidate" (WorkspaceCacheParams) -> Done, Operate, Change;
+    /// Follows a workspace's events; the first one makes others silent.
+    WorkspaceSubscribe = "workspace/subscribe" (WorkspaceParams) -> SubscribeResult, Observe, Read;
+    /// Follows a workspace's events no more.
+    WorkspaceUnsubscribe = "workspace/unsubscribe" (WorkspaceParams) -> SubscribeResult, Observe, Read;
+    /// The workspaces whose events this client follows.
+    WorkspaceSubscriptions = "workspace/subscriptions" (NoParams) -> SubscriptionsResult, Observe, Read;
+    /// Follows the events of every workspace.
+    WorkspaceSubscribeAll = "workspace/subscribeAll" (NoParams) -> SubscribeAllResult, Observe, Read;
+
+    /// Reads a file of a workspace, or a part of it.
+    WorkspaceFileGet = "workspace/file/get" (FileGetParams) -> FileContent, Observe, Read;
+    /// Lists a folder of a workspace, page by page.
+    WorkspaceFilesList = "workspace/files/list" (FilesListParams) -> FilesListResult, Observe, Read;
+    /// Reads a file; of the first workspace, unless one is named.
+    FileGet = "file/get" (FileGetParams) -> FileContent, Observe, Read;
+    /// Lists a folder; of the first workspace, unless one is named.
+    FileList = "file/list" (FileListParams) -> FileListResult, Observe, Read;
+
+    /// How a repository is, with every file that changed.
+    GitStatus = "git/status" (GitParams) -> GitStatusResult, Observe, Read;
+    /// How a repository is, at a glance; also called `git/get_status`.
+    GitState = "git/state" (GitParams) -> GitStateResult, Observe, Read;
+    /// What changed in a file or in all of them, line by line.
+    GitDiff = "git/diff" (GitDiffParams) -> GitDiffResult, Observe, Read;
+    /// Puts files into the next commit.
+    GitStage = "git/stage" (GitPathsParams) -> GitStageResult, Operate, Change;
+    /// Takes files out of the next commit.
+    GitUnstage = "git/unstage" (GitPathsParams) -> GitUnstageResult, Operate, Change;
+    /// Brings files back; deletes files that git does not know if they are named one by one.
+    GitDiscard = "git/discard" (GitPathsParams) -> GitDiscardResult, Operate, Change;
+    /// Commits what is staged.
+    GitCommit = "git/commit" (GitCommitParams) -> GitCommitResult, Operate, Change;
+    /// Pushes a branch.
+    GitPush = "git/push" (GitPushParams) -> GitPushResult, Operate, Change;
+    /// Fetches the followed branch and merges it; conflicts are told with their files.
+    GitPull = "git/pull" (GitPullParams) -> GitPullResult, Operate, Change;
+    /// Looks what a remote has.
+    GitFetch = "git/fetch" (GitFetchParams) -> GitFetchResult, Operate, Change;
+    /// Ends whatever git does in a workspace now.
+    GitCancel = "git/cancel" (GitParams) -> Done, Operate, Change;
+    /// Lists branches, here and as last seen elsewhere.
+    GitBranches = "git/branches" (GitParams) -> GitBranchesResult, Observe, Read;
+    /// Goes to another branch.
+    GitCheckout = "git/checkout" (GitCheckoutParams) -> GitCheckoutResult, Operate, Change;
+    /// Deletes a branch.
+    GitBranchDelete = "git/branch/delete" (GitBranchDeleteParams) -> GitBranchDeleteResult, Operate, Change;
+    /// Makes a branch follow another.
+    GitUpstreamSet = "git/upstream/set" (GitUpstreamParams) -> Done, Operate, Change;
+    /// Lists commits with their refs and the lines between them, page by page.
+    GitLog = "git/log" (GitLogParams) -> GitLogResult, Observe, Read;
+    /// Puts changes aside.
+    GitStash = "git/stash" (GitStashParams) -> GitStashResult, Operate, Change;
+    /// Lists what was put aside.
+    GitStashList = "git/stash/list" (GitParams) -> GitStashListResult, Observe, Read;
+    /// Brings back what was put aside, and keeps it.
+    GitStashApply = "git/stash/apply" (GitStashIndexParams) -> GitMergeResult, Operate, Change;
+    /// Brings back what was put aside.
+    GitStashPop = "git/stash/pop" (GitStashIndexParams) -> GitMergeResult, Operate, Change;
+    /// Forgets what was put aside.
+    GitStashDrop = "git/stash/drop" (GitStashIndexParams) -> GitMergeResult, Operate, Change;
+    /// Merges a branch; conflicts are told with their files.
+    GitMerge = "git/merge" (GitMergeParams) -> GitMergeResult, Operate, Change;
+    /// Goes back to before the merge that waits for its conflicts.
+    GitMergeAbort = "git/merge/abort" (GitParams) -> Done, Operate, Change;
+    /// Makes a workspace's folder a repository.
+    GitInit = "git/init" (GitInitParams) -> GitInitResult, Operate, Change;
+    /// Adds a repository elsewhere.
+    GitRemoteAdd = "git/remote/add" (GitRemoteAddParams) -> GitRemoteAddResult, Operate, Change;
+    /// Lists the repositories elsewhere.
+    GitRemoteList = "git/remote/list" (GitParams) -> GitRemoteListResult, Observe, Read;
+    /// Forgets a repository elsewhere.
+    GitRemoteRemove = "git/remote/remove" (GitRemoteParams) -> Done, Operate, Change;
+
+    /// Lists the working copies of a workspace's repository; also called `git/worktree/list`, and so with the others.
+    WorktreeList = "workspace/worktree/list" (GitParams) -> WorktreeListResult, Observe, Read;
+    /// Makes a working copy beside the workspace's own.
+    WorktreeAdd = "workspace/worktree/add" (WorktreeAddParams) -> WorktreeAddResult, Operate, Change;
+    /// Removes a working copy; its branch stays.
+    WorktreeRemove = "workspace/worktree/remove" (WorktreeParams) -> Done, Operate, Change;
+    /// What a session changed in its working copy since its branch began.
+    WorktreeDiff = "workspace/worktree/diff" (WorktreeParams) -> GitDiffResult, Observe, Read;
+    /// Merges a session's branch into what the workspace has checked out.
+    WorktreeMerge = "workspace/worktree/merge" (WorktreeMergeParams) -> GitMergeResult, Operate, Change;
+    /// Removes a session's working copy and branch with everything that was not merged.
+    WorktreeDiscard = "workspace/worktree/discard" (WorktreeParams) -> Done, Operate, Change;
+
+    /// How the index of a workspace's files is.
+    RepositoryIndexStatus = "repository/index/status" (RepositoryParams) -> IndexStatusResult, Observe, Read;
+    /// Looks at all files of a workspace again.
+    RepositoryIndexRebuild = "repository/index/rebuild" (IndexRebuildParams) -> IndexRebuildResult, Operate, Change;
+    /// Finds files by name.
+    RepositorySearch = "repository/search" (SearchParams) -> SearchResult, Observe, Read;
+    /// Finds files by name while it is typed: what fits is sent as it changes.
+    RepositorySearchStart = "repository/search/start" (SearchParams) -> SearchStarted, Observe, Read;
+    /// Goes on with another text.
+    RepositorySearchUpdate = "repository/search/update" (SearchUpdateParams) -> Success, Observe, Read;
+    /// Ends a search that goes on.
+    RepositorySearchCancel = "repository/search/cancel" (SearchCancelParams) -> Success, Observe, Read;
+    /// Lists a folder out of the index.
+    RepositoryFilesList = "repository/files/list" (RepositoryListParams) -> RepositoryListResult, Observe, Read;
+    /// Folders within folders.
+    RepositoryFilesTree = "repository/files/tree" (TreeParams) -> TreeResult, Observe, Read;
+    /// What a workspace is made of: languages, lines, sizes.
+    RepositoryStats = "repository/stats" (RepositoryParams) -> RepositoryStats, Observe, Read;
+    /// Finds lines of files by their content.
+    RepositoryGrep = "repository/grep" (GrepParams) -> GrepResult, Observe, Read;
+    /// Ends a search in files.
+    RepositoryGrepCancel = "repository/grep/cancel" (GrepCancelParams) -> Success, Observe, Read;
+
+    /// Allows or denies a tool call that waits.
+    PermissionRespond = "permission/respond" (PermissionRespondParams) -> Success, Operate, Change;
+    /// What waits for an answer, the oldest first.
+    PermissionPending = "permission/pending" (PendingParams) -> PendingResult, Observe, Read;
+    /// How much is remembered and how much waits.
+    PermissionStatsGet = "permission/stats" (NoParams) -> PermissionStats, Observe, Read;
+
+    /// Follows the log from a cursor, in the form of the cdev protocol or as it is.
+    EventsSubscribe = "events/subscribe" (SubscribeParams) -> EventsSubscribeResult, Observe, Read;
+    /// Follows the log no more.
+    EventsUnsubscribe = "events/unsubscribe" (UnsubscribeParams) -> Success, Observe, Read;
+    /// Keeps a named reader's place, so that it can go on there after a restart of either side.
+    EventsAck = "events/ack" (AckParams) -> AckResult, Observe, Read;
+    /// Reads a session's events, page by page.
+    LogRead = "log/read" (LogReadParams) -> LogReadResult, Observe, Read;
+    /// Reads a piece of what was too big for an event.
+    ArtifactRead = "artifact/read" (ArtifactParams) -> ArtifactResult, Observe, Read;
+
+    /// Lists the paired devices.
+    DeviceList = "device/list" (NoParams) -> DeviceListResult, Admin, Read;
+    /// Forgets a device: its tokens end and its connections close.
+    DeviceRevoke = "device/revoke" (DeviceRevokeParams) -> Success, Admin, Change;
+    /// Makes what a new device needs to be paired.
+    PairCreate = "pair/create" (PairParams) -> PairResult, Admin, Change;
+    /// The daemon as the local door sees it.
+    DaemonStatusGet = "daemon/status" (NoParams) -> DaemonStatus, Admin, Read;
+    /// Ends the daemon: agents are stopped, clients told.
+    DaemonStop = "daemon/stop" (NoParams) -> Success, Admin, Change;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_name_is_there_once_and_leads_back_to_its_method() {
+        let names: HashSet<_> = Method::ALL.iter().map(|method| method.name()).collect();
+        assert_eq!(names.len(), Method::ALL.len());
+        for &method in Method::ALL {
+            assert_eq!(Method::from_name(method.name()), Some(method));
+        }
+    }
+
+    #[test]
+    fn other_names_lead_to_the_same_method() {
+        let cases = [
+            ("git/get_status", Some(Method::GitState)),
+            ("workspace/git/status", Some(Method::GitStatus)),
+            ("workspace/git/stash/pop", Some(Method::GitStashPop)),
+            ("workspace/git/get_status", Some(Method::GitState)),
+            ("git/worktree/list", Some(Method::WorktreeList)),
+            ("workspace/git/nothing", None),
+        ];
+        for (name, method) in cases {
+            assert_eq!(Method::from_name(name), method, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_device_can_be_given_the_scope_of_agents_and_it_suffices_for_no_method() {
+        assert!(serde_json::from_str::<Scope>("\"agent\"").is_err());
+        assert!(!schemars::schema_for!(Scope).as_value().to_string().contains("\"agent\""));
+        assert!(Method::ALL.iter().all(|method| method.scope() > Scope::Agent));
+    }
+
+    #[test]
+    fn agents_may_call_nothing_that_changes_anything() {
+        for method in Method::ALL.iter().filter(|method| method.agent_may() != AgentMay::Nothing) {
+            assert_eq!((method.cost(), method.scope()), (Cost::Read, Scope::Observe), "{}", method.name());
+        }
+    }
+
+    #[test]
+    fn every_summary_is_a_sentence() {
+        for method in Method::ALL {
+            assert!(method.summary().ends_with('.') && method.summary().len() < 160, "{}", method.name());
+        }
+    }
+}

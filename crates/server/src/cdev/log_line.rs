@@ -1,0 +1,93 @@
+//! `claude_log`: the agent's output as lines of Claude's `stream-json`, whichever agent it is.
+
+use roost_model::payload::{NoticeSource, RuntimeNoticePayload, UsageReportedPayload};
+use roost_rpc::conversation::{Block, Message};
+use serde_json::{Map, Value, json};
+
+use super::message::object;
+use super::notify::{Audience, Notification, Scene};
+
+/// A message.
+pub(super) fn record(scene: &Scene<'_>, message: &Message) -> Notification {
+    let content = &message.message.content;
+    let calls = content.iter().any(|block| matches!(block, Block::ToolUse { .. }));
+    let line = json!({
+        "type": message.speaker, "message": message.message, "session_id": scene.session_id, "uuid": message.uuid,
+    });
+    let parsed = json!({
+        "type": message.speaker, "session_id": scene.session_id,
+        "content": content.iter().map(block).collect::<Vec<_>>(), "stop_reason": calls.then_some("tool_use"),
+        "model": message.message.model, "is_thinking": false,
+        "is_context_compaction": message.is_context_compaction,
+    });
+    claude_log(scene, line, parsed)
+}
+
+/// The session as its runtime knows it; a client takes this as a new session.
+pub(super) fn init(scene: &Scene<'_>, model: Option<&str>) -> Notification {
+    let session_id = scene.session_id;
+    let line = json!({
+        "type": "system", "subtype": "init", "session_id": session_id, "cwd": scene.about.cwd, "model": model,
+    });
+    claude_log(scene, line, json!({ "type": "system", "session_id": session_id, "content": [], "model": model }))
+}
+
+/// The end of a task, and why it failed.
+pub(super) fn result(scene: &Scene<'_>, stop_reason: &str, error: Option<&str>) -> Notification {
+    let subtype = if error.is_some() { "error_during_execution" } else { "success" };
+    let line = json!({
+        "type": "result", "subtype": subtype, "is_error": error.is_some(), "stop_reason": stop_reason, "result": error, "session_id": scene.session_id,
+    });
+    let parsed = json!({ "type": "result", "session_id": scene.session_id, "content": [], "stop_reason": stop_reason });
+    claude_log(scene, line, parsed)
+}
+
+/// What the agent used. It is a system's record without a session: one with it would be a new session to a client.
+pub(super) fn usage(scene: &Scene<'_>, usage: &UsageReportedPayload) -> Option<Notification> {
+    let says = usage.output_tokens.is_some() || usage.input_tokens.is_some() || usage.cost_usd.is_some();
+    let line = json!({ "type": "system", "subtype": "usage", "usage": usage });
+    let parsed = json!({
+        "type": "system", "content": [], "output_tokens": usage.output_tokens, "cost_usd": usage.cost_usd,
+    });
+    says.then(|| claude_log(scene, line, parsed))
+}
+
+/// A line beside the protocol; what is protocol and means nothing here is no output.
+pub(super) fn notice(scene: &Scene<'_>, notice: &RuntimeNoticePayload) -> Option<Notification> {
+    let stream = match notice.source {
+        NoticeSource::Stdout => "stdout",
+        NoticeSource::Stderr | NoticeSource::Engine => "stderr",
+        NoticeSource::Protocol => return None,
+    };
+    Some(scene.note("claude_log", Audience::Workspace, json!({ "line": notice.message, "stream": stream })))
+}
+
+fn claude_log(scene: &Scene<'_>, line: Value, parsed: Value) -> Notification {
+    let (line, parsed) = (without_null(line), without_null(parsed));
+    let fields = json!({ "line": json_text(&line), "stream": "stdout", "parsed": parsed });
+    scene.note("claude_log", Audience::Workspace, fields)
+}
+
+fn without_null(fields: Value) -> Map<String, Value> {
+    let mut fields = object(fields);
+    fields.retain(|_, value| !value.is_null());
+    fields
+}
+
+fn block(block: &Block) -> Value {
+    match block {
+        Block::Text { text } => json!({ "type": "text", "text": text }),
+        Block::ToolUse { id, name, input } => {
+            json!({ "type": "tool_use", "tool_name": name, "tool_id": id, "tool_input": json_text(input) })
+        }
+        Block::ToolResult { tool_use_id, content, .. } => {
+            json!({ "type": "tool_result", "tool_id": tool_use_id, "text": content })
+        }
+    }
+}
+
+/// An input in the form that `claude_log` and the older requests have: JSON as text.
+pub(super) fn json_text(input: &Map<String, Value>) -> String {
+    // A map with text keys can always be written.
+    serde_json::to_string(input).unwrap_or_default()
+}
