@@ -1,5 +1,5 @@
-// Generated from the method table in crates/proto/src/rpc. Do not edit: change the table, then run
-// ROOST_BLESS=1 cargo test -p roost-proto
+// Generated from the method table in crates/rpc/src. Do not edit: change the table, then run
+// ROOST_BLESS=1 cargo test -p roost-rpc
 
 /** The version of the protocol that this module speaks. */
 export const PROTOCOL_VERSION = "1.0";

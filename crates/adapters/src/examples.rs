@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use roost_engine::PastMessage;
+use roost_engine::NativeMessage;
 use serde_json::Value;
 
 /// Where the examples are.
@@ -22,9 +22,9 @@ pub(crate) fn examples(runtime: &str) -> Vec<(String, Value)> {
 }
 
 /// Messages in one line.
-pub(crate) fn told(messages: impl IntoIterator<Item = PastMessage>) -> String {
+pub(crate) fn told(messages: impl IntoIterator<Item = NativeMessage>) -> String {
     let mut told = String::new();
-    for PastMessage { message, .. } in messages {
+    for NativeMessage { message, .. } in messages {
         write!(told, " {:?}: {}", message.role, serde_json::to_string(&message.content).unwrap()).unwrap();
     }
     if told.is_empty() { " nothing is said".into() } else { told }

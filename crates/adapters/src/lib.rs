@@ -1,15 +1,15 @@
 //! The runtimes that Roost hosts, one folder each, all behind [`roost_engine::adapter::RuntimeAdapter`].
 
 pub mod acp;
-mod asking;
 pub mod claude;
 pub mod codex;
 pub mod demo;
 #[cfg(test)]
 mod examples;
 pub mod gemini;
-mod heads;
+mod head_cache;
 mod layers;
 mod locks;
 pub mod opencode;
+mod version_probe;
 mod waiting;

@@ -29,11 +29,11 @@ use crate::artifacts::Artifacts;
 use crate::command::{Accepted, Command, Prompt};
 use crate::engine::Shared;
 use crate::error::Error;
+use crate::event_writer::EventWriter;
 use crate::host_tools;
-use crate::judge::Approver;
 use crate::ledger::Ledger;
+use crate::policy_context::Approver;
 use crate::runtime::{self, Job, Opened, Opening, Profile, Runtime};
-use crate::scribe::Scribe;
 use crate::shell_folders::ShellFolders;
 use crate::task::{Linger, Lingered, Phase, Task, TaskEvent, at};
 
@@ -113,7 +113,7 @@ pub(crate) struct Actor {
     shared: Arc<Shared>,
     profile: Profile,
     inbox: mpsc::Receiver<Command>,
-    scribe: Scribe,
+    scribe: EventWriter,
     status: SessionStatus,
     mode: Mode,
     native: Option<RuntimeSessionId>,
@@ -137,7 +137,7 @@ impl Actor {
         let Origin { profile, record, runtime, task } = origin;
         let mut name = RuntimeRef::new(record.runtime);
         name.runtime_session_id.clone_from(&record.runtime_session_id);
-        let mut scribe = Scribe::new(shared.log.clone(), &profile.id, name);
+        let mut scribe = EventWriter::new(shared.log.clone(), &profile.id, name);
         scribe.set_task(task.as_ref().map(|task| task.id.clone()));
         Self {
             shell_folders: ShellFolders::new(profile.cwd.clone().into()),

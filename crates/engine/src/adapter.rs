@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::images::Images;
-use crate::past::{PastMessage, PastSession};
+use crate::native_history::{NativeMessage, NativeSession};
 use crate::plain::PlainSetting;
 
 /// Batches of drafts that may wait between a runtime and its session; beyond it the runtime's pipe blocks.
@@ -94,12 +94,12 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
 
     /// The conversations that the runtime keeps for the environment's working directory, the last changed first.
     /// Looking changes nothing of them.
-    async fn past_sessions(&self, _env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+    async fn past_sessions(&self, _env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {
         Ok(Vec::new())
     }
 
     /// What was said in a conversation of the environment's working directory; `None` if the runtime does not know it.
-    async fn past_messages(&self, _env: &RuntimeEnv, _id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+    async fn past_messages(&self, _env: &RuntimeEnv, _id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
         Ok(None)
     }
 

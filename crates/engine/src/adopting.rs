@@ -8,7 +8,7 @@ use roost_model::transcript::is_shown;
 
 use crate::engine::{CONTRACT_VERSION, Engine, directory};
 use crate::error::Error;
-use crate::past::Kept;
+use crate::native_history::Kept;
 use crate::private::Private;
 
 /// What a conversation that is taken over gets from here.
@@ -30,10 +30,10 @@ impl Engine {
             return Ok(record.session_id);
         }
         let unknown = || Error::UnknownSession(kept.session.id.to_string());
-        let said = self.shelves.messages(kept).await?.ok_or_else(unknown)?;
+        let said = self.native_history.messages(kept).await?.ok_or_else(unknown)?;
         // A history counts every block of what was said, and not every message, because a message may still grow.
         let before = said.iter().flat_map(|past| &past.message.content).filter(|block| is_shown(block)).count();
-        let adapter = self.shelves.adapter(kept)?;
+        let adapter = self.native_history.adapter(kept)?;
         let session_id = kept.session_id();
         let created = SessionCreatedPayload {
             contract_version: CONTRACT_VERSION.into(),

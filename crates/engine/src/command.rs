@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use crate::adapter::Answer;
 use crate::error::Error;
-use crate::judge::Approver;
+use crate::policy_context::Approver;
 
 /// What somebody says to a session.
 #[derive(Clone, Debug)]

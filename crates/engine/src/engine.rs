@@ -30,8 +30,8 @@ use crate::command::{Accepted, Amendment, Command, Prompt, Reply, Response};
 use crate::environment::{Environments, Homes, NAMESPACE};
 use crate::error::Error;
 use crate::host_tools::HostTools;
-use crate::judge::{Approver, Judge};
-use crate::past::Shelves;
+use crate::native_history::NativeHistory;
+use crate::policy_context::{Approver, Judge};
 use crate::private::Private;
 use crate::recovery::{self, Survivor};
 use crate::registry::Runtimes;
@@ -188,7 +188,7 @@ pub struct Engine {
     pub(crate) shared: Arc<Shared>,
     runtimes: Runtimes,
     looks: Looks,
-    pub(crate) shelves: Shelves,
+    pub(crate) native_history: NativeHistory,
     /// Held while a conversation that its runtime keeps becomes a session.
     pub(crate) adopting: tokio::sync::Mutex<()>,
     /// Sessions with an actor. `None` after shutdown, when no new one may start.
@@ -203,10 +203,17 @@ impl Engine {
         let shared = Arc::new(Shared { artifacts: Artifacts::new(&config.artifacts), log, config, slots, judge });
         let survivors = recovery::recover(&shared, &runtimes).await?;
         let config = &shared.config;
-        let shelves = Shelves::new(runtimes.clone(), config.environments.clone(), config.isolation.clone());
+        let native_history =
+            NativeHistory::new(runtimes.clone(), config.environments.clone(), config.isolation.clone());
         let live = Mutex::new(Some(HashMap::new()));
-        let engine =
-            Self { shared, runtimes, looks: Looks::default(), shelves, adopting: tokio::sync::Mutex::default(), live };
+        let engine = Self {
+            shared,
+            runtimes,
+            looks: Looks::default(),
+            native_history,
+            adopting: tokio::sync::Mutex::default(),
+            live,
+        };
         for survivor in survivors {
             engine.go_on(survivor).await?;
         }
@@ -238,8 +245,8 @@ impl Engine {
     }
 
     /// What runtimes keep by themselves.
-    pub fn shelves(&self) -> &Shelves {
-        &self.shelves
+    pub fn native_history(&self) -> &NativeHistory {
+        &self.native_history
     }
 
     /// Makes a session. No process runs until it is prompted.

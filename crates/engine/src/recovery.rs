@@ -14,10 +14,10 @@ use roost_process::records::Record;
 use crate::adapter::{Reattached, TaskEnd};
 use crate::engine::Shared;
 use crate::error::Error;
+use crate::event_writer::EventWriter;
 use crate::history;
 use crate::ledger::Ledger;
 use crate::registry::Runtimes;
-use crate::scribe::Scribe;
 
 const REASON: &str = "Roost ended while the session was open";
 
@@ -130,10 +130,10 @@ fn hold(record: &mut SessionRecord) -> Option<EventBody> {
     Some(SessionUpdatedPayload { queue: Some(record.queue.clone()), ..Default::default() }.into())
 }
 
-fn scribe(shared: &Shared, record: &SessionRecord) -> Scribe {
+fn scribe(shared: &Shared, record: &SessionRecord) -> EventWriter {
     let mut runtime = RuntimeRef::new(record.runtime.clone());
     runtime.runtime_session_id.clone_from(&record.runtime_session_id);
-    Scribe::new(shared.log.clone(), &record.session_id, runtime)
+    EventWriter::new(shared.log.clone(), &record.session_id, runtime)
 }
 
 async fn open_ledger(shared: &Shared, record: &SessionRecord, first_seq: u64) -> Result<Ledger, Error> {

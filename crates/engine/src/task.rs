@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use crate::adapter::{Draft, RuntimeTask};
 use crate::command::Reply;
 use crate::host_tools::{HostRuns, HostToolDone};
-use crate::judge::Approver;
 use crate::ledger::{Asked, Ledger};
+use crate::policy_context::Approver;
 use crate::runtime::{Opened, Opening};
 
 /// Where a running task stands.

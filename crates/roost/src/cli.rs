@@ -11,10 +11,10 @@ use crate::config::Config;
 use crate::diagnostics;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::place::{self, State};
+use crate::paths::{self, State};
 use crate::screen;
+use crate::stderr::tell;
 use crate::style::Style;
-use crate::tell::tell;
 
 /// Threads for async work; what waits for disks and readers has its own.
 const WORKERS: usize = 2;
@@ -132,7 +132,7 @@ impl Context {
         let config_file = global.config.map(std::path::absolute).transpose().map_err(Error::NoCwd)?;
         let config = match &config_file {
             Some(named) => Config::read(named, std::env::vars_os())?,
-            None => Config::read_if_there(&place::config_file()?, std::env::vars_os())?,
+            None => Config::read_if_there(&paths::config_file()?, std::env::vars_os())?,
         };
         Ok(Self { state: State::choose(global.state)?, config, config_file, verbose: global.verbose })
     }

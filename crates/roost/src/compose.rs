@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roost_adapters::acp::{AcpAdapter, AgentCommand, PRESETS, preset};
-use roost_engine::{Engine, Environments, Runtimes, Shelves, WhenFull};
+use roost_engine::{Engine, Environments, NativeHistory, Runtimes, WhenFull};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
 use roost_model::registry::RuntimeStatus;
 use roost_model::runtime::RuntimeName;
@@ -19,7 +19,7 @@ use roost_process::{Environment, Holder, Isolation, Ladder, Raise, Wall};
 
 use crate::config::{self, Config, HideState};
 use crate::error::Error;
-use crate::place::State;
+use crate::paths::State;
 
 /// The engine and its log in this process.
 pub(crate) struct Roost {
@@ -185,9 +185,9 @@ fn engine_config(state: &State, config: &Config) -> Result<roost_engine::Config,
 }
 
 /// What the runtimes keep by themselves.
-pub(crate) fn shelves(state: &State, config: &Config) -> Result<Shelves, Error> {
+pub(crate) fn native_history(state: &State, config: &Config) -> Result<NativeHistory, Error> {
     let engine = engine_config(state, config)?;
-    Ok(Shelves::new(runtimes(state, config)?, engine.environments, engine.isolation))
+    Ok(NativeHistory::new(runtimes(state, config)?, engine.environments, engine.isolation))
 }
 
 /// How long events are kept.

@@ -32,8 +32,8 @@ impl Past {
             Some(Reading::AtRest(log)) => log.sessions(usize::MAX).await?,
             None => Vec::new(),
         };
-        let shelves = compose::shelves(&context.state, &context.config)?;
-        let mut listing = shelves.list(&cwd.to_string_lossy(), &namespaces(&hosted), None).await;
+        let native_history = compose::native_history(&context.state, &context.config)?;
+        let mut listing = native_history.list(&cwd.to_string_lossy(), &namespaces(&hosted), None).await;
         listing.leave_out(&hosted);
         Ok(Self { sessions: listing.sessions.iter().map(Kept::record).collect(), notices: listing.notices })
     }

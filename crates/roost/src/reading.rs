@@ -11,7 +11,7 @@ use roost_rpc::{KeptBy, LogReadParams, PendingParams, SessionListParams, Subscri
 
 use crate::cli::Context;
 use crate::compose;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::find;
 use crate::line::{self, Lines};
@@ -29,7 +29,7 @@ pub(crate) enum Reading {
 
 impl Reading {
     pub(crate) async fn open(context: &Context, command: &str) -> Result<Self, Error> {
-        match door::find(&context.state).await? {
+        match connect::find(&context.state).await? {
             Some(client) => Ok(Self::Daemon(Box::new(client))),
             None => Ok(Self::AtRest(compose::reader(&context.state, &context.config, command).await?)),
         }

@@ -240,7 +240,7 @@ pub fn markdown() -> String {
     }
     let mut text = String::from(
         "# Parameters that can make the host run something\n\n\
-         Generated from `crates/proto/src/rpc/parameters.rs`; a test fails where the two differ.\n\n\
+         Generated from `crates/rpc/src/parameters.rs`; a test fails where the two differ.\n\n\
          Who may call a method at all is its scope (`x-scope` in the OpenRPC document). These parameters need more, or\n\
          are listed because of what they can do: **needs** is what a caller must be, **unless** what every caller of the\n\
          method may give all the same. `admin` means a device that was paired with that scope, or somebody at the\n\

@@ -10,8 +10,8 @@ use super::notification::EventName;
 use super::{FaultCode, Method, PROTOCOL_VERSION};
 
 const HEAD: &str = "\
-// Generated from the method table in crates/proto/src/rpc. Do not edit: change the table, then run
-// ROOST_BLESS=1 cargo test -p roost-proto
+// Generated from the method table in crates/rpc/src. Do not edit: change the table, then run
+// ROOST_BLESS=1 cargo test -p roost-rpc
 ";
 
 /// The module: a type for every method's parameters and result and for every event, and the tables of all three.

@@ -19,13 +19,13 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use crate::call_order::{CallOrder, Front};
 use crate::caller::Caller;
 use crate::dispatch::{Context, MAX_FRAME, dispatch};
 use crate::feed::Feeds;
 use crate::host::Host;
 use crate::live::LiveFeed;
 use crate::searches::Searches;
-use crate::turns::{Front, Turns};
 
 /// Frames that wait to be written at most.
 const OUT: usize = 64;
@@ -60,7 +60,7 @@ pub(crate) struct Connection {
     out_bytes: Arc<Semaphore>,
     calls: Arc<Semaphore>,
     /// Whose turn it is at each session and each repository.
-    turns: Turns,
+    turns: CallOrder,
     /// The client is gone, or shall be.
     pub(crate) ended: CancellationToken,
 }
@@ -94,7 +94,7 @@ impl Connection {
             out,
             out_bytes: Arc::new(Semaphore::new(OUT_BYTES)),
             calls: Arc::new(Semaphore::new(CALLS)),
-            turns: Turns::default(),
+            turns: CallOrder::default(),
             ended: host.closing.child_token(),
         });
         host.presence.join(&connection);

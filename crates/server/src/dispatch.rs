@@ -6,16 +6,16 @@ use roost_rpc::{Fault, FaultCode, Method, Typed, method};
 use serde_json::value::RawValue;
 
 use crate::agents;
+use crate::call_order::Front;
 use crate::caller::Caller;
 use crate::connection::Connection;
 use crate::handlers::known;
 use crate::handlers::{
-    agent, discovering, events, file, forking, git, history, host as daemon, lifecycle, permission, repository,
-    session, watching, workspace,
+    agent, daemon, discovering, events, file, forking, git, history, lifecycle, permission, repository, session,
+    watching, workspace,
 };
 use crate::host::Host;
 use crate::parameters;
-use crate::turns::Front;
 
 /// Bytes of a result at most: a frame of 1 MiB, less what surrounds it.
 pub(crate) const MAX_FRAME: usize = (1 << 20) - (4 << 10);

@@ -2,7 +2,7 @@
 
 mod cdev;
 mod normalized;
-mod place;
+mod resume_point;
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::cdev::notify::Naming;
 
 pub(crate) use cdev::{Selection, Wanted, is_named, truncated};
-pub(crate) use place::Place;
+pub(crate) use resume_point::Place;
 
 use roost_rpc::{EventFormat, Fault};
 

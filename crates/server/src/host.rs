@@ -14,18 +14,18 @@ use tokio_util::task::TaskTracker;
 
 use crate::agents::Refusals;
 use crate::auth::Auth;
+use crate::background_runtime::BackgroundRuntime;
+use crate::call_order::CallOrder;
 use crate::discoveries::Discoveries;
 use crate::fault;
 use crate::limits::RateLimits;
 use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::metrics::Tally;
+use crate::notification_cache::NotificationCache;
 use crate::presence::Presence;
-use crate::projected::Projections;
-use crate::quiet::Quiet;
 use crate::settings::Settings;
 use crate::tail::Tails;
-use crate::turns::Turns;
 use crate::workspaces::Workspaces;
 
 /// What the composition root gives to the door.
@@ -52,17 +52,17 @@ pub(crate) struct Host {
     pub(crate) workspaces: Workspaces,
     pub(crate) discoveries: Arc<Discoveries>,
     /// Whose turn it is to change each workspace's repository.
-    pub(crate) repositories: Turns,
+    pub(crate) repositories: CallOrder,
     /// What git does now.
     pub(crate) long_work: LongWork,
     pub(crate) presence: Presence,
-    pub(crate) projections: Projections,
+    pub(crate) projections: NotificationCache,
     /// The workspaces that somebody follows or searches.
     pub(crate) live: Live,
     /// The past sessions that are watched.
     pub(crate) tails: Tails,
     /// Sends what watchers get.
-    pub(crate) quiet: Quiet,
+    pub(crate) quiet: BackgroundRuntime,
     pub(crate) auth: Arc<Auth>,
     pub(crate) tally: Tally,
     pub(crate) rates: RateLimits,
@@ -79,7 +79,13 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(parts: Parts, settings: Settings, workspaces: Workspaces, auth: Arc<Auth>, quiet: Quiet) -> Self {
+    pub(crate) fn new(
+        parts: Parts,
+        settings: Settings,
+        workspaces: Workspaces,
+        auth: Arc<Auth>,
+        quiet: BackgroundRuntime,
+    ) -> Self {
         let closing = CancellationToken::new();
         Self {
             rates: RateLimits::new(&settings.limits),
@@ -92,11 +98,11 @@ impl Host {
             started: Instant::now(),
             workspaces,
             discoveries: Arc::default(),
-            repositories: Turns::default(),
+            repositories: CallOrder::default(),
             presence: Presence::default(),
             live: Live::new(parts.state),
             tails: Tails::default(),
-            projections: Projections::default(),
+            projections: NotificationCache::default(),
             quiet,
             auth,
             tally: Tally::default(),

@@ -3,7 +3,7 @@
 //! None of it is in the log. What happens in a workspace is worked out once, whoever follows it, and each client takes it
 //! at its own speed; who falls behind is told to look again. A workspace that nobody uses has nothing here that runs.
 
-mod told;
+mod workspace_events;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -20,7 +20,7 @@ use tokio::sync::broadcast;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
-use told::Teller;
+use workspace_events::WorkspaceEvents;
 
 use crate::connection::{Connection, ephemeral};
 use crate::fault;
@@ -166,7 +166,7 @@ impl Live {
         let follow = repository.follow();
         // A big folder takes its time; then the client rather has its answer.
         let _ = tokio::time::timeout(PATIENCE, follow.ready()).await;
-        let branch = told::branch(&repository).await;
+        let branch = workspace_events::branch(&repository).await;
         // The first to follow is told by the teller, which begins with it.
         let mut trouble = None;
         let (followed, mut messages) = {
@@ -181,8 +181,13 @@ impl Live {
                     let (messages, received) = broadcast::channel(BEHIND);
                     // What was switched while nobody followed is told nobody.
                     self.take_switched(&id);
-                    let teller =
-                        Teller::new(host.clone(), entry.id.clone(), repository.clone(), branch, messages.clone());
+                    let teller = WorkspaceEvents::new(
+                        host.clone(),
+                        entry.id.clone(),
+                        repository.clone(),
+                        branch,
+                        messages.clone(),
+                    );
                     let teller = AbortOnDropHandle::new(host.quiet.handle().spawn(teller.run(follow)));
                     let followed = Arc::new(Followed { repository: repository.clone(), messages, teller });
                     all.insert(id.clone(), Arc::downgrade(&followed));
@@ -199,7 +204,7 @@ impl Live {
             {
                 return;
             }
-            if let Some(status) = told::status(&id, &repository).await
+            if let Some(status) = workspace_events::status(&id, &repository).await
                 && !connection.send(status.message()).await
             {
                 return;
@@ -208,7 +213,7 @@ impl Live {
                 let message = match messages.recv().await {
                     Ok(message) => message,
                     Err(broadcast::error::RecvError::Lagged(missed)) => {
-                        told::rescanned(&id, missed, "this client was too slow to be told of each change")
+                        workspace_events::rescanned(&id, missed, "this client was too slow to be told of each change")
                     }
                     Err(broadcast::error::RecvError::Closed) => return,
                 };

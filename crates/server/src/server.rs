@@ -19,12 +19,12 @@ use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tower::ServiceExt;
 
 use crate::auth::{self, Auth, Clock, Devices, LocalSecret};
+use crate::background_runtime::BackgroundRuntime;
 use crate::connection_limit::{ConnectionLimiter, ConnectionSlot};
 use crate::error::Error;
 use crate::host::{Host, Parts};
 use crate::message_budget::{MessageBudget, Meter, Metered};
 use crate::places::{Places, Reach};
-use crate::quiet::Quiet;
 use crate::settings::Settings;
 use crate::tls::{self, Identity};
 use crate::workspaces::{NewWorkspace, Workspaces};
@@ -82,7 +82,7 @@ impl Server {
         };
         let address = listener.as_ref().map(|listener| local_address(listener, &settings)).transpose()?;
         let socket = bind(&settings.socket)?;
-        let quiet = Quiet::start().map_err(Error::Threads)?;
+        let quiet = BackgroundRuntime::start().map_err(Error::Threads)?;
         let place = auth::Place {
             address,
             tls: identity.is_some(),

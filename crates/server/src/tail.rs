@@ -63,8 +63,8 @@ impl Tail {
             Some(look) if look.hosted || look.at.elapsed() < age => return Ok(look.clone()),
             known => known.clone(),
         };
-        let shelves = host.engine.shelves();
-        let (at, stamp) = (Instant::now(), shelves.stamp(&self.kept).await);
+        let native_history = host.engine.native_history();
+        let (at, stamp) = (Instant::now(), native_history.stamp(&self.kept).await);
         let said = match known {
             Some(known) if stamp.is_some() && stamp == known.stamp => known.said,
             known => match messages(&host.engine, &self.kept).await? {
@@ -92,7 +92,7 @@ impl Tail {
 
 /// What was said in a conversation, as messages; `None` if its runtime keeps it no more.
 pub(crate) async fn messages(engine: &Engine, kept: &Kept) -> Result<Option<Vec<Message>>, Fault> {
-    let Some(said) = engine.shelves().messages(kept).await.map_err(fault::engine)? else { return Ok(None) };
+    let Some(said) = engine.native_history().messages(kept).await.map_err(fault::engine)? else { return Ok(None) };
     let (id, since) = (kept.session_id(), kept.session.updated_at);
     let project = move || native_message::messages(&id, since, said.into_iter().map(|past| (past.at, past.message)));
     // A long conversation takes a while.

@@ -14,7 +14,6 @@ pub mod git;
 mod gitdir;
 pub mod grep;
 pub mod index;
-mod kept;
 mod language;
 pub mod listing;
 mod parallel;
@@ -24,6 +23,7 @@ mod root;
 pub mod search;
 mod sensitive;
 pub mod stats;
+mod status_cache;
 pub mod tree;
 pub mod watch;
 

@@ -10,8 +10,8 @@ use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use crate::index::{Facts, Index, Tracked, scan};
-use crate::kept::Kept;
-use crate::watch::{Follow, Sight, Watch};
+use crate::status_cache::Kept;
+use crate::watch::{Barrier, Follow, Watch};
 use crate::{Error, GitDir, Root};
 
 /// How long an index is good that no watcher keeps fresh.
@@ -61,7 +61,7 @@ pub struct Repository {
     /// It is other than what is kept between two runs.
     is_unsaved: AtomicBool,
     watch: Watch,
-    sight: Arc<Sight>,
+    sight: Arc<Barrier>,
     kept: Kept,
 }
 
@@ -205,7 +205,7 @@ impl Repository {
     }
 
     /// What its watchers have seen.
-    pub(crate) fn sight(&self) -> &Arc<Sight> {
+    pub(crate) fn sight(&self) -> &Arc<Barrier> {
         &self.sight
     }
 

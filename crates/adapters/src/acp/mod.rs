@@ -42,7 +42,7 @@ use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::{Holder, RunId};
 
-use crate::asking::Versions;
+use crate::version_probe::VersionProbe;
 
 pub(crate) use connection::{Parts, REASON_META};
 pub use launch::AgentCommand;
@@ -62,7 +62,7 @@ pub struct AcpAdapter {
     observed: Observed,
     preset: Option<&'static Preset>,
     /// What it printed when it was asked; one that did not answer is asked again.
-    versions: Versions,
+    versions: VersionProbe,
     mcp: bool,
     images: bool,
 }
@@ -71,7 +71,7 @@ impl AcpAdapter {
     /// An agent of this name, started by this command.
     pub fn new(name: RuntimeName, display_name: impl Into<String>, command: AgentCommand, holder: Arc<Holder>) -> Self {
         let (display_name, about, observed) = (display_name.into(), About::default(), Observed::ALL);
-        let versions = Versions::default();
+        let versions = VersionProbe::default();
         Self { name, display_name, command, holder, about, observed, preset: None, versions, mcp: true, images: true }
     }
 

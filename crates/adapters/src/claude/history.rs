@@ -8,13 +8,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use roost_engine::{PastMessage, PastSession};
+use roost_engine::{NativeMessage, NativeSession};
 use roost_model::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use roost_model::time::Timestamp;
 use serde::Deserialize;
 
 use super::messages::{Block, Content};
-use crate::heads::{Heads, Stamp};
+use crate::head_cache::{HeadCache, Stamp};
 
 /// The longest name of a folder that the CLI makes from a path alone; beyond it a hash follows.
 const LONGEST_FOLDER: usize = 200;
@@ -110,7 +110,7 @@ pub(super) struct Head {
 }
 
 /// The conversations of a working directory, the last changed first; looks at the disk.
-pub(super) fn sessions(heads: &Heads<Head>, config: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
+pub(super) fn sessions(heads: &HeadCache<Head>, config: &Path, cwd: &Path) -> io::Result<Vec<NativeSession>> {
     let mut sessions = Vec::new();
     for file in files(config, cwd)? {
         let Some(id) = file.file_stem().and_then(|stem| stem.to_str()) else { continue };
@@ -120,14 +120,18 @@ pub(super) fn sessions(heads: &Heads<Head>, config: &Path, cwd: &Path) -> io::Re
         if begun.is_some_and(|begun| begun != cwd) {
             continue;
         }
-        sessions.push(PastSession { id: id.into(), title: Some(title).filter(|title| !title.is_empty()), updated_at });
+        sessions.push(NativeSession {
+            id: id.into(),
+            title: Some(title).filter(|title| !title.is_empty()),
+            updated_at,
+        });
     }
     sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
     Ok(sessions)
 }
 
 /// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
-pub(super) fn messages(config: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
+pub(super) fn messages(config: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<NativeMessage>>> {
     let Some(file) = file(config, cwd, id)? else { return Ok(None) };
     let mut lines = Vec::new();
     for line in BufReader::new(File::open(file)?).split(b'\n') {
@@ -207,7 +211,7 @@ fn beginning(content: Content) -> String {
 }
 
 /// The way from the last line up to the root, as messages.
-fn conversation(lines: Vec<Line>) -> Vec<PastMessage> {
+fn conversation(lines: Vec<Line>) -> Vec<NativeMessage> {
     let places: HashMap<String, usize> =
         lines.iter().enumerate().filter_map(|(place, line)| Some((line.uuid.clone()?, place))).collect();
     let mut way = Vec::new();
@@ -219,7 +223,7 @@ fn conversation(lines: Vec<Line>) -> Vec<PastMessage> {
         next = parent.and_then(|parent| places.get(parent)).copied().filter(|parent| *parent < place);
     }
     let mut lines: Vec<_> = lines.into_iter().map(Some).collect();
-    let mut messages: Vec<PastMessage> = Vec::new();
+    let mut messages: Vec<NativeMessage> = Vec::new();
     let mut speaking = None;
     for line in way.into_iter().rev().filter_map(|place| lines[place].take()) {
         let role = if line.kind == "assistant" { TranscriptRole::Assistant } else { TranscriptRole::User };
@@ -233,7 +237,7 @@ fn conversation(lines: Vec<Line>) -> Vec<PastMessage> {
                 }
                 _ => {
                     let message = TranscriptMessage { role, content: vec![block] };
-                    messages.push(PastMessage { at, message });
+                    messages.push(NativeMessage { at, message });
                 }
             }
             speaking.clone_from(&message.id);
@@ -291,13 +295,13 @@ mod tests {
     #[test]
     fn a_conversation_is_listed_where_it_took_place() {
         let (home, cwd) = home();
-        let found = sessions(&Heads::default(), home.path(), &cwd).unwrap();
+        let found = sessions(&HeadCache::default(), home.path(), &cwd).unwrap();
         let told: Vec<_> = found.iter().map(|session| (session.id.as_str(), session.title.as_deref())).collect();
         let title = Some("SCRIPT:shell CWD:/home/dev/work/c1");
         assert_eq!(told, [("f572775b-7935-4b2a-9a81-3ab792de145b", title)]);
         // Another directory whose folder has the same name.
-        assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/home/dev/work-c1")).unwrap(), []);
-        assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
+        assert_eq!(sessions(&HeadCache::default(), home.path(), Path::new("/home/dev/work-c1")).unwrap(), []);
+        assert_eq!(sessions(&HeadCache::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
     }
 
     #[test]
@@ -305,7 +309,7 @@ mod tests {
         let (home, cwd) = home();
         let messages = messages(home.path(), &cwd, "f572775b-7935-4b2a-9a81-3ab792de145b").unwrap().unwrap();
         let mut told = String::new();
-        for PastMessage { message, .. } in messages {
+        for NativeMessage { message, .. } in messages {
             writeln!(told, "{:?}: {}", message.role, serde_json::to_string(&message.content).unwrap()).unwrap();
         }
         insta::assert_snapshot!(told);

@@ -46,7 +46,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::plain::PlainSetting;
-use roost_engine::{PastMessage, PastSession};
+use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::{RuntimeSessionId, SessionId};
 use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::Holder;
@@ -54,9 +54,9 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::acp::AgentCommand;
-use crate::asking::Versions;
-use crate::heads::Heads;
+use crate::head_cache::HeadCache;
 use crate::locks::Locks;
+use crate::version_probe::VersionProbe;
 use launch::Conversation;
 use session::ClaudeSession;
 use sources::{Places, Used};
@@ -76,11 +76,11 @@ pub struct ClaudeAdapter {
     config: Map<String, Value>,
     holder: Arc<Holder>,
     locks: Locks,
-    versions: Versions,
+    versions: VersionProbe,
     /// Sessions that the CLI turned out not to know any more: they are rebuilt under a new id of its own.
     forgotten: Mutex<HashSet<SessionId>>,
     /// How the conversations on disk begin.
-    heads: Arc<Heads<history::Head>>,
+    heads: Arc<HeadCache<history::Head>>,
 }
 
 impl ClaudeAdapter {
@@ -255,12 +255,12 @@ impl RuntimeAdapter for ClaudeAdapter {
         }
     }
 
-    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {
         let (heads, config, cwd) = (self.heads.clone(), self.config_dir(env), PathBuf::from(&env.cwd));
         tokio::task::spawn_blocking(move || history::sessions(&heads, &config, &cwd)).await?
     }
 
-    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
         let (config, cwd, id) = (self.config_dir(env), PathBuf::from(&env.cwd), id.clone());
         tokio::task::spawn_blocking(move || history::messages(&config, &cwd, id.as_str())).await?
     }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use roost_engine::{PastMessage, PastSession};
+use roost_engine::{NativeMessage, NativeSession};
 use roost_model::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use roost_model::time::Timestamp;
 use roost_model::tool::{ToolManifest, ToolManifestEntry};
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::heads::{Heads, Stamp};
+use crate::head_cache::{HeadCache, Stamp};
 
 /// How much of a file is read to list it.
 const HEAD: u64 = 256 * 1024;
@@ -125,13 +125,13 @@ pub(super) struct Head {
 }
 
 /// The conversations of a working directory, the last changed first; looks at the disk.
-pub(super) fn sessions(heads: &Heads<Option<Head>>, home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
+pub(super) fn sessions(heads: &HeadCache<Option<Head>>, home: &Path, cwd: &Path) -> io::Result<Vec<NativeSession>> {
     let mut sessions = Vec::new();
     for file in files(home)? {
         // One that is gone by now, or that nobody may read, does not hide the others.
         let Ok((Some(Head { id, cwd: begun, title }), updated_at)) = heads.of(&file, head) else { continue };
         if is_same(&begun, cwd) {
-            sessions.push(PastSession { id: id.into(), title, updated_at });
+            sessions.push(NativeSession { id: id.into(), title, updated_at });
         }
     }
     sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
@@ -152,7 +152,7 @@ fn head(file: &Path) -> io::Result<Option<Head>> {
 }
 
 /// What was said in a conversation of this working directory; `None` if there is none under this id. Looks at the disk.
-pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
+pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<NativeMessage>>> {
     let Some(file) = file(home, id)?.filter(|file| !is_foreign(file, cwd)) else { return Ok(None) };
     let mut messages = Vec::new();
     for line in BufReader::new(File::open(file)?).split(b'\n') {
@@ -224,7 +224,7 @@ fn files(home: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// What a line adds to the conversation.
-fn message(line: Line) -> Option<PastMessage> {
+fn message(line: Line) -> Option<NativeMessage> {
     let (role, block) = match line.read("response_item")? {
         Said::Message { role, content, origin } => {
             let text = content.into_iter().filter_map(|piece| piece.text).collect::<Vec<_>>().join("\n");
@@ -252,7 +252,7 @@ fn message(line: Line) -> Option<PastMessage> {
         }
         Said::Other => return None,
     };
-    Some(PastMessage { at: line.timestamp, message: TranscriptMessage { role, content: vec![block] } })
+    Some(NativeMessage { at: line.timestamp, message: TranscriptMessage { role, content: vec![block] } })
 }
 
 #[cfg(test)]
@@ -301,11 +301,11 @@ mod tests {
     #[test]
     fn a_conversation_is_listed_where_it_was_held_by_how_it_began() {
         let home = home("a1", "/project", json!("cli"));
-        let listed = sessions(&Heads::default(), home.path(), Path::new("/project")).unwrap();
+        let listed = sessions(&HeadCache::default(), home.path(), Path::new("/project")).unwrap();
         let listed: Vec<_> = listed.iter().map(|one| (one.id.as_str(), one.title.as_deref())).collect();
         assert_eq!(listed, [("a1", Some("write a file"))]);
-        assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
-        assert_eq!(sessions(&Heads::default(), Path::new("/nonexistent"), Path::new("/project")).unwrap(), []);
+        assert_eq!(sessions(&HeadCache::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
+        assert_eq!(sessions(&HeadCache::default(), Path::new("/nonexistent"), Path::new("/project")).unwrap(), []);
     }
 
     #[test]
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn an_agent_that_another_one_started_is_not_listed() {
         let home = home("a1", "/project", json!({ "subagent": "review" }));
-        assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/project")).unwrap(), []);
+        assert_eq!(sessions(&HeadCache::default(), home.path(), Path::new("/project")).unwrap(), []);
     }
 
     #[test]

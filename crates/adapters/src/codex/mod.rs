@@ -54,7 +54,7 @@ use roost_engine::adapter::{
     AdapterError, Availability, LoginCommand, OpenSession, Reattached, RuntimeAdapter, RuntimeSession,
 };
 use roost_engine::plain::PlainSetting;
-use roost_engine::{PastMessage, PastSession};
+use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::Holder;
@@ -62,7 +62,7 @@ use roost_process::records::Record;
 use serde_json::{Map, Value};
 
 use crate::acp::AgentCommand;
-use crate::heads::Heads;
+use crate::head_cache::HeadCache;
 use exec::ExecSession;
 use home::CodexHome;
 use note::{Note, TurnNote};
@@ -78,7 +78,7 @@ pub struct CodexAdapter {
     holder: Arc<Holder>,
     version: Version,
     /// How the conversations on disk begin.
-    heads: Arc<Heads<Option<history::Head>>>,
+    heads: Arc<HeadCache<Option<history::Head>>>,
 }
 
 /// Codex, started by this command (what comes before `app-server`) with these settings of its own (its `-c` keys).
@@ -206,13 +206,13 @@ impl RuntimeAdapter for CodexAdapter {
         }
     }
 
-    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {
         let (CodexHome(home), cwd) = (CodexHome::of(&self.command, env), PathBuf::from(&env.cwd));
         let heads = self.heads.clone();
         tokio::task::spawn_blocking(move || history::sessions(&heads, &home, &cwd)).await?
     }
 
-    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
         let (CodexHome(home), id) = (CodexHome::of(&self.command, env), id.clone());
         let cwd = PathBuf::from(&env.cwd);
         tokio::task::spawn_blocking(move || history::messages(&home, &cwd, id.as_str())).await?

@@ -8,7 +8,7 @@ use roost_process::Holder;
 
 use super::launch::environment;
 use crate::acp::AgentCommand;
-use crate::asking::Versions;
+use crate::version_probe::VersionProbe;
 
 /// The first version whose app server speaks WebSocket on a unix socket (2026-04-30), which all else is built on.
 const APP_SERVER: [u64; 3] = [0, 128, 0];
@@ -16,7 +16,7 @@ const APP_SERVER: [u64; 3] = [0, 128, 0];
 /// The version.
 #[derive(Default)]
 pub(super) struct Version {
-    versions: Versions,
+    versions: VersionProbe,
     /// What was told last.
     last: Mutex<Option<String>>,
 }

@@ -8,14 +8,14 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use roost_engine::{PastMessage, PastSession};
+use roost_engine::{NativeMessage, NativeSession};
 use roost_model::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use roost_model::time::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::chats;
-use crate::heads::{Heads, Stamp};
+use crate::head_cache::{HeadCache, Stamp};
 
 /// How much of a file is read to list it.
 const HEAD: u64 = 256 * 1024;
@@ -69,12 +69,12 @@ pub(super) struct Head {
 }
 
 /// The conversations of a working directory, the last changed first; looks at the disk.
-pub(super) fn sessions(heads: &Heads<Option<Head>>, home: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
+pub(super) fn sessions(heads: &HeadCache<Option<Head>>, home: &Path, cwd: &Path) -> io::Result<Vec<NativeSession>> {
     let mut sessions = Vec::new();
     for file in chats::files(home, cwd)? {
         // One that is gone by now, or that nobody may read, does not hide the others.
         let Ok((Some(Head { id, title }), updated_at)) = heads.of(&file, head) else { continue };
-        sessions.push(PastSession { id: id.into(), title, updated_at });
+        sessions.push(NativeSession { id: id.into(), title, updated_at });
     }
     sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
     // Gemini goes on in the file that was changed last.
@@ -97,7 +97,7 @@ pub(super) fn stamp(home: &Path, cwd: &Path, id: &str) -> Option<u64> {
 }
 
 /// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
-pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
+pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<NativeMessage>>> {
     let mut latest: Option<(Timestamp, Record)> = None;
     for file in chats::files_of(home, cwd, id)? {
         let (record, changed) = (Record::read(&file)?, Stamp::of(&file)?.time());
@@ -181,7 +181,7 @@ impl Record {
         Some(title.lines().next().unwrap_or_default().chars().take(LONGEST_TITLE).collect())
     }
 
-    fn messages(self) -> Vec<PastMessage> {
+    fn messages(self) -> Vec<NativeMessage> {
         let answered: HashSet<String> =
             self.said.iter().flat_map(|said| answers(&said.content)).map(|(id, _)| id).collect();
         let mut messages = Vec::new();
@@ -193,7 +193,7 @@ impl Record {
             };
             let mut say = |role, content: Vec<TranscriptContentBlock>| {
                 if !content.is_empty() {
-                    messages.push(PastMessage { at: said.timestamp, message: TranscriptMessage { role, content } });
+                    messages.push(NativeMessage { at: said.timestamp, message: TranscriptMessage { role, content } });
                 }
             };
             let text = said.text();
@@ -267,10 +267,10 @@ mod tests {
     #[test]
     fn a_conversation_is_listed_where_it_took_place() {
         let (home, cwd) = home();
-        let found = sessions(&Heads::default(), home.path(), &cwd).unwrap();
+        let found = sessions(&HeadCache::default(), home.path(), &cwd).unwrap();
         let told: Vec<_> = found.iter().map(|session| (session.id.as_str(), session.title.as_deref())).collect();
         assert_eq!(told, [("418d97b4-b320-422a-b868-47610dbd197c", Some("SCRIPT:shell"))]);
-        assert_eq!(sessions(&Heads::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
+        assert_eq!(sessions(&HeadCache::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
         let (home, cwd) = home();
         let messages = messages(home.path(), &cwd, "418d97b4-b320-422a-b868-47610dbd197c").unwrap().unwrap();
         let mut told = String::new();
-        for PastMessage { at, message } in messages {
+        for NativeMessage { at, message } in messages {
             assert!(at.is_some());
             writeln!(told, "{:?}: {}", message.role, serde_json::to_string(&message.content).unwrap()).unwrap();
         }

@@ -36,14 +36,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::plain::PlainSetting;
-use roost_engine::{PastMessage, PastSession};
+use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::Holder;
 use serde_json::{Map, Value};
 
 use crate::acp::{Agent, AgentCommand, Observed};
-use crate::heads::Heads;
+use crate::head_cache::HeadCache;
 use crate::locks::Locks;
 use session::GeminiSession;
 use version::Version;
@@ -60,7 +60,7 @@ pub struct GeminiAdapter {
     version: Version,
     locks: Locks,
     /// How the conversations on disk begin.
-    heads: Arc<Heads<Option<history::Head>>>,
+    heads: Arc<HeadCache<Option<history::Head>>>,
 }
 
 /// The Gemini CLI, started by this command (what comes before `--acp`) with these settings (its `settings.json`).
@@ -159,12 +159,12 @@ impl RuntimeAdapter for GeminiAdapter {
         Ok(Box::new(session))
     }
 
-    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {
         let (heads, home, cwd) = (self.heads.clone(), self.home(env), PathBuf::from(&env.cwd));
         tokio::task::spawn_blocking(move || history::sessions(&heads, &home, &cwd)).await?
     }
 
-    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
         let (home, cwd, id) = (self.home(env), PathBuf::from(&env.cwd), id.clone());
         tokio::task::spawn_blocking(move || history::messages(&home, &cwd, id.as_str())).await?
     }

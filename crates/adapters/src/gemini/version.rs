@@ -8,7 +8,7 @@ use roost_process::Holder;
 
 use super::launch::environment;
 use crate::acp::AgentCommand;
-use crate::asking::Versions;
+use crate::version_probe::VersionProbe;
 
 /// The oldest version that Roost was tried with; earlier ones keep their sessions otherwise.
 const OLDEST: [u32; 2] = [0, 61];
@@ -27,7 +27,7 @@ pub(super) fn too_old(version: &str) -> Option<String> {
 
 /// The version.
 #[derive(Default)]
-pub(super) struct Version(Versions);
+pub(super) struct Version(VersionProbe);
 
 impl Version {
     /// Whether Gemini is there, and which.

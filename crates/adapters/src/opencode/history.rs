@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use roost_engine::{PastMessage, PastSession};
+use roost_engine::{NativeMessage, NativeSession};
 use roost_model::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use roost_model::ids::RuntimeSessionId;
 use roost_model::time::Timestamp;
@@ -20,7 +20,7 @@ use super::wire::{Part, PartKind, ToolStatus};
 
 /// The conversations of a working directory, the last changed first; looks at the disk. Those of agents that another
 /// one started, and those that were put away, are left out.
-pub(super) fn sessions(database: &Path, cwd: &Path) -> io::Result<Vec<PastSession>> {
+pub(super) fn sessions(database: &Path, cwd: &Path) -> io::Result<Vec<NativeSession>> {
     let Some(database) = open(database)? else { return Ok(Vec::new()) };
     let listed = || {
         let mut rows = database.prepare(
@@ -38,7 +38,7 @@ pub(super) fn sessions(database: &Path, cwd: &Path) -> io::Result<Vec<PastSessio
 }
 
 /// What was said in a conversation of this working directory; `None` if there is none under this id. Looks at the disk.
-pub(super) fn messages(database: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<PastMessage>>> {
+pub(super) fn messages(database: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<NativeMessage>>> {
     let Some(database) = open(database)? else { return Ok(None) };
     let read = || {
         let [here, really] = places(cwd);
@@ -72,7 +72,7 @@ pub(super) fn stamp(database: &Path, id: &str) -> Option<u64> {
 }
 
 /// The same as [`sessions`], told by a server about the directory that the client speaks of.
-pub(super) async fn sessions_of(client: &Client) -> io::Result<Vec<PastSession>> {
+pub(super) async fn sessions_of(client: &Client) -> io::Result<Vec<NativeSession>> {
     #[derive(Deserialize)]
     struct Listed {
         id: String,
@@ -95,7 +95,7 @@ pub(super) async fn sessions_of(client: &Client) -> io::Result<Vec<PastSession>>
 }
 
 /// The same as [`messages`], told by a server.
-pub(super) async fn messages_of(client: &Client, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+pub(super) async fn messages_of(client: &Client, id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
     #[derive(Deserialize)]
     struct Told {
         info: Info,
@@ -112,9 +112,9 @@ pub(super) async fn messages_of(client: &Client, id: &RuntimeSessionId) -> io::R
     Ok(Some(told.into_iter().flat_map(|told| said(&told.info, parts(told.parts))).collect()))
 }
 
-fn past(id: String, title: String, updated: i64) -> PastSession {
+fn past(id: String, title: String, updated: i64) -> NativeSession {
     let title = Some(title).filter(|title| !title.is_empty());
-    PastSession { id: id.into(), title, updated_at: Timestamp::from_millis(updated) }
+    NativeSession { id: id.into(), title, updated_at: Timestamp::from_millis(updated) }
 }
 
 /// How OpenCode may have written down a directory.
@@ -152,7 +152,7 @@ struct Created {
 }
 
 /// What a message adds to the conversation: what was said, and then what the tools answered.
-fn said(info: &Info, parts: impl Iterator<Item = Part>) -> Vec<PastMessage> {
+fn said(info: &Info, parts: impl Iterator<Item = Part>) -> Vec<NativeMessage> {
     let role = match info.role.as_str() {
         "user" => TranscriptRole::User,
         "assistant" => TranscriptRole::Assistant,
@@ -178,7 +178,7 @@ fn said(info: &Info, parts: impl Iterator<Item = Part>) -> Vec<PastMessage> {
     }
     let at = info.time.created.map(Timestamp::from_millis);
     let told = [(role, spoken), (TranscriptRole::Tool, answers)].into_iter().filter(|(_, blocks)| !blocks.is_empty());
-    told.map(|(role, content)| PastMessage { at, message: TranscriptMessage { role, content } }).collect()
+    told.map(|(role, content)| NativeMessage { at, message: TranscriptMessage { role, content } }).collect()
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::plain::PlainSetting;
-use roost_engine::{PastMessage, PastSession};
+use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::Holder;
@@ -182,7 +182,7 @@ impl RuntimeAdapter for OpencodeAdapter {
         self.start(open, Some(&native)).await
     }
 
-    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {
         if let Some(url) = &self.external {
             return history::sessions_of(&url.client(&self.command, env)).await;
         }
@@ -190,7 +190,7 @@ impl RuntimeAdapter for OpencodeAdapter {
         tokio::task::spawn_blocking(move || history::sessions(&database, &cwd)).await?
     }
 
-    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+    async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
         if let Some(url) = &self.external {
             return history::messages_of(&url.client(&self.command, env), id).await;
         }

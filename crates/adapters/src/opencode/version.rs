@@ -8,7 +8,7 @@ use roost_process::Holder;
 
 use super::launch::environment;
 use crate::acp::AgentCommand;
-use crate::asking::Versions;
+use crate::version_probe::VersionProbe;
 
 /// How it is installed and brought up to date.
 pub(super) const INSTALL: &str = "`npm install -g opencode-ai@latest`";
@@ -17,7 +17,7 @@ const OLDEST: [u64; 2] = [1, 18];
 
 /// The version.
 #[derive(Default)]
-pub(super) struct Version(Versions);
+pub(super) struct Version(VersionProbe);
 
 impl Version {
     /// Whether OpenCode is there, and which.

@@ -19,8 +19,8 @@ use super::listening::CONTROL_PATIENCE;
 use crate::adapter::{AdapterError, Answer};
 use crate::command::{Decision, Response, ResponseTo};
 use crate::error::Error;
-use crate::judge::{Approver, Judgement, Place};
 use crate::ledger::{Asked, AskedAbout, REPLACED, Resolution, Terms, Verdict};
+use crate::policy_context::{Approver, Judgement, Place};
 use crate::runtime::Profile;
 use crate::task::{Answered, Phase, Task};
 

@@ -14,7 +14,7 @@ use super::{Actor, Flow, Manner};
 use crate::adapter::{Draft, Fact, TaskEnd};
 use crate::command::Reply;
 use crate::error::Error;
-use crate::judge::Approver;
+use crate::policy_context::Approver;
 use crate::runtime::Opening;
 use crate::task::{Linger, Lingered, Phase, Stop, Task};
 

@@ -11,8 +11,8 @@ use super::ending::EXIT_GRACE;
 use super::{Actor, Flow};
 use crate::adapter::{Draft, Fact};
 use crate::error::Error;
-use crate::judge::call_of;
 use crate::ledger::Next;
+use crate::policy_context::call_of;
 use crate::task::Task;
 
 /// How long a runtime has to take a message; one that does not read its input must not hold up the session.

@@ -20,7 +20,7 @@ async fn engine(isolation: Isolation) -> Harness {
 async fn list(harness: &Harness) -> Vec<Kept> {
     let namespaces = ["anna", NAMESPACE].map(ToOwned::to_owned);
     let cwd = harness.home.path().to_str().unwrap();
-    harness.engine.shelves().list(cwd, &BTreeSet::from(namespaces), None).await.sessions
+    harness.engine.native_history().list(cwd, &BTreeSet::from(namespaces), None).await.sessions
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn what_is_taken_over_is_a_session_of_its_own_id_and_place_and_is_listed_n
     assert_eq!((record.status, record.messages), (SessionStatus::Created, 2));
     assert_eq!(record.title.as_deref(), Some("what is a hen"));
     assert_eq!(harness.engine.adopt(&kept, Adoption::default()).await.unwrap(), id, "there is one already");
-    let mut listing = harness.engine.shelves().list(&kept.cwd, &[NAMESPACE.to_owned()].into(), None).await;
+    let mut listing = harness.engine.native_history().list(&kept.cwd, &[NAMESPACE.to_owned()].into(), None).await;
     listing.leave_out(&[record]);
     assert_eq!(listing.sessions, []);
 

@@ -104,7 +104,7 @@ async fn a_fork_of_what_began_elsewhere_knows_that_too() {
     home.adapter.past.keep(home.path(), ID, 1, &["what is a hen", "a bird"]);
     let mut host = home.start().await;
     let cwd = host.home.path().to_str().unwrap().to_owned();
-    let mut kept = host.engine.shelves().list(&cwd, &[NAMESPACE.to_owned()].into(), None).await.sessions;
+    let mut kept = host.engine.native_history().list(&cwd, &[NAMESPACE.to_owned()].into(), None).await.sessions;
     let session = host.engine.adopt(&kept.remove(0), Adoption::default()).await.unwrap();
     let fork = host.engine.fork(session.as_str(), Fork::default()).await.unwrap();
     host.begin(&fork, "and an egg").await;

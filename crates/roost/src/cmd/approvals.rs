@@ -12,7 +12,7 @@ use crate::ago::ago;
 use crate::ask::{Asker, Extent, Reaction, card, explain};
 use crate::cli::Context;
 use crate::compose;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
@@ -97,13 +97,13 @@ enum Scope {
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     match args.action {
         Some(Action::Answer(answer)) => {
-            let client = door::running(context).await?;
+            let client = connect::running(context).await?;
             match (&answer.id, answer.decision) {
                 (Some(id), Some(decision)) => give(&find(&client, id).await?, decision, &answer, &client).await,
                 _ => ask(answer.id.as_deref(), &client).await,
             }
         }
-        Some(Action::Show { id }) => show(&id, &door::running(context).await?).await,
+        Some(Action::Show { id }) => show(&id, &connect::running(context).await?).await,
         Some(Action::List { json }) => list(json, context).await,
         None => list(args.json, context).await,
     }

@@ -7,7 +7,7 @@ use roost_rpc::{Device, DeviceRevokeParams, NoParams, method};
 
 use crate::ago::ago;
 use crate::cli::Context;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, Screen, one_line};
@@ -41,7 +41,7 @@ enum Action {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let client = door::open(context).await?;
+    let client = connect::open(context).await?;
     match args.action {
         Some(Action::Revoke { id }) => {
             client.call::<method::DeviceRevoke>(DeviceRevokeParams { device_id: id.clone() }).await?;

@@ -14,7 +14,7 @@ use crate::cli::Context;
 use crate::cmd::runtimes;
 use crate::compose;
 use crate::config::HideState;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, Screen, one_line};
@@ -122,7 +122,7 @@ async fn daemon(context: &Context) -> Vec<Finding> {
         Ok(socket) => Finding::ok("socket", socket.display().to_string()),
         Err(error) => return vec![Finding::fail("socket", error.to_string(), "use a shorter state directory")],
     };
-    let status = match door::look(&context.state).await {
+    let status = match connect::look(&context.state).await {
         Ok(found) => found.map(|(_, status)| status),
         Err(error) => return vec![socket, Finding::fail("daemon", error.to_string(), "run `roost down`")],
     };

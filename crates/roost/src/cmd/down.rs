@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::cli::Context;
 use crate::cmd::serve;
 use crate::compose::{self, blocking};
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen;
@@ -62,7 +62,7 @@ enum Asked {
 /// Asks the daemon to end if it listens; `None` if there is none.
 async fn ask(context: &Context) -> Result<Option<(Process, Asked)>, Error> {
     let known = holder(context).await?;
-    let (client, status) = match door::look(&context.state).await {
+    let (client, status) = match connect::look(&context.state).await {
         Ok(Some(found)) => found,
         // It answers, and does not let us: that is no reason to use force.
         Err(Error::Client(roost_client::Error::Fault(fault))) if fault.kind() == Some(FaultCode::Forbidden) => {
@@ -72,7 +72,7 @@ async fn ask(context: &Context) -> Result<Option<(Process, Asked)>, Error> {
         Ok(None) | Err(_) => return Ok(known.map(|daemon| (daemon, Asked::No))),
     };
     // Whether or not it understood, its end is waited for.
-    let _ = timeout(PATIENCE, door::dismiss(&client)).await;
+    let _ = timeout(PATIENCE, connect::dismiss(&client)).await;
     Ok(known.or_else(|| Process::of(status.pid)).map(|daemon| (daemon, Asked::Yes)))
 }
 

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::screen::{self, one_line};
 use crate::size::size;
 use crate::style::Style;
-use crate::{door, table, workspace};
+use crate::{connect, table, workspace};
 
 /// Files that are asked for at once.
 const PAGE: u32 = 500;
@@ -77,7 +77,7 @@ enum Action {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let client = door::open(context).await?;
+    let client = connect::open(context).await?;
     match args.action {
         Some(Action::Cat { path, of }) => {
             let id = workspace::find(&client, of.workspace.as_deref()).await?.id;

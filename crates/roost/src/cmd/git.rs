@@ -3,7 +3,7 @@
 use roost_rpc::{GitDiffParams, GitDiffResult, GitFile, GitParams, GitStatusResult, method};
 
 use crate::cli::Context;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, one_line, visible};
@@ -46,7 +46,7 @@ enum Look {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let client = door::open(context).await?;
+    let client = connect::open(context).await?;
     let workspace_id = Some(workspace::find(&client, args.workspace.as_deref()).await?.id);
     let style = Style::of_stdout();
     match args.look {

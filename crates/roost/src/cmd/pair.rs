@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use roost_rpc::{PairParams, Scope, method};
 
 use crate::cli::Context;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::pairing;
@@ -57,7 +57,7 @@ impl From<AnyScope> for Scope {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let (client, status) = door::look(&context.state).await?.ok_or(Error::NoDaemon)?;
+    let (client, status) = connect::look(&context.state).await?.ok_or(Error::NoDaemon)?;
     if status.address.is_none() {
         return Err(Error::NoPort);
     }

@@ -22,7 +22,7 @@ use tokio::time::interval;
 
 use crate::cli::Context;
 use crate::compose;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
@@ -30,8 +30,8 @@ use crate::interrupt::{Asked, Interrupt};
 use crate::keyboard::{Keyboard, Typed};
 use crate::printer::{Form, Printer};
 use crate::render::{Renderer, Show};
+use crate::stderr::tell;
 use crate::style::Style;
-use crate::tell::tell;
 use crate::watch::{Wanted, Watch, stop};
 
 /// How often the daemon is asked whether it can record what happens.
@@ -123,7 +123,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         words => words.join(" "),
     };
     let client = tokio::select! {
-        client = door::open(context) => client?,
+        client = connect::open(context) => client?,
         () = interrupt.asked() => return Ok(Exit::Stopped),
     };
     let images = paths(&args.image)?.map(|all| all.into_iter().map(image).collect());

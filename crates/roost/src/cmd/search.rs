@@ -3,7 +3,7 @@
 use roost_rpc::{GrepParams, GrepResult, SearchParams, SearchResult, method};
 
 use crate::cli::Context;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, one_line, visible};
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let client = door::open(context).await?;
+    let client = connect::open(context).await?;
     let workspace_id = Some(workspace::find(&client, args.workspace.as_deref()).await?.id);
     let extensions = (!args.ext.is_empty()).then_some(args.ext);
     let style = Style::of_stdout();

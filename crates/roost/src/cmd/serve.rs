@@ -11,14 +11,14 @@ use crate::background::{self, Started};
 use crate::cli::Context;
 use crate::compose::{self, Roost, blocking};
 use crate::config::{self, Tls};
+use crate::connect;
 use crate::daemon_file::DaemonFile;
 use crate::diagnostics;
-use crate::door;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::pairing;
-use crate::place;
+use crate::paths;
 use crate::screen;
 use crate::style::Style;
 use crate::upkeep;
@@ -173,10 +173,12 @@ async fn claim(context: &Context, any_will_do: bool) -> Result<Option<StateLock>
             Err(Error::Held { .. }) if Instant::now() < deadline => {}
             answer => return answer.map(Some),
         }
-        match door::look(&context.state).await? {
+        match connect::look(&context.state).await? {
             Some(_) if any_will_do => return Ok(None),
             // It serves commands only, and this one will serve them too.
-            Some((other, status)) if status.auto_started && status.running_tasks == 0 => door::dismiss(&other).await?,
+            Some((other, status)) if status.auto_started && status.running_tasks == 0 => {
+                connect::dismiss(&other).await?
+            }
             Some((_, status)) => {
                 let at = status.address.unwrap_or_else(|| "its socket only".into());
                 return Err(Error::AlreadyRuns { pid: status.pid, at });
@@ -198,9 +200,9 @@ fn settings(args: &Args, context: &Context) -> Result<Settings, Error> {
         tcp,
         socket: context.state.socket()?,
         repo,
-        discover_in: place::projects(config.server.discover_in.as_deref()),
-        workspace_roots: place::roots(config.workspaces.roots.as_deref()),
-        config_dir: place::config_file()?.parent().map(ToOwned::to_owned),
+        discover_in: paths::projects(config.server.discover_in.as_deref()),
+        workspace_roots: paths::roots(config.workspaces.roots.as_deref()),
+        config_dir: paths::config_file()?.parent().map(ToOwned::to_owned),
         require_auth: config.security.require_auth,
         require_pairing_approval: config.security.require_pairing_approval,
         pairing_token_secs: config.security.pairing_token_expiry_secs,

@@ -17,9 +17,9 @@ use crate::find;
 use crate::past::Past;
 use crate::reading::Reading;
 use crate::screen::{self, Screen};
+use crate::stderr::tell;
 use crate::style::Style;
 use crate::table;
-use crate::tell::tell;
 
 /// Shown unless all are asked for.
 const USUAL: usize = 20;

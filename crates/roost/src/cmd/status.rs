@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::ago;
 use crate::cli::Context;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen;
@@ -38,7 +38,7 @@ struct Status {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let daemon = door::look(&context.state).await?.map(|(_, status)| status);
+    let daemon = connect::look(&context.state).await?.map(|(_, status)| status);
     let exit = if daemon.is_some() { Exit::Completed } else { Exit::Failed };
     const NONE: &str = "No daemon runs here; `roost up` starts one, and so does every command that needs one.";
     match (args.json, daemon) {

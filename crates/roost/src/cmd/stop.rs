@@ -3,7 +3,7 @@
 use roost_rpc::{SessionStopParams, StopWhat, method};
 
 use crate::cli::Context;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let client = door::running(context).await?;
+    let client = connect::running(context).await?;
     let session_id = find::hosted(&client, &args.session).await?.session_id;
     let what = if args.task { StopWhat::Task } else { StopWhat::Session };
     let reason = Some("`roost stop`".into());

@@ -9,7 +9,7 @@ use roost_rpc::{PairParams, method};
 use crate::background;
 use crate::cli::Context;
 use crate::cmd::serve::Listen;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::pairing;
@@ -34,13 +34,13 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     // One that serves commands only makes room for one that serves devices too.
-    if let Some((client, status)) = door::look(&context.state).await?
+    if let Some((client, status)) = connect::look(&context.state).await?
         && !status.auto_started
     {
         return show(&client, &format!("A daemon runs already (process {}).", status.pid)).await;
     }
     background::start(context, arguments(&args.listen, context)?).await?;
-    let client = door::running(context).await?;
+    let client = connect::running(context).await?;
     show(&client, "Roost runs in the background; `roost down` ends it.").await
 }
 

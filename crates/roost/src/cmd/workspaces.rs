@@ -13,7 +13,7 @@ use roost_rpc::{
 
 use crate::ago::{ago, span};
 use crate::cli::Context;
-use crate::door;
+use crate::connect;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::screen::{self, one_line};
@@ -68,7 +68,7 @@ enum Action {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let client = door::open(context).await?;
+    let client = connect::open(context).await?;
     match args.action {
         None => {
             let all = client.call::<method::WorkspaceList>(WorkspaceListParams::default()).await?.workspaces;

@@ -57,7 +57,7 @@ struct OpenInput {
     secret: String,
 }
 
-/// Turns the secret of a link into that of a page.
+/// CallOrder the secret of a link into that of a page.
 async fn open(State(auth): State<Arc<Auth>>, peer: Peer, Body(input): Body<OpenInput>) -> Result<Response, AuthError> {
     let opened = if peer.is_direct() { auth.local.redeem(&input.secret)? } else { None };
     Ok(match opened {

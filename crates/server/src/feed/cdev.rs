@@ -17,7 +17,7 @@ use crate::cdev::notify::{self, Audience, Naming};
 use crate::connection::Connection;
 use crate::fault;
 use crate::host::Host;
-use crate::projected::{Note, Projected};
+use crate::notification_cache::{Note, Projected};
 
 /// Commands that wait for a feed at most.
 const COMMANDS: usize = 16;

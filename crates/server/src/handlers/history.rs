@@ -23,7 +23,7 @@ use crate::cdev::message::from_event;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::host::Host;
-use crate::whole::whole;
+use crate::inline_artifacts::whole;
 use crate::workspaces::Entry;
 
 /// Items of a list unless asked otherwise, and at most.

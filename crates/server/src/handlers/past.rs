@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use roost_engine::{Adoption, Kept, PastSession, namespaces};
+use roost_engine::{Adoption, Kept, NativeSession, namespaces};
 use roost_model::mode::Mode;
 use roost_model::session::SessionRecord;
 use roost_rpc::conversation::Message;
@@ -93,7 +93,7 @@ pub(super) async fn list(
     if source != Some(KeptBy::Managed) {
         let (namespaces, runtime) = (namespaces(&all), within.agent_type.map(routing::normal));
         for folder in within.folders(context, &all).await {
-            let mut listing = context.host.engine.shelves().list(&folder, &namespaces, runtime.as_deref()).await;
+            let mut listing = context.host.engine.native_history().list(&folder, &namespaces, runtime.as_deref()).await;
             listing.leave_out(&all);
             notices.extend(listing.notices);
             let row = |kept: Kept| Row { record: kept.record(), source: KeptBy::History };
@@ -110,9 +110,9 @@ pub(super) async fn list(
 
 /// The past session of this id, or of this id that its runtime gave it.
 pub(super) async fn find(context: &Context<'_>, within: Within<'_>, id: &str) -> Result<Kept, Fault> {
-    let shelves = context.host.engine.shelves();
+    let native_history = context.host.engine.native_history();
     let is_it = |kept: &Kept| kept.session_id().as_str() == id || kept.session.id.as_str() == id;
-    let known = shelves.listed(id).filter(|kept| is_open(context, &kept.cwd));
+    let known = native_history.listed(id).filter(|kept| is_open(context, &kept.cwd));
     let (folders, namespaces, runtime) = match &known {
         Some(kept) => {
             let only = |one: &String| BTreeSet::from([one.clone()]);
@@ -125,7 +125,7 @@ pub(super) async fn find(context: &Context<'_>, within: Within<'_>, id: &str) ->
     };
     for folder in folders {
         // It may have changed since it was listed, or be gone.
-        let listing = shelves.list(&folder, &namespaces, runtime).await;
+        let listing = native_history.list(&folder, &namespaces, runtime).await;
         if let Some(kept) = listing.sessions.into_iter().find(is_it) {
             return Ok(kept);
         }
@@ -155,7 +155,7 @@ pub(super) async fn before(context: &Context<'_>, record: &SessionRecord) -> Vec
         runtime: record.runtime.clone(),
         cwd: record.cwd.clone(),
         credential_namespace: record.credential_namespace.clone(),
-        session: PastSession { id, title, updated_at },
+        session: NativeSession { id, title, updated_at },
     };
     let mut messages = messages(context, &kept).await.unwrap_or_else(|error| {
         tracing::debug!(session = %record.session_id, error = error.message, "What was said before cannot be read.");

@@ -87,7 +87,7 @@ pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Res
         Some(id) => match context.host.session(id).await {
             Ok(record) => Some(record.session_id.to_string()),
             Err(_) => {
-                let past = context.host.engine.shelves().listed(id);
+                let past = context.host.engine.native_history().listed(id);
                 Some(past.map_or_else(|| id.clone(), |kept| kept.session_id().to_string()))
             }
         },
@@ -121,7 +121,7 @@ async fn first_watched(context: &Context<'_>, connection: &Connection, params: &
         let agent_type = params.agent_type.as_deref();
         let record = match context.host.session(&session).await {
             Ok(record) => Some(record),
-            Err(_) => context.host.engine.shelves().listed(&session).map(|kept| kept.record()),
+            Err(_) => context.host.engine.native_history().listed(&session).map(|kept| kept.record()),
         };
         let right_runtime = agent_type.is_none() || record.is_some_and(|record| routing::runs_on(&record, agent_type));
         if right_place && right_runtime {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, Reattached, RuntimeAdapter, RuntimeSession};
 use roost_engine::plain::{PlainSetting, Takes};
-use roost_engine::{PastMessage, PastSession};
+use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{
     AuthModel, AuthStatus, CancellationModel, McpSupport, PermissionModel, ResumeModel, RuntimeCapabilities,
@@ -271,11 +271,11 @@ impl RuntimeAdapter for FakeAdapter {
         self.open(How::Fork(open, native)).await.map(|opened| opened.session)
     }
 
-    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+    async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {
         self.past.sessions(env)
     }
 
-    async fn past_messages(&self, _: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<PastMessage>>> {
+    async fn past_messages(&self, _: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
         Ok(self.past.messages(id.as_str()))
     }
 

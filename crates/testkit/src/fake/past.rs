@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
-use roost_engine::{PastMessage, PastSession};
+use roost_engine::{NativeMessage, NativeSession};
 use roost_model::content::{TranscriptContentBlock, TranscriptMessage, TranscriptRole};
 use roost_model::runtime::RuntimeEnv;
 use roost_model::time::Timestamp;
@@ -77,14 +77,14 @@ impl FakePast {
         conversation.stamp += 1;
     }
 
-    pub(super) fn sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<PastSession>> {
+    pub(super) fn sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {
         let mut state = self.state();
         state.asked.push(env.clone());
         if let Some(why) = &state.broken {
             return Err(io::Error::other(why.clone()));
         }
         let here = state.conversations.iter().filter(|(_, one)| one.cwd == env.cwd);
-        let session = |(id, one): (&String, &Conversation)| PastSession {
+        let session = |(id, one): (&String, &Conversation)| NativeSession {
             id: id.as_str().into(),
             title: one.said.first().map(TranscriptMessage::text),
             updated_at: one.updated_at,
@@ -92,11 +92,11 @@ impl FakePast {
         Ok(here.map(session).collect())
     }
 
-    pub(super) fn messages(&self, id: &str) -> Option<Vec<PastMessage>> {
+    pub(super) fn messages(&self, id: &str) -> Option<Vec<NativeMessage>> {
         let mut state = self.state();
         state.reads += 1;
         let said = state.conversations.get(id)?.said.iter().cloned();
-        Some(said.map(|message| PastMessage { at: None, message }).collect())
+        Some(said.map(|message| NativeMessage { at: None, message }).collect())
     }
 
     pub(super) fn stamp(&self, id: &str) -> Option<u64> {

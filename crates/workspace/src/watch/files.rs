@@ -10,8 +10,8 @@ use notify::event::{AccessKind, AccessMode, EventKindMask, ModifyKind, RenameMod
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 
+use super::barrier::{Barrier, Whose};
 use super::burst::{Burst, Touch, settle};
-use super::sight::{Sight, Whose};
 use super::{Change, Error};
 use crate::Root;
 use crate::index::{Facts, Index, kept_in, look, walker};
@@ -23,7 +23,7 @@ pub(super) struct FileWatcher {
     touches: mpsc::Sender<Touch>,
     /// None if the system gives none.
     watcher: Option<RecommendedWatcher>,
-    sight: Arc<Sight>,
+    sight: Arc<Barrier>,
     /// Why not everything is watched.
     blind: Option<Error>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Settled {
 
 impl FileWatcher {
     /// Begins to watch all folders, as far as the system can.
-    pub(super) fn start(root: Root, sight: Arc<Sight>, touches: mpsc::Sender<Touch>) -> Self {
+    pub(super) fn start(root: Root, sight: Arc<Barrier>, touches: mpsc::Sender<Touch>) -> Self {
         let mut files = Self { root, touches, watcher: None, sight, blind: None };
         files.watch_again();
         files

@@ -9,7 +9,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::watch;
 
 use super::Error;
-use super::sight::{Sight, Whose};
+use super::barrier::{Barrier, Whose};
 use crate::GitDir;
 
 /// Watches a repository; ends when dropped.
@@ -19,7 +19,11 @@ pub(super) struct GitWatcher {
 
 impl GitWatcher {
     /// Begins to watch. What is received changes with every touch. Waits for the disk.
-    pub(super) fn start(git: &GitDir, root: &Path, sight: &Arc<Sight>) -> Result<(Self, watch::Receiver<u64>), Error> {
+    pub(super) fn start(
+        git: &GitDir,
+        root: &Path,
+        sight: &Arc<Barrier>,
+    ) -> Result<(Self, watch::Receiver<u64>), Error> {
         let (touches, received) = watch::channel(0_u64);
         let (marks, seeing) = (sight.marks(root), sight.clone());
         let marked = marks.clone();

@@ -3,12 +3,12 @@
 //! All who follow share one watcher, which begins with the first of them and ends with the last: for a workspace that
 //! nobody follows nothing runs and nothing is held.
 
+mod barrier;
 mod burst;
 mod files;
 mod git;
 mod pace;
 mod run;
-mod sight;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -18,8 +18,8 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::repository::Repository;
 use run::Run;
 
+pub(crate) use barrier::{Barrier, Moment};
 pub use burst::{Change, ChangeKind};
-pub(crate) use sight::{Moment, Sight};
 
 /// Events that wait for a follower at most; who is further behind is told so.
 const BEHIND: usize = 256;

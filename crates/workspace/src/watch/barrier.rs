@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_millis(250);
 
 /// What the watchers of a workspace have seen.
 #[derive(Debug, Default)]
-pub(crate) struct Sight {
+pub(crate) struct Barrier {
     /// Touches of files that the system told, and those of them that were handed on.
     told: AtomicU64,
     handed_on: AtomicU64,
@@ -61,7 +61,7 @@ fn at(path: PathBuf) -> Place {
     (path, found)
 }
 
-impl Sight {
+impl Barrier {
     /// The folder of the marks, which both watchers watch; absent if it would lie in the workspace. Waits for the disk.
     pub(super) fn marks(&self, root: &Path) -> Option<PathBuf> {
         let mut marks = lock(&self.marks);

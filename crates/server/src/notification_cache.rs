@@ -9,7 +9,7 @@ use roost_model::ids::SessionId;
 
 use crate::cdev::notify::{self, About, Audience, Naming, Notification};
 use crate::host::Host;
-use crate::whole::whole;
+use crate::inline_artifacts::whole;
 use crate::workspaces::is_host;
 
 /// Events whose notifications are kept for the next reader.
@@ -70,12 +70,12 @@ impl Recent {
 
 /// What recent events tell, and what of their sessions never changes.
 #[derive(Default)]
-pub(crate) struct Projections {
+pub(crate) struct NotificationCache {
     recent: Mutex<Recent>,
     constants: Mutex<HashMap<SessionId, Arc<Constant>>>,
 }
 
-impl Projections {
+impl NotificationCache {
     /// What this event tells, encoded.
     pub(crate) async fn of(&self, host: &Host, entry: Entry<'_>, naming: Naming) -> roost_log::Result<Arc<Projected>> {
         let key = (entry.cursor(), naming);

@@ -9,7 +9,7 @@ use roost_process::{Environment, Holder, Launch, RunId};
 use tokio::sync::Mutex;
 
 use crate::acp::AgentCommand;
-use crate::heads::Stamp;
+use crate::head_cache::Stamp;
 
 /// How long the answer may take; Node and wrappers start slowly.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -19,9 +19,9 @@ type Program = (PathBuf, Vec<OsString>);
 
 /// The versions that programs have told. One is asked again when its file is another, and when it did not tell.
 #[derive(Default)]
-pub(crate) struct Versions(Mutex<HashMap<Program, (Stamp, String)>>);
+pub(crate) struct VersionProbe(Mutex<HashMap<Program, (Stamp, String)>>);
 
-impl Versions {
+impl VersionProbe {
     /// The version of the command, whose program was found here.
     pub(crate) async fn of(
         &self,

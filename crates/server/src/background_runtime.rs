@@ -13,9 +13,9 @@ const THREADS: usize = 2;
 const NICE: i32 = 10;
 
 /// The threads; they end when this is dropped.
-pub(crate) struct Quiet(Option<Runtime>);
+pub(crate) struct BackgroundRuntime(Option<Runtime>);
 
-impl Quiet {
+impl BackgroundRuntime {
     pub(crate) fn start() -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
@@ -36,7 +36,7 @@ impl Quiet {
     }
 }
 
-impl Drop for Quiet {
+impl Drop for BackgroundRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();

@@ -49,15 +49,15 @@ impl From<&Metadata> for Stamp {
 }
 
 /// The beginnings that were read.
-pub(crate) struct Heads<T>(Mutex<HashMap<PathBuf, (Stamp, T)>>);
+pub(crate) struct HeadCache<T>(Mutex<HashMap<PathBuf, (Stamp, T)>>);
 
-impl<T> Default for Heads<T> {
+impl<T> Default for HeadCache<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T: Clone> Heads<T> {
+impl<T: Clone> HeadCache<T> {
     /// What a file says at its beginning, and when it was written to.
     pub(crate) fn of(&self, file: &Path, read: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<(T, Timestamp)> {
         let stamp = Stamp::of(file)?;
@@ -88,7 +88,7 @@ mod tests {
     fn a_file_is_read_again_only_when_it_has_changed() {
         let folder = tempfile::TempDir::new().unwrap();
         let file = folder.path().join("f");
-        let heads = Heads::default();
+        let heads = HeadCache::default();
         let look = |fresh: &str| heads.of(&file, |_| Ok(fresh.to_owned())).unwrap().0;
         std::fs::write(&file, "a").unwrap();
         assert_eq!([look("first"), look("second")], ["first", "first"]);

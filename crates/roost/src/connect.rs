@@ -8,8 +8,8 @@ use roost_rpc::{DaemonStatus, NoParams, method};
 use crate::background::{self, Started};
 use crate::cli::Context;
 use crate::error::Error;
-use crate::place::State;
-use crate::tell::tell;
+use crate::paths::State;
+use crate::stderr::tell;
 
 /// How long a daemon may take to say hello.
 const PATIENCE: Duration = Duration::from_secs(10);

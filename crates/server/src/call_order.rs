@@ -10,9 +10,9 @@ pub(crate) type Front = Mutex<Option<OwnedMutexGuard<()>>>;
 
 /// Lines by name; one that nobody stands in is forgotten.
 #[derive(Default)]
-pub(crate) struct Turns(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
+pub(crate) struct CallOrder(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
 
-impl Turns {
+impl CallOrder {
     /// Stands in a line: the place is taken when this returns, and awaited by what it returns.
     pub(crate) async fn place(
         &self,

@@ -1,7 +1,7 @@
 //! How the working copy is, kept while nothing happens that could change it.
 //!
 //! Only for a workspace that is followed: its watcher sees the files that git does not ignore and git's own folders, and
-//! [`Sight`](crate::watch::Sight) tells whether it has seen anything until now. What it cannot see is looked at (settings
+//! [`Barrier`](crate::watch::Barrier) tells whether it has seen anything until now. What it cannot see is looked at (settings
 //! outside the repository) or makes an answer unfit to be kept (a repository in the repository, a tracked file in an ignored
 //! folder, a network's file system). In doubt git is asked.
 
@@ -16,7 +16,7 @@ use tokio::task::spawn_blocking;
 use crate::git::{Git, Status};
 use crate::index::Tracked;
 use crate::repository::Repository;
-use crate::watch::{Moment, Sight};
+use crate::watch::{Barrier, Moment};
 use crate::{Error, GitDir, Root};
 
 /// How old an answer may be at most: what nobody thought of is wrong for so long only.
@@ -164,7 +164,7 @@ fn is_near(root: &Root) -> bool {
 }
 
 /// Everything of the repository is watched: no folder of a tracked file is ignored, and no repository lies in it.
-fn is_watched(root: &Root, sight: &Sight) -> bool {
+fn is_watched(root: &Root, sight: &Barrier) -> bool {
     let Some(Ok(tracked)) = GitDir::of(root.path()).map(|git| Tracked::read(&git)) else { return false };
     if !sight.is_whole() || !tracked.is_named() {
         return false;

@@ -26,7 +26,7 @@ const DIFF: usize = 64 << 10;
 const NAMED: usize = 64 << 10;
 
 /// Tells all who follow a workspace what happens there.
-pub(super) struct Teller {
+pub(super) struct WorkspaceEvents {
     host: Arc<Host>,
     workspace: WorkspaceId,
     id: String,
@@ -37,7 +37,7 @@ pub(super) struct Teller {
     branch: Option<String>,
 }
 
-impl Teller {
+impl WorkspaceEvents {
     pub(super) fn new(
         host: Arc<Host>,
         workspace: WorkspaceId,

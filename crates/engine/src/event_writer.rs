@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::spill;
 
 /// The pen of one session.
-pub(crate) struct Scribe {
+pub(crate) struct EventWriter {
     log: Arc<dyn Log>,
     stream: StreamId,
     trace: Trace,
@@ -22,7 +22,7 @@ pub(crate) struct Scribe {
     health: watch::Receiver<Health>,
 }
 
-impl Scribe {
+impl EventWriter {
     pub(crate) fn new(log: Arc<dyn Log>, session: &SessionId, runtime: RuntimeRef) -> Self {
         let health = log.health();
         Self { log, stream: session.into(), trace: Trace::session(session.clone()), runtime, health }

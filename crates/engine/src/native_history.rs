@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A conversation that a runtime keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastSession {
+pub struct NativeSession {
     /// The runtime's id for it.
     pub id: RuntimeSessionId,
     /// A name for people: the one it was given, or how it began.
@@ -40,7 +40,7 @@ pub struct PastSession {
 
 /// Something that was said in such a conversation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PastMessage {
+pub struct NativeMessage {
     /// When, where the runtime wrote it down.
     pub at: Option<Timestamp>,
     /// By whom, and what.
@@ -57,7 +57,7 @@ pub struct Kept {
     /// In whose state of the runtime.
     pub credential_namespace: String,
     /// What its runtime tells of it.
-    pub session: PastSession,
+    pub session: NativeSession,
 }
 
 impl Kept {
@@ -124,7 +124,7 @@ pub fn namespaces(hosted: &[SessionRecord]) -> BTreeSet<String> {
 }
 
 /// What the registered runtimes keep, in the environments that their sessions would have.
-pub struct Shelves {
+pub struct NativeHistory {
     runtimes: Runtimes,
     environments: Environments,
     isolation: BTreeMap<String, Isolation>,
@@ -132,8 +132,8 @@ pub struct Shelves {
     places: Mutex<HashMap<SessionId, Kept>>,
 }
 
-impl Shelves {
-    /// The shelves of these runtimes, some of which are kept apart in another way than all.
+impl NativeHistory {
+    /// The native_history of these runtimes, some of which are kept apart in another way than all.
     pub fn new(runtimes: Runtimes, environments: Environments, isolation: BTreeMap<String, Isolation>) -> Self {
         Self { runtimes, environments, isolation, places: Mutex::default() }
     }
@@ -209,7 +209,7 @@ impl Shelves {
     }
 
     /// What was said in a conversation; `None` if its runtime keeps it no more.
-    pub async fn messages(&self, kept: &Kept) -> Result<Option<Vec<PastMessage>>, Error> {
+    pub async fn messages(&self, kept: &Kept) -> Result<Option<Vec<NativeMessage>>, Error> {
         let adapter = self.runtimes.usable_by_name(&kept.runtime)?;
         let env = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await?;
         let unreadable = |source: io::Error| Error::Unreadable { id: kept.session.id.clone(), source };
@@ -243,6 +243,6 @@ impl Shelves {
     }
 }
 
-fn latest_first(a: &PastSession, b: &PastSession) -> std::cmp::Ordering {
+fn latest_first(a: &NativeSession, b: &NativeSession) -> std::cmp::Ordering {
     (b.updated_at, &b.id).cmp(&(a.updated_at, &a.id))
 }
