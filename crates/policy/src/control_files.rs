@@ -2,78 +2,42 @@
 
 use std::path::Path;
 
-/// Folders of which every file counts, at any depth.
-const FOLDERS: [&str; 24] = [
-    ".bundle",
-    ".buildkite",
-    ".cargo",
-    ".circleci",
-    ".claude",
-    ".codex",
-    ".cursor",
-    ".devcontainer",
-    ".direnv",
-    ".forgejo",
-    ".gemini",
-    ".git",
-    ".gitea",
-    ".github",
-    ".gitlab",
-    ".husky",
-    ".idea",
-    ".mvn",
-    ".opencode",
-    ".roost",
-    ".ssh",
-    ".vscode",
-    ".yarn",
-    ".zed",
+/// Hidden files that only say what is left out, kept or how text looks. Every other hidden file or folder may belong to a
+/// tool, an agent or a shell, of which there are more every month: it counts as one that makes something run.
+const HARMLESS: [&str; 14] = [
+    ".clang-format",
+    ".dockerignore",
+    ".editorconfig",
+    ".eslintignore",
+    ".gitignore",
+    ".gitkeep",
+    ".ignore",
+    ".keep",
+    ".mailmap",
+    ".nojekyll",
+    ".npmignore",
+    ".nvmrc",
+    ".prettierignore",
+    ".rgignore",
 ];
 
-/// Files of these names, at any depth: settings of agents, shells, version managers, package managers, hooks and CI.
-const FILES: [&str; 56] = [
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".dir-locals.el",
-    ".drone.yml",
-    ".env",
-    ".envrc",
-    ".exrc",
-    ".gdbinit",
-    ".gitattributes",
-    ".gitconfig",
-    ".gitlab-ci.yml",
-    ".gitmodules",
-    ".inputrc",
-    ".lefthook.yml",
-    ".lldbinit",
-    ".mcp.json",
-    ".mise.toml",
-    ".npmrc",
-    ".nvimrc",
-    ".pnpmfile.cjs",
-    ".pre-commit-config.yaml",
-    ".profile",
-    ".python-version",
-    ".ruby-version",
-    ".tool-versions",
-    ".travis.yml",
-    ".vimrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".zlogin",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
+/// Other files of these names, at any depth: settings of agents, version managers, package managers, hooks and CI.
+const FILES: [&str; 28] = [
     "appveyor.yml",
+    "azure-pipelines.yaml",
     "azure-pipelines.yml",
     "bitbucket-pipelines.yml",
     "bunfig.toml",
+    "cloudbuild.yaml",
+    "cloudbuild.yml",
+    "gradle-wrapper.jar",
     "gradle-wrapper.properties",
     "jenkinsfile",
+    "lefthook-local.yml",
+    "lefthook.json",
+    "lefthook.toml",
     "lefthook.yml",
+    "mise.local.toml",
     "mise.toml",
     "opencode.json",
     "opencode.jsonc",
@@ -87,16 +51,16 @@ const FILES: [&str; 56] = [
     "usercustomize.py",
     "volta.json",
     "woodpecker.yml",
-    ".woodpecker.yml",
 ];
 
 /// Whether a file of the workspace, by its path from there, makes other programs run something. Names are compared
 /// without regard to case, because some file systems do.
 pub(crate) fn contains(path: &Path) -> bool {
-    let name_of = |part: &std::ffi::OsStr| part.to_string_lossy().to_ascii_lowercase();
-    let in_folder = path.components().any(|part| FOLDERS.contains(&name_of(part.as_os_str()).as_str()));
-    let Some(name) = path.file_name() else { return true };
-    let lower = name_of(name);
+    let names: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy().to_ascii_lowercase()).collect();
+    let Some((name, folders)) = names.split_last() else { return true };
+    let in_hidden_folder = folders.iter().any(|folder| folder.starts_with('.'));
+    let is_hidden = name.starts_with('.') && !HARMLESS.contains(&name.as_str());
     // A folder with a `HEAD` may be a repository to git.
-    in_folder || FILES.contains(&lower.as_str()) || name == "HEAD" || lower.ends_with(".pth")
+    let is_known = FILES.contains(&name.as_str()) || name == "head";
+    in_hidden_folder || is_hidden || is_known || name.ends_with(".pth") || name.ends_with(".code-workspace")
 }
