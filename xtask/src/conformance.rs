@@ -17,15 +17,27 @@ const AGENTS: [&str; 2] = ["claude", "codex"];
 pub(crate) fn run(root: &Path) -> Result {
     let cache = Cache::from_env(root)?;
     fixtures::install(&cache)?;
-    walk(root, &cache, "release", &["--release"])
+    let mut build = Command::new("cargo");
+    build.args([
+        "build",
+        "--release",
+        "--locked",
+        "-p",
+        "roost",
+        "-p",
+        "testkit",
+        "--bin",
+        "roost",
+        "--example",
+        "model",
+    ]);
+    build.current_dir(root).env("CARGO_TARGET_DIR", cache.target());
+    step::run("build roost and the scripted model", &mut build)?;
+    walk(root, &cache, "release")
 }
 
-/// Builds a binary like this and walks through its daemon. The agents must be installed.
-pub(crate) fn walk(root: &Path, cache: &Cache, profile: &str, flags: &[&str]) -> Result {
-    let mut build = Command::new("cargo");
-    build.args(["build", "--locked", "-p", "roost", "-p", "testkit", "--bin", "roost", "--example", "model"]);
-    build.args(flags).current_dir(root).env("CARGO_TARGET_DIR", cache.target());
-    step::run("build roost and the scripted model", &mut build)?;
+/// Walks through the daemon of a binary that is built. The agents must be installed.
+pub(crate) fn walk(root: &Path, cache: &Cache, profile: &str) -> Result {
     let python = python(root, cache)?;
     let built = cache.target().join(profile);
     let home = Home::new()?;

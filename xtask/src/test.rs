@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything a change must pass, cheapest first.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -23,17 +23,18 @@ pub(crate) enum Extent {
 pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     let start = Instant::now();
     let cache = Cache::from_env(root)?;
-    let cargo = || in_workspace(Command::new("cargo"), root, &cache);
+    let lint = Lint::find()?;
+    let cargo = || lint.of(in_workspace(Command::new("cargo"), root, &cache));
 
     step::run("fmt", cargo().args(["fmt", "--all", "--check"]))?;
-    step::run("clippy", cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
     step::run_with("tidy", "cargo xtask tidy", || tidy::run(root))?;
     typescript::test(root, &cache)?;
+    step::run("build and clippy", cargo().args(["test", "--workspace", "--no-run", "--locked"]))?;
     step::run("doc tests", cargo().args(["test", "--workspace", "--doc", "--locked"]))?;
     step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache).map(drop))?;
-    conformance::walk(root, &cache, "debug", &[])?;
+    conformance::walk(root, &cache, "debug")?;
     // The tests last: a run closes with their count.
-    let mut nextest = in_workspace(nextest(&cache)?, root, &cache);
+    let mut nextest = lint.of(in_workspace(nextest(&cache)?, root, &cache));
     nextest.args(["run", "--workspace", "--locked"]);
     if extent == Extent::Full {
         nextest.args(["--profile", "full"]).env("ROOST_FULL", "1");
@@ -61,6 +62,33 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
 fn in_workspace(mut command: Command, root: &Path, cache: &Cache) -> Command {
     command.current_dir(root).env("CARGO_TARGET_DIR", cache.target());
     command
+}
+
+/// Clippy as the compiler of our own crates. `cargo clippy` checks every crate, ours and others', and keeps nothing that a
+/// build could use; this lints and builds in one go, and every later step finds the same artifacts.
+struct Lint {
+    driver: PathBuf,
+}
+
+impl Lint {
+    fn find() -> Result<Self> {
+        let printed = Command::new("rustc").args(["--print", "sysroot"]).output();
+        let printed = printed.map_err(|error| format!("cannot start rustc: {error}"))?;
+        let sysroot = String::from_utf8_lossy(&printed.stdout).trim().to_owned();
+        let driver = Path::new(&sysroot).join("bin/clippy-driver");
+        if driver.exists() {
+            Ok(Self { driver })
+        } else {
+            Err(format!("{} is missing: run `rustup component add clippy`", driver.display()))
+        }
+    }
+
+    fn of(&self, mut command: Command) -> Command {
+        // The words that `cargo clippy -- -D warnings` hands to its driver.
+        let arguments = ["-D", "warnings"].map(|word| format!("{word}__CLIPPY_HACKERY__")).concat();
+        command.env("RUSTC_WORKSPACE_WRAPPER", &self.driver).env("CLIPPY_ARGS", arguments);
+        command
+    }
 }
 
 /// The nextest command: the machine's own, else one installed into the cache.

@@ -314,7 +314,5 @@ fn leads_away(program: &str, word: &str) -> bool {
     };
     let own = LEADS_AWAY_BY_PROGRAM.iter().filter(|(of, _)| *of == base(program)).flat_map(|(_, bad)| *bad);
     let sets_variable = base(program) == "make" && !word.starts_with('-') && word.contains('=');
-    sets_variable
-        || LEADS_AWAY.iter().chain(own).any(matches)
-        || LEADS_AWAY_INSIDE.iter().any(|bad| word.contains(bad))
+    sets_variable || LEADS_AWAY.iter().chain(own).any(matches) || LEADS_AWAY_INSIDE.iter().any(|bad| word.contains(bad))
 }

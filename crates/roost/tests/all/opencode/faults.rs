@@ -10,46 +10,27 @@ use testkit::soon;
 use super::live::Live;
 use crate::codex::live::{Say, Watched, completed, run};
 
-/// OpenCode tries five times whatever fails, for some seconds.
-async fn fails(script: &str, code: FailureCode, retryable: bool) {
+/// All in one session: a server takes seconds to start, and whatever fails, the session goes on.
+#[tokio::test]
+async fn a_provider_that_fails_fails_the_task_for_good_or_for_now() {
     let live = Live::new();
     let mut session = live.session().await;
-    let (end, task) = run(&mut session, &format!("SCRIPT:{script}"), Say::Yes).await;
-    let TaskEnd::Failed(error) = end else { panic!("{end:?}: {:#?}", task.seen) };
-    assert_eq!((error.code, error.retryable), (code, retryable), "{error:?}");
-    assert!(error.raw.is_some(), "{error:?}");
-    assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
+    for (script, code, retryable) in [
+        ("err400", FailureCode::RuntimeError, false),
+        ("err401", FailureCode::AuthError, false),
+        ("err429", FailureCode::RuntimeError, true),
+        ("err500", FailureCode::RuntimeError, true),
+        ("errstream", FailureCode::RuntimeError, true),
+        ("cut", FailureCode::RuntimeError, true),
+    ] {
+        // OpenCode tries five times whatever fails, for some seconds.
+        let (end, task) = run(&mut session, &format!("SCRIPT:{script}"), Say::Yes).await;
+        let TaskEnd::Failed(error) = end else { panic!("{script}: {end:?}: {:#?}", task.seen) };
+        assert_eq!((error.code, error.retryable), (code, retryable), "{script}: {error:?}");
+        assert!(error.raw.is_some(), "{script}: {error:?}");
+        assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0), "{script}");
+    }
     session.close().await;
-}
-
-#[tokio::test]
-async fn a_provider_that_refuses_a_request_fails_the_task_for_good() {
-    fails("err400", FailureCode::RuntimeError, false).await;
-}
-
-#[tokio::test]
-async fn a_provider_that_wants_a_login_fails_the_task_for_good() {
-    fails("err401", FailureCode::AuthError, false).await;
-}
-
-#[tokio::test]
-async fn a_provider_that_was_asked_too_often_fails_the_task_for_now() {
-    fails("err429", FailureCode::RuntimeError, true).await;
-}
-
-#[tokio::test]
-async fn a_provider_that_is_broken_fails_the_task_for_now() {
-    fails("err500", FailureCode::RuntimeError, true).await;
-}
-
-#[tokio::test]
-async fn a_provider_that_fails_in_its_answer_fails_the_task_for_now() {
-    fails("errstream", FailureCode::RuntimeError, true).await;
-}
-
-#[tokio::test]
-async fn a_provider_that_hangs_up_in_its_answer_fails_the_task_for_now() {
-    fails("cut", FailureCode::RuntimeError, true).await;
 }
 
 #[tokio::test]
