@@ -8,6 +8,8 @@ mod lints;
 mod machine_names;
 mod orphans;
 mod repo;
+mod type_names;
+mod unused_dependencies;
 
 use std::path::Path;
 
@@ -24,6 +26,8 @@ const CHECKS: &[Check] = &[
     lints::check,
     machine_names::check,
     orphans::check,
+    type_names::check,
+    unused_dependencies::check,
 ];
 
 /// Reports every violation of every rule.

@@ -29,11 +29,14 @@ pub(crate) struct Package {
     pub(crate) folder: String,
     /// The workspace members it depends on.
     pub(crate) uses: Vec<Use>,
+    /// Everything it depends on, by the names that its code uses.
+    pub(crate) dependencies: Vec<Use>,
     /// The first file of each of its targets.
     pub(crate) targets: Vec<String>,
 }
 
-/// A dependency on another workspace member.
+/// A dependency.
+#[derive(Clone, Debug)]
 pub(crate) struct Use {
     pub(crate) name: String,
     pub(crate) only_in_tests: bool,
@@ -78,18 +81,15 @@ fn paths(root: &Path) -> Result<Vec<String>> {
 
 fn packages(root: &Path, metadata: &Metadata) -> Vec<Package> {
     let relative = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
+    let used = |dependency: &cargo_metadata::Dependency| Use {
+        name: dependency.rename.clone().unwrap_or_else(|| dependency.name.clone()),
+        only_in_tests: dependency.kind == DependencyKind::Development,
+    };
     let package = |package: &cargo_metadata::Package| Package {
         name: package.name.to_string(),
         folder: package.manifest_path.parent().map(|path| relative(path.as_std_path())).unwrap_or_default(),
-        uses: package
-            .dependencies
-            .iter()
-            .filter(|dependency| dependency.path.is_some())
-            .map(|dependency| Use {
-                name: dependency.name.clone(),
-                only_in_tests: dependency.kind == DependencyKind::Development,
-            })
-            .collect(),
+        uses: package.dependencies.iter().filter(|dependency| dependency.path.is_some()).map(used).collect(),
+        dependencies: package.dependencies.iter().map(used).collect(),
         targets: package.targets.iter().map(|target| relative(target.src_path.as_std_path())).collect(),
     };
     metadata.packages.iter().map(package).collect()
