@@ -8,6 +8,7 @@ mod lints;
 mod machine_names;
 mod orphans;
 mod repo;
+mod third_party;
 mod type_names;
 mod unused_dependencies;
 
@@ -26,6 +27,7 @@ const CHECKS: &[Check] = &[
     lints::check,
     machine_names::check,
     orphans::check,
+    third_party::check,
     type_names::check,
     unused_dependencies::check,
 ];

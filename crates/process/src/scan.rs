@@ -26,8 +26,10 @@ use crate::{
 };
 
 /// How long another one's scan is waited for.
-const PATIENCE: Duration = Duration::from_secs(1);
-const POLL: Duration = Duration::from_millis(10);
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between two looks for it; longer each time, as a thousand who look often keep the one from its work.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(80);
 
 /// A running process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +67,7 @@ pub(crate) fn clean_up(records: &Path) {
 }
 
 fn shared_since(records: &Path, asked: u64, patience: Duration, scan: impl Fn() -> Vec<Seen>) -> Vec<Seen> {
-    let (boot, deadline) = (boot_id(), Instant::now() + patience);
+    let (boot, deadline, mut pause) = (boot_id(), Instant::now() + patience, FIRST_PAUSE);
     let Ok(lock) = File::open(records) else { return scan() };
     while Instant::now() < deadline {
         if let Some(seen) = read(records, &boot, asked) {
@@ -81,7 +83,8 @@ fn shared_since(records: &Path, asked: u64, patience: Duration, scan: impl Fn() 
                 seen
             });
         }
-        thread::sleep(POLL);
+        thread::sleep(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
     scan()
 }

@@ -104,7 +104,7 @@ mod tests {
         let mut uses: Vec<_> = allowed.map(|room| Use { name: (*room).into(), only_in_tests: false }).collect();
         uses.push(Use { name: used.into(), only_in_tests });
         let package = Package { name: name.into(), folder: "here".into(), uses, ..Package::default() };
-        check(&Repo { files: Vec::new(), packages: vec![package] })
+        check(&Repo { packages: vec![package], ..Repo::default() })
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
     fn a_room_that_is_allowed_and_not_used_is_reported() {
         let uses = vec![Use { name: "roost-rpc".into(), only_in_tests: true }];
         let package = Package { name: "roost-client".into(), folder: "here".into(), uses, ..Package::default() };
-        let found = check(&Repo { files: Vec::new(), packages: vec![package] });
+        let found = check(&Repo { packages: vec![package], ..Repo::default() });
         assert_eq!(found, ["here: does not use roost-rpc; take it out of xtask/src/tidy/layers.rs"]);
     }
 

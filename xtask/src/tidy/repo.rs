@@ -13,6 +13,15 @@ use crate::Result;
 pub(crate) struct Repo {
     pub(crate) files: Vec<File>,
     pub(crate) packages: Vec<Package>,
+    /// What is built on this machine that others wrote.
+    pub(crate) third_party: Vec<ThirdParty>,
+}
+
+/// A crate from a registry.
+pub(crate) struct ThirdParty {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) licence: Option<String>,
 }
 
 /// A file by its path from the root; bytes that are not UTF-8 are replaced.
@@ -46,7 +55,7 @@ impl Repo {
     pub(crate) fn read(root: &Path) -> Result<Self> {
         let metadata = MetadataCommand::new()
             .manifest_path(root.join("Cargo.toml"))
-            .no_deps()
+            .other_options(["--locked".to_owned(), "--filter-platform".to_owned(), host()?])
             .exec()
             .map_err(|error| format!("cargo metadata failed: {error}"))?;
         let files = paths(root)?
@@ -54,7 +63,7 @@ impl Repo {
             // A file that git lists but that is gone was deleted and not committed yet.
             .filter_map(|path| Some(File { text: lossy(&fs::read(root.join(&path)).ok()?), path }))
             .collect();
-        Ok(Self { files, packages: packages(root, &metadata) })
+        Ok(Self { files, packages: packages(root, &metadata), third_party: third_party(&metadata) })
     }
 
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
@@ -92,7 +101,26 @@ fn packages(root: &Path, metadata: &Metadata) -> Vec<Package> {
         dependencies: package.dependencies.iter().map(used).collect(),
         targets: package.targets.iter().map(|target| relative(target.src_path.as_std_path())).collect(),
     };
-    metadata.packages.iter().map(package).collect()
+    metadata.workspace_packages().into_iter().map(package).collect()
+}
+
+fn third_party(metadata: &Metadata) -> Vec<ThirdParty> {
+    let others = metadata.packages.iter().filter(|package| package.source.is_some());
+    let third_party = others.map(|package| ThirdParty {
+        name: package.name.to_string(),
+        version: package.version.to_string(),
+        licence: package.license.clone(),
+    });
+    third_party.collect()
+}
+
+/// What this machine is called by the compiler; crates for others are not even downloaded.
+fn host() -> Result<String> {
+    let output = Command::new("rustc")
+        .args(["--print", "host-tuple"])
+        .output()
+        .map_err(|error| format!("cannot start rustc: {error}"))?;
+    Ok(lossy(&output.stdout).trim().to_owned())
 }
 
 fn lossy(bytes: &[u8]) -> String {
@@ -104,6 +132,6 @@ impl Repo {
     /// A repository of these files and no packages.
     pub(crate) fn of_files(files: &[(&str, &str)]) -> Self {
         let file = |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
-        Self { files: files.iter().map(file).collect(), packages: Vec::new() }
+        Self { files: files.iter().map(file).collect(), ..Self::default() }
     }
 }
