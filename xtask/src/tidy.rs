@@ -8,6 +8,9 @@ mod lints;
 mod machine_names;
 mod orphans;
 mod repo;
+mod third_party;
+mod type_names;
+mod unused_dependencies;
 
 use std::path::Path;
 
@@ -24,6 +27,9 @@ const CHECKS: &[Check] = &[
     lints::check,
     machine_names::check,
     orphans::check,
+    third_party::check,
+    type_names::check,
+    unused_dependencies::check,
 ];
 
 /// Reports every violation of every rule.

@@ -15,6 +15,7 @@ mod http;
 mod log;
 mod memory;
 mod policy;
+mod run_json;
 mod sandbox_agent;
 mod stage;
 mod stream;

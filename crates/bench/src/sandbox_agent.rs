@@ -24,13 +24,13 @@ const CHUNK: &[u8] = b"agent_message_chunk";
 const SILENCE: Duration = Duration::from_millis(700);
 
 /// The peer at work.
-pub(crate) struct Server {
+pub(crate) struct SandboxServer {
     child: Child,
     pub(crate) address: SocketAddr,
     _home: TempDir,
 }
 
-impl Drop for Server {
+impl Drop for SandboxServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -39,7 +39,7 @@ impl Drop for Server {
 
 /// Prompts the agent through the peer and counts what its event stream delivers.
 pub(crate) fn flood(prompt: &str) -> Outcome<Delivered> {
-    let server = Server::start()?;
+    let server = SandboxServer::start()?;
     let path = "/v1/acp/bench";
     let hello = json!({ "protocolVersion": 1, "clientCapabilities": {} });
     server.call(&format!("{path}?agent=mock"), 1, "initialize", hello)?;
@@ -75,7 +75,7 @@ pub(crate) fn flood(prompt: &str) -> Outcome<Delivered> {
     })
 }
 
-impl Server {
+impl SandboxServer {
     /// Starts the peer in a home of its own.
     pub(crate) fn start() -> Outcome<Self> {
         let home = tempfile::tempdir()?;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::figure::{Table, Target, median};
 use crate::stage::Stage;
-use crate::{Outcome, durable, follow, sandbox_agent};
+use crate::{Outcome, durable, follow, run_json, sandbox_agent};
 
 const EVENTS: u64 = 200_000;
 const FLOOD: &str = "flood 200000 200";
@@ -17,6 +17,7 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
     let runtime = tokio::runtime::Runtime::new()?;
     let (mut pipe, mut rows, mut ours, mut theirs, mut their_loss) = (vec![], vec![], vec![], vec![], vec![]);
     let (mut deltas, mut lost) = (u64::MAX, 0);
+    let (daemon, mut json) = (run_json::Daemon::start()?, vec![]);
     // Taken in turns, so that a busy minute is everybody's.
     for _ in 0..ROUNDS {
         pipe.push(durable::pipe(EVENTS)?);
@@ -25,16 +26,20 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
         ours.push(EVENTS as f64 / took.as_secs_f64());
         deltas = deltas.min(seen.deltas);
         lost += seen.lost;
+        json.push(daemon.rate(FLOOD)?);
         let other = sandbox_agent::flood(FLOOD)?;
         theirs.push(other.rate);
         their_loss.push(100.0 * (EVENTS - other.delivered) as f64 / EVENTS as f64);
     }
-    let (rows, ours, theirs) = (median(rows), median(ours), median(theirs));
+    drop(daemon);
+    let (rows, ours, theirs, json) = (median(rows), median(ours), median(theirs), median(json));
     let judged = |target| if rows < WEAK { Target::Void } else { target };
     table.add("stream", "bare pipe (durable count)", median(pipe), "events/s", Target::None);
     table.add("stream", "yardstick (durable rows)", rows, "events/s", Target::None);
     table.add("stream", "Roost, seen by a follower", ours, "events/s", Target::None);
     table.add("stream", "Roost / yardstick", ours / rows, "x", judged(Target::AtLeast(0.6)));
+    table.add("stream", "Roost, seen by `roost run --json`", json, "events/s", Target::None);
+    table.add("stream", "`roost run --json` / follower", json / ours, "x", judged(Target::AtLeast(0.6)));
     table.add("stream", "deltas seen", deltas as f64, "events", Target::AtLeast(EVENTS as f64));
     table.add("stream", "lost", lost as f64, "events", Target::AtMost(0.0));
     table.add("stream", "sandbox-agent 0.4.2, delivered", theirs, "events/s", Target::None);

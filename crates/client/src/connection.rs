@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use roost_rpc::Typed;
 use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
@@ -13,16 +14,16 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::error::Error;
-use crate::line::{self, Incoming, Message};
+use crate::line::{self, IncomingLines, Message};
 
 /// Calls that may wait to be sent; beyond it callers wait.
 const OUTBOX: usize = 16;
 
-type Answer = Result<Box<RawValue>, Error>;
+type CallAnswer = Result<Box<RawValue>, Error>;
 
 /// Something that the daemon told without being asked.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct Notification {
     /// Its name, such as `git_operation_progress`.
     pub event: String,
     /// What it tells.
@@ -30,28 +31,27 @@ pub struct Told {
 }
 
 /// The calls that wait for their answers; `None` once there will be none.
-struct Waiting(Mutex<Option<HashMap<u64, oneshot::Sender<Answer>>>>);
+struct WaitingCalls(Mutex<Option<HashMap<u64, oneshot::Sender<CallAnswer>>>>);
 
-impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<Answer>>>> {
-        // The map is whole between any two statements, so a panic elsewhere cannot have left it broken.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl WaitingCalls {
+    fn lock(&self) -> MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<CallAnswer>>>> {
+        self.0.lock()
     }
 }
 
 /// A connection for calls; its task ends with it.
 pub(crate) struct Connection {
     next_id: AtomicU64,
-    waiting: Arc<Waiting>,
+    waiting: Arc<WaitingCalls>,
     outbox: mpsc::Sender<String>,
-    told: watch::Receiver<Option<Told>>,
+    told: watch::Receiver<Option<Notification>>,
     task: JoinHandle<()>,
 }
 
 impl Connection {
     pub(crate) async fn open(path: &Path) -> Result<Self, Error> {
         let (incoming, outgoing) = line::connect(path).await?;
-        let waiting = Arc::new(Waiting(Mutex::new(Some(HashMap::new()))));
+        let waiting = Arc::new(WaitingCalls(Mutex::new(Some(HashMap::new()))));
         let (outbox, lines) = mpsc::channel(OUTBOX);
         let (tell, told) = watch::channel(None);
         let task = tokio::spawn(carry(incoming, outgoing, waiting.clone(), tell, lines));
@@ -69,7 +69,7 @@ impl Connection {
         line::result(M::METHOD, &answer)
     }
 
-    pub(crate) fn told(&self) -> watch::Receiver<Option<Told>> {
+    pub(crate) fn told(&self) -> watch::Receiver<Option<Notification>> {
         self.told.clone()
     }
 
@@ -87,7 +87,7 @@ impl Drop for Connection {
 
 /// Takes a call off the list however its caller leaves.
 struct Forget<'a> {
-    waiting: &'a Waiting,
+    waiting: &'a WaitingCalls,
     id: u64,
 }
 
@@ -99,10 +99,10 @@ impl Drop for Forget<'_> {
 
 /// Carries calls there and answers back until either way is closed.
 async fn carry(
-    mut incoming: Incoming,
+    mut incoming: IncomingLines,
     mut outgoing: OwnedWriteHalf,
-    waiting: Arc<Waiting>,
-    tell: watch::Sender<Option<Told>>,
+    waiting: Arc<WaitingCalls>,
+    tell: watch::Sender<Option<Notification>>,
     mut lines: mpsc::Receiver<String>,
 ) {
     let send = async {
@@ -136,12 +136,16 @@ async fn carry(
 }
 
 /// Takes one line and gives it to whoever waits for it.
-async fn take(incoming: &mut Incoming, waiting: &Waiting, tell: &watch::Sender<Option<Told>>) -> Result<(), Error> {
+async fn take(
+    incoming: &mut IncomingLines,
+    waiting: &WaitingCalls,
+    tell: &watch::Sender<Option<Notification>>,
+) -> Result<(), Error> {
     let line = incoming.next().await?;
     let message = Message::read(&line)?;
     if let (Some(method), Some(params)) = (&message.method, message.params) {
         let event = method.strip_prefix("event/").unwrap_or(method).to_owned();
-        tell.send_replace(Some(Told { event, params: params.to_owned() }));
+        tell.send_replace(Some(Notification { event, params: params.to_owned() }));
         return Ok(());
     }
     let Some((id, answer)) = message.answer() else { return Ok(()) };

@@ -27,6 +27,6 @@ mod line;
 mod subscription;
 
 pub use client::Client;
-pub use connection::Told;
+pub use connection::Notification;
 pub use error::Error;
 pub use subscription::Subscription;

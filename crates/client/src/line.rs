@@ -18,7 +18,7 @@ use crate::error::Error;
 const MAX_LINE: usize = 8 << 20;
 
 /// What the daemon says, line by line.
-pub(crate) struct Incoming(FramedRead<OwnedReadHalf, WholeLines>);
+pub(crate) struct IncomingLines(FramedRead<OwnedReadHalf, WholeLines>);
 
 /// Lines with an end: what a daemon that was killed could not finish is none, and an error like any other break.
 struct WholeLines(LinesCodec);
@@ -33,13 +33,13 @@ impl Decoder for WholeLines {
 }
 
 /// Opens a connection.
-pub(crate) async fn connect(path: &Path) -> Result<(Incoming, OwnedWriteHalf), Error> {
+pub(crate) async fn connect(path: &Path) -> Result<(IncomingLines, OwnedWriteHalf), Error> {
     let stream = UnixStream::connect(path).await.map_err(|source| Error::Io { path: path.into(), source })?;
     let (read, write) = stream.into_split();
-    Ok((Incoming(FramedRead::new(read, WholeLines(LinesCodec::new_with_max_length(MAX_LINE)))), write))
+    Ok((IncomingLines(FramedRead::new(read, WholeLines(LinesCodec::new_with_max_length(MAX_LINE)))), write))
 }
 
-impl Incoming {
+impl IncomingLines {
     /// The next line. Cancel safe.
     pub(crate) async fn next(&mut self) -> Result<String, Error> {
         match self.0.next().await {

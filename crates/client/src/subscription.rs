@@ -4,18 +4,21 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use roost_rpc::{EventBatch, EventFormat, SubscribeParams, Typed, method};
+use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::OwnedWriteHalf;
 
 use crate::error::Error;
-use crate::line::{self, Incoming, Message};
+use crate::line::{self, IncomingLines, Message};
 
 /// The notification that events come in.
 const BATCH: &str = "event/batch";
+/// How the daemon writes it: what follows are its parameters and a bracket.
+const HEAD: &str = r#"{"jsonrpc":"2.0","method":"event/batch","params":"#;
 
 /// Events as they are in the log, from a position on; the connection ends with it.
 pub struct Subscription {
-    incoming: Incoming,
+    incoming: IncomingLines,
     /// Closing it would end the connection.
     outgoing: OwnedWriteHalf,
     cursor: String,
@@ -40,7 +43,7 @@ impl Subscription {
                 break batch;
             }
             let line = self.incoming.next().await?;
-            self.early.extend(batch(&Message::read(&line)?)?);
+            self.early.extend(batch(&line)?);
         };
         self.cursor.clone_from(&batch.cursor);
         Ok(batch)
@@ -57,18 +60,46 @@ impl Subscription {
         self.outgoing.write_all(request.as_bytes()).await.map_err(|_| Error::Gone)?;
         loop {
             let line = self.incoming.next().await?;
-            let message = Message::read(&line)?;
-            self.early.extend(batch(&message)?);
-            if let Some((_, answer)) = message.answer().filter(|(answered, _)| *answered == id) {
+            self.early.extend(batch(&line)?);
+            if let Some((_, answer)) = Message::read(&line)?.answer().filter(|(answered, _)| *answered == id) {
                 return line::result(M::METHOD, answer?);
             }
         }
     }
 }
 
-/// The events of a message, if that is what it holds.
-fn batch(message: &Message<'_>) -> Result<Option<EventBatch>, Error> {
-    let params = message.params.filter(|_| message.method.as_deref() == Some(BATCH));
-    let read = params.map(|params| serde_json::from_str(params.get()));
+/// The events of a line, if that is what it holds. A line as the daemon writes it is gone through once only, because
+/// there may be a hundred thousand events a second in them.
+fn batch(line: &str) -> Result<Option<EventBatch>, Error> {
+    let message;
+    let params = match line.strip_prefix(HEAD).and_then(|rest| rest.strip_suffix('}')) {
+        Some(params) => Some(params),
+        None => {
+            message = Message::read(line)?;
+            message.params.filter(|_| message.method.as_deref() == Some(BATCH)).map(RawValue::get)
+        }
+    };
+    let read = params.map(serde_json::from_str);
     read.transpose().map_err(|error| Error::Protocol(format!("{BATCH}: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_the_same_however_its_line_is_written() {
+        let events = r#"{"events":[{"seq":1},{"seq":2,"text":"a } b"}],"cursor":"b1"}"#;
+        let loose = format!(r#"{{ "params": {events}, "method": "event/batch", "jsonrpc": "2.0" }}"#);
+        for line in [format!("{HEAD}{events}}}"), loose] {
+            let batch = batch(&line).unwrap().unwrap();
+            let texts: Vec<_> = batch.events.iter().map(|event| event.get()).collect();
+            assert_eq!(texts, [r#"{"seq":1}"#, r#"{"seq":2,"text":"a } b"}"#], "{line}");
+            assert_eq!(batch.cursor, "b1");
+        }
+        for line in [r#"{"jsonrpc":"2.0","method":"event/heartbeat","params":{}}"#, "", r#"{"id":1,"result":{}}"#] {
+            assert!(batch(line).unwrap().is_none(), "{line}");
+        }
+        assert!(batch(&format!("{HEAD}[]}}")).is_err());
+    }
 }

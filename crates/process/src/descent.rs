@@ -17,7 +17,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Descent {
     target: Target,
-    stage: Stage,
+    stage: DescentStage,
     pause: Duration,
     empty_scans: u32,
     /// What we may not signal (another user's process): it cannot be ended, only told about.
@@ -25,7 +25,7 @@ pub(crate) struct Descent {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Stage {
+enum DescentStage {
     Begin { term: Duration },
     Terminating { until: Instant },
     Killing,
@@ -40,15 +40,21 @@ pub(crate) enum Step {
 
 impl Descent {
     pub(crate) fn new(target: Target, term: Duration) -> Self {
-        Self { target, stage: Stage::Begin { term }, pause: FIRST_PAUSE, empty_scans: 0, untouchable: Vec::new() }
+        Self {
+            target,
+            stage: DescentStage::Begin { term },
+            pause: FIRST_PAUSE,
+            empty_scans: 0,
+            untouchable: Vec::new(),
+        }
     }
 
     /// Leaves at most this much time until SIGKILL.
     pub(crate) fn hurry(&mut self, term: Duration) {
         match &mut self.stage {
-            Stage::Begin { term: planned } => *planned = term.min(*planned),
-            Stage::Terminating { until } => *until = (*until).min(Instant::now() + term),
-            Stage::Killing => {}
+            DescentStage::Begin { term: planned } => *planned = term.min(*planned),
+            DescentStage::Terminating { until } => *until = (*until).min(Instant::now() + term),
+            DescentStage::Killing => {}
         }
     }
 
@@ -68,16 +74,16 @@ impl Descent {
         }
         self.empty_scans = 0;
         match self.stage {
-            Stage::Begin { term } => {
+            DescentStage::Begin { term } => {
                 self.signal(&members, Signal::TERM);
-                self.stage = Stage::Terminating { until: Instant::now() + term };
+                self.stage = DescentStage::Terminating { until: Instant::now() + term };
             }
-            Stage::Terminating { until } if Instant::now() < until => {}
-            Stage::Terminating { .. } | Stage::Killing => {
-                if !matches!(self.stage, Stage::Killing) {
+            DescentStage::Terminating { until } if Instant::now() < until => {}
+            DescentStage::Terminating { .. } | DescentStage::Killing => {
+                if !matches!(self.stage, DescentStage::Killing) {
                     self.pause = FIRST_PAUSE;
                 }
-                self.stage = Stage::Killing;
+                self.stage = DescentStage::Killing;
                 if let Some(cgroup) = &self.target.cgroup {
                     cgroup.kill();
                 }
@@ -99,7 +105,7 @@ impl Descent {
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST_PAUSE);
         match self.stage {
-            Stage::Terminating { until } => pause.min(until.saturating_duration_since(Instant::now())),
+            DescentStage::Terminating { until } => pause.min(until.saturating_duration_since(Instant::now())),
             _ => pause,
         }
     }

@@ -113,9 +113,12 @@ fn hold(line: &CommandLine, control: UnixStream) -> io::Result<()> {
         let _ = cgroup.adopt(runtime.pid);
     }
 
-    let target = Target { run: line.run.clone(), roots: vec![holder, runtime], cgroup };
+    let target =
+        Target { run: line.run.clone(), roots: vec![holder, runtime], cgroup, records: Some(line.records.clone()) };
     let left = Watch { line, link: &mut link, signals, record: &record, exit: None }.until_gone(target);
     record.remove(&line.records);
+    #[cfg(target_os = "linux")]
+    crate::scan::clean_up(&line.records);
     let _ = link.report(&Report::Gone { left });
     Ok(())
 }

@@ -152,7 +152,7 @@ impl Holder {
             _ => {
                 drop((stop, reports));
                 // It may have got as far as starting the runtime.
-                let target = Target { run, roots: Vec::new(), cgroup: None };
+                let target = Target { run, roots: Vec::new(), cgroup: None, records: None };
                 Descent::new(target, self.ladder.leftover).run().await?;
                 let status = child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string());
                 let said = StderrTail::default();

@@ -24,6 +24,8 @@ pub mod records;
 mod resolve;
 mod run;
 mod running;
+#[cfg(target_os = "linux")]
+mod scan;
 mod stderr;
 mod stdin;
 pub mod tree;

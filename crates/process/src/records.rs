@@ -116,8 +116,19 @@ pub async fn load(directory: PathBuf) -> Result<Vec<Record>, Error> {
 
 /// Returns when no holder is left that wrote a record here. Holders remove theirs when their run is gone.
 pub async fn settled(directory: &Path) {
-    while load(directory.to_owned()).await.is_ok_and(|records| records.iter().any(|record| record.holder.is_alive())) {
-        tokio::time::sleep(SETTLE_POLL).await;
+    loop {
+        let Ok(records) = load(directory.to_owned()).await else { return };
+        let mut none_lived = true;
+        // One after the other, so that a thousand of them are not all looked at again and again.
+        for record in records {
+            while record.holder.is_alive() {
+                none_lived = false;
+                tokio::time::sleep(SETTLE_POLL).await;
+            }
+        }
+        if none_lived {
+            return;
+        }
     }
 }
 
@@ -145,6 +156,7 @@ pub async fn reap(directory: &Path, record: Record) -> Result<Reaped, Error> {
         roots: vec![record.runtime],
         cgroup: record.cgroup.as_deref().and_then(|path| Cgroup::recorded(path, &record.run)),
         run: record.run.clone(),
+        records: None,
     };
     let left = Descent::new(target, Ladder::default().leftover).run().await?;
     record.remove(directory);

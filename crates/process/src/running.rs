@@ -170,6 +170,7 @@ impl Held {
             run: self.run.clone(),
             roots: vec![self.runtime],
             cgroup: self.cgroup.as_deref().and_then(|path| Cgroup::recorded(path, &self.run)),
+            records: None,
         };
         match Descent::new(target, Ladder::default().leftover).run().await {
             Ok(left) => {

@@ -1,5 +1,7 @@
 //! Finds the processes of a run: in its cgroup, among descendants, and by `ROOST_RUN` in the environment.
 
+use std::path::PathBuf;
+
 use crate::{Process, RunId, cgroup::Cgroup};
 
 /// The run whose processes are looked for, and what is known of where they are.
@@ -11,72 +13,56 @@ pub(crate) struct Target {
     /// Processes whose descendants belong to the run (and they themselves, except the current one).
     pub(crate) roots: Vec<Process>,
     pub(crate) cgroup: Option<Cgroup>,
+    /// Where the scan of all processes is shared with other holders; it is an own one if absent.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    pub(crate) records: Option<PathBuf>,
 }
 
 /// The pids of all running processes that carry this run's id in their environment.
 ///
 /// Reads `/proc`, so call it outside the async runtime.
 pub fn alive(run: &RunId) -> Vec<u32> {
-    let target = Target { run: run.clone(), roots: Vec::new(), cgroup: None };
+    let target = Target { run: run.clone(), roots: Vec::new(), cgroup: None, records: None };
     target.members().iter().map(|process| process.pid).collect()
 }
 
 #[cfg(target_os = "linux")]
 mod system {
-    use std::{collections::HashSet, fs};
+    use std::collections::HashSet;
 
     use super::*;
-    use crate::{process::Stat, run::RUN_VARIABLE};
+    use crate::scan::{self, Seen};
 
     impl Target {
         /// Every running process of the run, never the current one.
         pub(crate) fn members(&self) -> Vec<Process> {
             let me = std::process::id();
-            let table = running();
+            let table = self.records.as_deref().map_or_else(scan::scan, scan::shared);
+            let is_marked = |seen: &Seen| seen.process.pid != me && seen.run.as_deref() == Some(self.run.as_str());
             let mut members: HashSet<u32> = table
                 .iter()
-                .filter(|stat| self.roots.contains(&stat.process))
-                .map(|stat| stat.process.pid)
+                .filter(|seen| self.roots.contains(&seen.process) || is_marked(seen))
+                .map(|seen| seen.process.pid)
                 .chain(self.cgroup.iter().flat_map(Cgroup::pids))
                 .collect();
             add_descendants(&table, &mut members);
-            // Descendants need no look at their environment, which is the dear part.
-            let marker = format!("{RUN_VARIABLE}={}", self.run);
-            let marked: Vec<u32> = table
-                .iter()
-                .map(|stat| stat.process.pid)
-                .filter(|pid| *pid != me && !members.contains(pid) && has_in_environment(*pid, marker.as_bytes()))
-                .collect();
-            members.extend(marked);
-            add_descendants(&table, &mut members);
             members.remove(&me);
-            table.iter().map(|stat| stat.process).filter(|process| members.contains(&process.pid)).collect()
+            table.iter().map(|seen| seen.process).filter(|process| members.contains(&process.pid)).collect()
         }
     }
 
-    fn running() -> Vec<Stat> {
-        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter_map(Stat::of).filter(Stat::runs).collect()
-    }
-
-    fn add_descendants(table: &[Stat], members: &mut HashSet<u32>) {
+    fn add_descendants(table: &[Seen], members: &mut HashSet<u32>) {
         loop {
             let before = members.len();
-            for stat in table {
-                if members.contains(&stat.parent) {
-                    members.insert(stat.process.pid);
+            for seen in table {
+                if members.contains(&seen.parent) {
+                    members.insert(seen.process.pid);
                 }
             }
             if members.len() == before {
                 return;
             }
         }
-    }
-
-    fn has_in_environment(pid: u32, marker: &[u8]) -> bool {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|entry| entry == marker)
     }
 }
 

@@ -5,11 +5,12 @@
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use roost_adapters::acp::{AcpAdapter, AgentCommand, PRESETS, preset};
+use roost_cli::{StateDir, blocking, lock};
 use roost_engine::{Engine, Environments, NativeHistory, Runtimes, WhenFull};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
 use roost_model::registry::RuntimeStatus;
@@ -19,7 +20,6 @@ use roost_process::{Environment, Holder, Isolation, Ladder, Raise, Wall};
 
 use crate::config::{self, Config, HideState};
 use crate::error::Error;
-use crate::paths::State;
 
 /// The engine and its log in this process.
 pub(crate) struct Roost {
@@ -33,7 +33,7 @@ pub(crate) struct Roost {
 
 impl Roost {
     /// Puts in order what a crash left in the state directory, and is ready for commands.
-    pub(crate) async fn start(lock: StateLock, state: &State, config: &Config) -> Result<Self, Error> {
+    pub(crate) async fn start(lock: StateLock, state: &StateDir, config: &Config) -> Result<Self, Error> {
         let options = LogOptions { synchronous: config.log.synchronous.into(), ..LogOptions::default() };
         let artifacts = state.artifacts();
         let store = blocking(move || {
@@ -57,38 +57,25 @@ impl Roost {
 
 /// The log for a command that only reads. Whoever comes first after a crash puts in order what it left; while another
 /// process holds the state directory, it is as that one has written it.
-pub(crate) async fn reader(state: &State, config: &Config, command: &str) -> Result<Arc<dyn Log>, Error> {
+pub(crate) async fn reader(state: &StateDir, config: &Config, command: &str) -> Result<Arc<dyn Log>, Error> {
     let dir = state.dir().to_owned();
     let log = blocking(move || Ok(SqliteLog::open_read_only(&dir)?)).await?;
     match lock(state, command).await {
         // Given back at once, so that following a log never keeps others from running something.
         Ok(lock) => Roost::start(lock, state, config).await?.close().await,
-        Err(Error::Held { .. }) => {}
-        Err(error) => return Err(error),
+        Err(roost_cli::Error::Held { .. }) => {}
+        Err(error) => return Err(error.into()),
     }
     Ok(Arc::new(log))
-}
-
-/// The right to write the state directory.
-pub(crate) async fn lock(state: &State, command: &str) -> Result<StateLock, Error> {
-    let (dir, command) = (state.dir().to_owned(), command.to_owned());
-    blocking(move || {
-        roost_log::secure(&dir)?;
-        match StateLock::acquire(&dir, &command) {
-            Err(held @ roost_log::Error::Held { .. }) => Err(Error::Held { held }),
-            answer => Ok(answer?),
-        }
-    })
-    .await
 }
 
 /// The runtimes that are there without being configured.
 const BUILT_IN: [&str; 5] = ["demo", "claude", "codex", "gemini", "opencode"];
 
 /// The runtimes that are built in, and those that are configured.
-pub(crate) fn runtimes(state: &State, config: &Config) -> Result<Runtimes, Error> {
-    let roost = std::env::current_exe().map_err(Error::Start)?;
-    let holder = Arc::new(holder(&roost, state, wall(state, config.security.hide_state)?));
+pub(crate) fn runtimes(state: &StateDir, config: &Config) -> Result<Runtimes, Error> {
+    let roost = std::env::current_exe().map_err(roost_cli::Error::Start)?;
+    let holder = Arc::new(holder(&roost, state, wall(state, config.security.hide_state.raise())?));
     let mut runtimes = Runtimes::default();
     let demo = config.runtimes.get("demo").map_or(RuntimeStatus::Active, |demo| demo.status);
     runtimes.register(Arc::new(roost_adapters::demo::adapter(&roost, holder.clone())), demo);
@@ -139,17 +126,13 @@ fn command(id: &str, runtime: &config::Runtime) -> AgentCommand {
 }
 
 /// Starts runtimes under this very binary.
-pub(crate) fn holder(roost: &Path, state: &State, wall: Option<Wall>) -> Holder {
+pub(crate) fn holder(roost: &Path, state: &StateDir, wall: Option<Wall>) -> Holder {
     Holder { program: roost.into(), args: vec!["hold".into()], records: state.run(), ladder: Ladder::default(), wall }
 }
 
 /// What is kept from runtimes: the state directory, but for the socket and the pictures of prompts.
-pub(crate) fn wall(state: &State, hide: HideState) -> Result<Option<Wall>, Error> {
-    let raise = match hide {
-        HideState::Off => return Ok(None),
-        HideState::Auto => Raise::WhereFree,
-        HideState::On => Raise::Always,
-    };
+pub(crate) fn wall(state: &StateDir, raise: Option<Raise>) -> Result<Option<Wall>, Error> {
+    let Some(raise) = raise else { return Ok(None) };
     Ok(Some(Wall { raise, hidden: state.dir().into(), shown: vec![state.socket()?, state.artifacts()] }))
 }
 
@@ -159,7 +142,7 @@ pub(crate) fn environment() -> Environment {
 }
 
 /// How runtimes' environments are made.
-pub(crate) fn environments(state: &State) -> Environments {
+pub(crate) fn environments(state: &StateDir) -> Environments {
     Environments { base: environment(), namespaces: state.namespaces(), isolation: Isolation::default() }
 }
 
@@ -168,7 +151,7 @@ pub(crate) fn isolation(config: &Config) -> BTreeMap<String, Isolation> {
     config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.isolation?))).collect()
 }
 
-fn engine_config(state: &State, config: &Config) -> Result<roost_engine::Config, Error> {
+fn engine_config(state: &StateDir, config: &Config) -> Result<roost_engine::Config, Error> {
     let (environments, isolation) = (environments(state), isolation(config));
     let models: BTreeMap<_, _> =
         config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.model.clone()?))).collect();
@@ -185,7 +168,7 @@ fn engine_config(state: &State, config: &Config) -> Result<roost_engine::Config,
 }
 
 /// What the runtimes keep by themselves.
-pub(crate) fn native_history(state: &State, config: &Config) -> Result<NativeHistory, Error> {
+pub(crate) fn native_history(state: &StateDir, config: &Config) -> Result<NativeHistory, Error> {
     let engine = engine_config(state, config)?;
     Ok(NativeHistory::new(runtimes(state, config)?, engine.environments, engine.isolation))
 }
@@ -198,11 +181,15 @@ pub(crate) fn retention(config: &Config) -> Retention {
     }
 }
 
-/// Does something that waits for the disk where it holds up nobody.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| Error::Start(error.into()))?
+impl HideState {
+    /// When agents are kept from the state directory; never if absent.
+    pub(crate) fn raise(self) -> Option<Raise> {
+        match self {
+            Self::Off => None,
+            Self::Auto => Some(Raise::WhereFree),
+            Self::On => Some(Raise::Always),
+        }
+    }
 }
 
 impl From<config::WhenFull> for WhenFull {
@@ -221,15 +208,4 @@ impl From<config::Synchronous> for Synchronous {
             config::Synchronous::Full => Self::Full,
         }
     }
-}
-
-/// The directory that a command works in: absolute, with every link followed, so that it is found again.
-pub(crate) fn working_directory(named: Option<&Path>) -> Result<PathBuf, Error> {
-    let dir = match named {
-        Some(dir) => std::path::absolute(dir),
-        None => std::env::current_dir(),
-    }
-    .map_err(Error::NoCwd)?;
-    // One that is not there is the engine's to refuse.
-    Ok(dir.canonicalize().unwrap_or(dir))
 }

@@ -6,7 +6,6 @@ mod keys;
 mod reference_tests;
 mod sections;
 mod suggest;
-mod tls;
 
 use std::ffi::OsString;
 use std::io;
@@ -16,7 +15,6 @@ use roost_policy::RuleSet;
 
 pub(crate) use sections::{Config, Daemon, HideState, Limits, Runtime, Synchronous, WhenFull};
 use suggest::nearest;
-pub(crate) use tls::Tls;
 
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,6 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 
+use roost_cli::Tls;
 use roost_model::registry::RuntimeStatus;
 use roost_process::Isolation;
 

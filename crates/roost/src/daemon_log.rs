@@ -1,13 +1,33 @@
-//! The daemon's log: one line of JSON for each thing noted, in files that do not grow for ever.
+//! The daemon's log: one line of JSON for each thing noted, in files that do not grow for ever. People at a terminal are
+//! told on stderr as well.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use roost_cli::{Error, Launch, filter, for_people};
 use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::config::Daemon;
+
+/// Begins to note what happens in a daemon; what is noted last is written when the guard goes.
+pub(crate) fn begin(launch: &Launch, config: &Daemon, is_background: bool) -> Result<WorkerGuard, Error> {
+    let path = launch.state.daemon_log();
+    let (log, guard) = open(&path, config.log_max_mb, config.log_files, is_background)
+        .map_err(|source| Error::State { path: path.clone(), source })?;
+    let log = tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(log).log_internal_errors(false);
+    let log = log.with_filter(filter("info"));
+    // In the background stderr is the log itself.
+    let people = (!is_background).then(|| for_people(launch.verbose));
+    let _ = tracing_subscriber::registry().with(log).with(people).try_init();
+    Ok(guard)
+}
 
 /// Opens the log for a daemon; what is still to be written when the guard goes is written then.
-pub(crate) fn open(path: &Path, max_mb: u32, kept: u32, takes_stderr: bool) -> io::Result<(NonBlocking, WorkerGuard)> {
+fn open(path: &Path, max_mb: u32, kept: u32, takes_stderr: bool) -> io::Result<(NonBlocking, WorkerGuard)> {
     let max = u64::from(max_mb.max(1)) * 1_000_000;
     // A disk that is slow or full must not hold up what is logged about.
     Ok(tracing_appender::non_blocking(Rotating::open(path, max, kept, takes_stderr)?))

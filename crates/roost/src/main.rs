@@ -1,37 +1,15 @@
-//! Roost: one daemon that hosts coding agents.
+//! Roost: one daemon that hosts coding agents. Here its parts are put together; the commands are `roost-cli`'s.
 
-mod ago;
-mod ask;
-mod background;
-mod bundle;
-mod cli;
-mod cmd;
+mod backend;
 mod compose;
 mod config;
-mod connect;
 mod daemon_file;
 mod daemon_log;
-mod diagnostics;
 mod error;
-mod exit;
-mod find;
-mod interrupt;
-mod keyboard;
-mod line;
-mod pairing;
-mod past;
-mod paths;
-mod printer;
-mod reading;
-mod render;
-mod screen;
-mod size;
-mod stderr;
-mod style;
-mod table;
+mod folders;
+mod login;
+mod serve;
 mod upkeep;
-mod watch;
-mod workspace;
 
 use std::process::ExitCode;
 
@@ -42,6 +20,6 @@ fn main() -> ExitCode {
         Some("hold") => roost_process::hold::main(args),
         Some("notify") => roost_adapters::codex::forward(args),
         Some("demo-agent") => roost_adapters::demo::agent::main(),
-        _ => cli::main(),
+        _ => roost_cli::main(backend::open),
     }
 }

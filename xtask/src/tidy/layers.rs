@@ -1,23 +1,36 @@
-//! Which crate may use which: the table of the rooms in ARCHITECTURE.md as data.
+//! Which crate may use which, and that ARCHITECTURE.md shows newcomers the same.
 
-use super::repo::{Repo, Use};
+use super::repo::{Package, Repo, Use};
 
-/// A crate may use only rooms further down; crates that do not exist yet have their place already.
+const DOCUMENT: &str = "ARCHITECTURE.md";
+const HERE: &str = "xtask/src/tidy/layers.rs";
+/// What the crates' names begin with and the document leaves out.
+const PREFIX: &str = "roost-";
+
+/// Every crate with the crates that it uses, the highest first: a crate uses only rooms further down. What stands here
+/// is what the manifests say; a room that is allowed and not used would be an arrow that nobody has thought about.
 const ROOMS: &[(&str, &[&str])] = &[
-    ("roost", LIBRARIES),
-    ("roost-bench", LIBRARIES),
     (
-        "roost-server",
-        &["roost-engine", "roost-workspace", "roost-gateway", "roost-policy", "roost-log", "roost-rpc", "roost-model"],
+        "roost",
+        &[
+            "roost-cli",
+            "roost-server",
+            "roost-adapters",
+            "roost-engine",
+            "roost-process",
+            "roost-policy",
+            "roost-log",
+            "roost-model",
+        ],
     ),
-    ("roost-acp", &["roost-client", "roost-engine", "roost-log", "roost-rpc", "roost-model"]),
-    ("roost-gateway", &["roost-engine", "roost-wasm", "roost-process", "roost-policy", "roost-log", "roost-model"]),
-    ("roost-wasm", &["roost-model"]),
-    ("roost-workspace", &["roost-process", "roost-log", "roost-model"]),
+    (BENCH, &["roost-adapters", TESTKIT, "roost-engine", "roost-process", "roost-policy", "roost-log", "roost-model"]),
+    ("roost-cli", &["roost-client", "roost-process", "roost-policy", "roost-log", "roost-rpc", "roost-model"]),
+    ("roost-server", &["roost-workspace", "roost-engine", "roost-log", "roost-rpc", "roost-model"]),
+    ("roost-workspace", &["roost-process"]),
     ("roost-adapters", &["roost-engine", "roost-process", "roost-model"]),
-    (TESTKIT, &["roost-engine", "roost-process", "roost-policy", "roost-log", "roost-model"]),
+    (TESTKIT, &["roost-engine", "roost-process", "roost-log", "roost-model"]),
     ("roost-engine", &["roost-process", "roost-policy", "roost-log", "roost-model"]),
-    ("roost-client", &["roost-rpc", "roost-model"]),
+    ("roost-client", &["roost-rpc"]),
     ("roost-process", &["roost-model"]),
     ("roost-policy", &["roost-model"]),
     ("roost-log", &["roost-model"]),
@@ -26,43 +39,49 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-const LIBRARIES: &[&str] = &[
-    "roost-server",
-    "roost-acp",
-    "roost-gateway",
-    "roost-wasm",
-    "roost-workspace",
-    "roost-adapters",
-    "roost-engine",
-    "roost-client",
-    "roost-process",
-    "roost-policy",
-    "roost-log",
-    "roost-rpc",
-    "roost-model",
-];
-
 /// Shared by the tests of every crate and by the measurements, and shipped by none.
 const TESTKIT: &str = "testkit";
 const BENCH: &str = "roost-bench";
 
 pub(crate) fn check(repo: &Repo) -> Vec<String> {
-    let mut violations = Vec::new();
-    for package in &repo.packages {
-        let Some(allowed) = may_use(&package.name) else {
-            violations.push(format!(
-                "{}: crate {} is not in the table of xtask/src/tidy/layers.rs",
-                package.folder, package.name
-            ));
-            continue;
-        };
-        let measures = |used: &Use| package.name == BENCH && used.name == TESTKIT;
-        for used in package.uses.iter().filter(|used| !is_allowed(allowed, used) && !measures(used)) {
-            let kind = if used.only_in_tests { "its tests" } else { "it" };
-            violations.push(format!("{}: {kind} may not use {} (xtask/src/tidy/layers.rs)", package.folder, used.name));
-        }
+    let mut violations: Vec<_> = repo.packages.iter().flat_map(judged).collect();
+    if let Some(document) = repo.file(DOCUMENT) {
+        violations.extend(ROOMS.iter().filter_map(|room| differs(&document.text, room)));
     }
     violations
+}
+
+/// What a crate uses and may not, or may and does not.
+fn judged(package: &Package) -> Vec<String> {
+    let folder = &package.folder;
+    let Some(allowed) = may_use(&package.name) else {
+        return vec![format!("{folder}: crate {} is not in the table of {HERE}", package.name)];
+    };
+    let forbidden = package.uses.iter().filter(|used| !is_allowed(allowed, used)).map(|used| {
+        let kind = if used.only_in_tests { "its tests" } else { "it" };
+        format!("{folder}: {kind} may not use {} ({HERE})", used.name)
+    });
+    let uses = |room: &&str| package.uses.iter().any(|used| used.name == **room && !used.only_in_tests);
+    let unused = allowed.iter().filter(|room| !uses(room));
+    let unused = unused.map(|room| format!("{folder}: does not use {room}; take it out of {HERE}"));
+    forbidden.chain(unused).collect()
+}
+
+/// How the document's row of a crate differs from what is enforced.
+fn differs(document: &str, (name, allowed): &(&str, &[&str])) -> Option<String> {
+    let row = document.lines().map(cells).find(|cells| cells.get(1) == Some(&format!("`{name}`").as_str()));
+    let short: Vec<_> = allowed.iter().map(|room| room.strip_prefix(PREFIX).unwrap_or(room)).collect();
+    let expected = if short.is_empty() { "–".to_owned() } else { short.join(", ") };
+    match row.as_ref().and_then(|cells| cells.last()) {
+        Some(shown) if *shown == expected => None,
+        Some(shown) => Some(format!("{DOCUMENT}: `{name}` uses \"{expected}\" ({HERE}), not \"{shown}\"")),
+        None => Some(format!("{DOCUMENT}: the table of rooms has no row for `{name}`, which uses \"{expected}\"")),
+    }
+}
+
+/// The cells of a table's row; of another line, nothing that looks like one.
+fn cells(line: &str) -> Vec<&str> {
+    line.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
 fn may_use(name: &str) -> Option<&'static [&'static str]> {
@@ -77,13 +96,15 @@ fn is_allowed(allowed: &[&str], used: &Use) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::repo::Package;
     use super::*;
 
+    /// What is said about a crate that uses all that it may, and this.
     fn violations(name: &str, used: &str, only_in_tests: bool) -> Vec<String> {
-        let uses = vec![Use { name: used.into(), only_in_tests }];
-        let package = Package { name: name.into(), folder: "here".into(), uses, targets: Vec::new() };
-        check(&Repo { files: Vec::new(), packages: vec![package] })
+        let allowed = may_use(name).unwrap_or_default().iter();
+        let mut uses: Vec<_> = allowed.map(|room| Use { name: (*room).into(), only_in_tests: false }).collect();
+        uses.push(Use { name: used.into(), only_in_tests });
+        let package = Package { name: name.into(), folder: "here".into(), uses, ..Package::default() };
+        check(&Repo { packages: vec![package], ..Repo::default() })
     }
 
     #[test]
@@ -103,6 +124,9 @@ mod tests {
             ("roost-log", "roost-engine", true, false),
             ("roost-adapters", "roost-log", false, false),
             ("roost-adapters", "roost-log", true, true),
+            ("roost-cli", "roost-engine", false, false),
+            ("roost-cli", "roost-server", false, false),
+            ("roost-cli", "roost-adapters", false, false),
             ("roost-model", "testkit", true, true),
             ("roost-engine", "testkit", false, false),
             ("roost", "testkit", false, false),
@@ -113,6 +137,25 @@ mod tests {
             let found = violations(name, used, only_in_tests);
             assert_eq!(found.is_empty(), allowed, "{name} {used} {only_in_tests}: {found:?}");
         }
+    }
+
+    #[test]
+    fn a_room_that_is_allowed_and_not_used_is_reported() {
+        let uses = vec![Use { name: "roost-rpc".into(), only_in_tests: true }];
+        let package = Package { name: "roost-client".into(), folder: "here".into(), uses, ..Package::default() };
+        let found = check(&Repo { packages: vec![package], ..Repo::default() });
+        assert_eq!(found, ["here: does not use roost-rpc; take it out of xtask/src/tidy/layers.rs"]);
+    }
+
+    #[test]
+    fn a_document_that_shows_other_arrows_is_reported() {
+        let row = |last: &str| format!("| folder | crate | job | may use |\n| `x` | `roost-engine` | it | {last} |\n");
+        let engine = ROOMS.iter().find(|(name, _)| *name == "roost-engine").unwrap();
+        assert_eq!(differs(&row("process, policy, log, model"), engine), None);
+        let found = differs(&row("process, log, model"), engine).unwrap();
+        assert!(found.contains("uses \"process, policy, log, model\""), "{found}");
+        assert!(differs("", engine).unwrap().contains("no row for `roost-engine`"));
+        assert_eq!(differs("| `xtask` | `xtask` | habits | – |", &("xtask", &[])), None);
     }
 
     #[test]

@@ -13,6 +13,15 @@ use crate::Result;
 pub(crate) struct Repo {
     pub(crate) files: Vec<File>,
     pub(crate) packages: Vec<Package>,
+    /// What is built on this machine that others wrote.
+    pub(crate) third_party: Vec<ThirdParty>,
+}
+
+/// A crate from a registry.
+pub(crate) struct ThirdParty {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) licence: Option<String>,
 }
 
 /// A file by its path from the root; bytes that are not UTF-8 are replaced.
@@ -29,11 +38,14 @@ pub(crate) struct Package {
     pub(crate) folder: String,
     /// The workspace members it depends on.
     pub(crate) uses: Vec<Use>,
+    /// Everything it depends on, by the names that its code uses.
+    pub(crate) dependencies: Vec<Use>,
     /// The first file of each of its targets.
     pub(crate) targets: Vec<String>,
 }
 
-/// A dependency on another workspace member.
+/// A dependency.
+#[derive(Clone, Debug)]
 pub(crate) struct Use {
     pub(crate) name: String,
     pub(crate) only_in_tests: bool,
@@ -43,7 +55,7 @@ impl Repo {
     pub(crate) fn read(root: &Path) -> Result<Self> {
         let metadata = MetadataCommand::new()
             .manifest_path(root.join("Cargo.toml"))
-            .no_deps()
+            .other_options(["--locked".to_owned(), "--filter-platform".to_owned(), host()?])
             .exec()
             .map_err(|error| format!("cargo metadata failed: {error}"))?;
         let files = paths(root)?
@@ -51,7 +63,7 @@ impl Repo {
             // A file that git lists but that is gone was deleted and not committed yet.
             .filter_map(|path| Some(File { text: lossy(&fs::read(root.join(&path)).ok()?), path }))
             .collect();
-        Ok(Self { files, packages: packages(root, &metadata) })
+        Ok(Self { files, packages: packages(root, &metadata), third_party: third_party(&metadata) })
     }
 
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
@@ -78,21 +90,37 @@ fn paths(root: &Path) -> Result<Vec<String>> {
 
 fn packages(root: &Path, metadata: &Metadata) -> Vec<Package> {
     let relative = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
+    let used = |dependency: &cargo_metadata::Dependency| Use {
+        name: dependency.rename.clone().unwrap_or_else(|| dependency.name.clone()),
+        only_in_tests: dependency.kind == DependencyKind::Development,
+    };
     let package = |package: &cargo_metadata::Package| Package {
         name: package.name.to_string(),
         folder: package.manifest_path.parent().map(|path| relative(path.as_std_path())).unwrap_or_default(),
-        uses: package
-            .dependencies
-            .iter()
-            .filter(|dependency| dependency.path.is_some())
-            .map(|dependency| Use {
-                name: dependency.name.clone(),
-                only_in_tests: dependency.kind == DependencyKind::Development,
-            })
-            .collect(),
+        uses: package.dependencies.iter().filter(|dependency| dependency.path.is_some()).map(used).collect(),
+        dependencies: package.dependencies.iter().map(used).collect(),
         targets: package.targets.iter().map(|target| relative(target.src_path.as_std_path())).collect(),
     };
-    metadata.packages.iter().map(package).collect()
+    metadata.workspace_packages().into_iter().map(package).collect()
+}
+
+fn third_party(metadata: &Metadata) -> Vec<ThirdParty> {
+    let others = metadata.packages.iter().filter(|package| package.source.is_some());
+    let third_party = others.map(|package| ThirdParty {
+        name: package.name.to_string(),
+        version: package.version.to_string(),
+        licence: package.license.clone(),
+    });
+    third_party.collect()
+}
+
+/// What this machine is called by the compiler; crates for others are not even downloaded.
+fn host() -> Result<String> {
+    let output = Command::new("rustc")
+        .args(["--print", "host-tuple"])
+        .output()
+        .map_err(|error| format!("cannot start rustc: {error}"))?;
+    Ok(lossy(&output.stdout).trim().to_owned())
 }
 
 fn lossy(bytes: &[u8]) -> String {
@@ -104,6 +132,6 @@ impl Repo {
     /// A repository of these files and no packages.
     pub(crate) fn of_files(files: &[(&str, &str)]) -> Self {
         let file = |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
-        Self { files: files.iter().map(file).collect(), packages: Vec::new() }
+        Self { files: files.iter().map(file).collect(), ..Self::default() }
     }
 }

@@ -6,7 +6,7 @@ use super::bare::Bare;
 use super::host::Host;
 use super::{RUNTIMES, bare};
 use crate::Outcome;
-use crate::door::client::Client;
+use crate::door::client::DoorClient;
 use crate::figure::{Table, Target, median, millis};
 
 const TURNS: usize = 15;
@@ -46,7 +46,7 @@ fn bare_turn(bare: &mut dyn Bare) -> Outcome<f64> {
     Ok(took)
 }
 
-fn our_turn(client: &mut Client, session: &str) -> Outcome<f64> {
+fn our_turn(client: &mut DoorClient, session: &str) -> Outcome<f64> {
     let start = Instant::now();
     client.prompt(session, "SCRIPT:text")?;
     client.until("model.output.delta")?;

@@ -7,7 +7,7 @@ use testkit::agents::{bin, furnish, opencode_config, variables};
 
 use super::RUNTIMES;
 use crate::Outcome;
-use crate::door::client::Client;
+use crate::door::client::DoorClient;
 use crate::door::daemon::{Daemon, Home};
 
 /// A running daemon, and a client of it.
@@ -28,7 +28,7 @@ impl Host {
     }
 
     /// A client of its own.
-    pub(super) fn client(&self) -> Outcome<Client> {
+    pub(super) fn client(&self) -> Outcome<DoorClient> {
         self.daemon.client(&self.token)
     }
 }

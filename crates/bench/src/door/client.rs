@@ -19,7 +19,7 @@ pub(crate) const TASKS: &[&str] = &["task.started", "task.completed", "task.fail
 const READ: usize = 64 << 10;
 
 /// A connection that has said hello.
-pub(crate) struct Client {
+pub(crate) struct DoorClient {
     stream: TcpStream,
     /// What was received and not looked at.
     received: Vec<u8>,
@@ -28,7 +28,7 @@ pub(crate) struct Client {
     events: VecDeque<Value>,
 }
 
-impl Client {
+impl DoorClient {
     /// Connects and says hello.
     pub(crate) fn connect(address: SocketAddr, token: &str) -> Outcome<Self> {
         let mut stream = TcpStream::connect(address)?;

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::client::Client;
+use super::client::DoorClient;
 use crate::{Outcome, http, memory, stage};
 
 /// Nobody is counted: a bench is many clients in one.
@@ -105,8 +105,8 @@ pub(crate) struct Daemon {
 
 impl Daemon {
     /// A client that has said hello.
-    pub(crate) fn client(&self, token: &str) -> Outcome<Client> {
-        Client::connect(self.address, token)
+    pub(crate) fn client(&self, token: &str) -> Outcome<DoorClient> {
+        DoorClient::connect(self.address, token)
     }
 
     /// How long it took from the start of the process to the first answer over TCP, which is now.

@@ -7,7 +7,7 @@ use super::Judge;
 use super::daemon::Home;
 use crate::Outcome;
 use crate::figure::{Table, Target, median};
-use crate::sandbox_agent::Server;
+use crate::sandbox_agent::SandboxServer;
 
 const ROUNDS: usize = 3;
 
@@ -16,7 +16,7 @@ pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
     let home = Home::new()?;
     let daemon = home.start()?;
     let token = home.pair(&daemon)?;
-    let peer = Server::start()?;
+    let peer = SandboxServer::start()?;
     let folder = tempfile::tempdir()?;
     let script = folder.path().join("call.lua");
     std::fs::write(&script, call(&token))?;

@@ -8,7 +8,7 @@ use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
 use super::check::{self, Check};
-use super::client::Client;
+use super::client::DoorClient;
 use super::frame::{self, Kind};
 use crate::Outcome;
 
@@ -50,7 +50,7 @@ impl<C: Check> Watchers<C> {
     }
 
     /// One more, who begins to watch a session.
-    pub(crate) fn add(&mut self, mut client: Client, session: &str, check: C) -> Outcome {
+    pub(crate) fn add(&mut self, mut client: DoorClient, session: &str, check: C) -> Outcome {
         let (method, params) = C::call(session);
         client.send(method, params)?;
         let (stream, rest) = client.into_parts();

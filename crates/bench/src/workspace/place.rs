@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::Outcome;
-use crate::door::client::Client;
+use crate::door::client::DoorClient;
 use crate::door::daemon::{Daemon, Home};
 use crate::figure::millis;
 
@@ -14,7 +14,7 @@ use crate::figure::millis;
 pub(super) struct Place {
     _home: Home,
     pub(super) daemon: Daemon,
-    pub(super) client: Client,
+    pub(super) client: DoorClient,
 }
 
 impl Place {

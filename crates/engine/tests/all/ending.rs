@@ -128,6 +128,32 @@ async fn shutting_down_closes_everything() {
 }
 
 #[tokio::test]
+async fn shutting_down_closes_all_sessions_at_the_same_time() {
+    let mut host = Harness::start().await;
+    let (mut runtimes, mut agents, mut slow) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..8 {
+        let session = host.session().await;
+        host.begin(&session, "one").await;
+        let (runtime, agent) = host.runtimes().task().await;
+        slow.push(runtime.slow_to_close());
+        runtimes.push(runtime);
+        agents.push(agent);
+    }
+    let every_one_is_closing = async {
+        for runtime in &mut runtimes {
+            runtime.closing().await;
+        }
+        // Only now may the first one close.
+        slow.clear();
+    };
+    tokio::join!(soon("the engine stops", host.engine.shutdown("good night")), every_one_is_closing);
+    for runtime in &mut runtimes {
+        assert!(runtime.gone().await);
+    }
+    host.stop().await;
+}
+
+#[tokio::test]
 async fn a_runtime_that_cannot_be_ended_does_not_keep_the_engine_from_stopping() {
     let mut host = Harness::start().await;
     let session = host.session().await;

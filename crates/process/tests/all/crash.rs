@@ -15,7 +15,7 @@ use roost_process::{
 };
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::support::{PROBE, Place, assert_nothing_left, eventually, patient, quick, ready};
+use crate::support::{Place, assert_nothing_left, eventually, patient, probe, quick, ready};
 
 /// A daemon of its own that hosts one runtime.
 struct Host {
@@ -27,8 +27,8 @@ struct Host {
 
 impl Host {
     fn start(records: &Path, runtime: &[&str]) -> Self {
-        let mut child = Command::new(PROBE)
-            .args(["host", records.to_str().unwrap(), PROBE])
+        let mut child = Command::new(probe())
+            .args(["host", records.to_str().unwrap(), probe()])
             .args(runtime)
             .process_group(0)
             .stdin(Stdio::piped())
@@ -86,7 +86,7 @@ fn ctrl_c_in_the_terminal_of_the_host_does_not_reach_the_runtime() {
 #[tokio::test]
 async fn killing_the_holder_leaves_nothing_while_the_host_lives() {
     let place = Place::new(patient());
-    let (run, mut running) = place.spawn(PROBE, &["stubborn-tree"]).await;
+    let (run, mut running) = place.spawn(probe(), &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     kill_process(pid(record(&place.holder.records, &run).holder), Signal::KILL).unwrap();
     running.control.gone().await;
@@ -97,7 +97,7 @@ async fn killing_the_holder_leaves_nothing_while_the_host_lives() {
 #[tokio::test]
 async fn sigterm_to_the_holder_is_a_stop() {
     let place = Place::new(quick());
-    let (run, mut running) = place.spawn(PROBE, &["stubborn-tree"]).await;
+    let (run, mut running) = place.spawn(probe(), &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     kill_process(pid(record(&place.holder.records, &run).holder), Signal::TERM).unwrap();
     running.control.gone().await;
@@ -128,7 +128,7 @@ async fn records_are_reaped_after_host_and_holder_were_killed() {
 #[tokio::test]
 async fn reaping_a_living_holder_lets_it_end_its_tree() {
     let place = Place::new(quick());
-    let (run, mut running) = place.spawn(PROBE, &["stubborn-tree"]).await;
+    let (run, mut running) = place.spawn(probe(), &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     let recorded = record(&place.holder.records, &run);
     records::reap(&place.holder.records, recorded).await.unwrap();
@@ -157,7 +157,7 @@ fn write(directory: &Path, record: &Record) {
 #[tokio::test]
 async fn a_recycled_pid_is_not_killed() {
     let directory = tempfile::tempdir().unwrap();
-    let mut bystander = Command::new(PROBE).arg("sleep").spawn().unwrap();
+    let mut bystander = Command::new(probe()).arg("sleep").spawn().unwrap();
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let record = recycled(&bystander, boot.trim());
     write(directory.path(), &record);
@@ -171,7 +171,7 @@ async fn a_recycled_pid_is_not_killed() {
 #[tokio::test]
 async fn a_record_of_another_boot_is_only_removed() {
     let directory = tempfile::tempdir().unwrap();
-    let mut bystander = Command::new(PROBE).arg("sleep").spawn().unwrap();
+    let mut bystander = Command::new(probe()).arg("sleep").spawn().unwrap();
     let mut record = recycled(&bystander, "another-boot");
     record.runtime = Process::of(bystander.id()).unwrap();
     write(directory.path(), &record);
@@ -185,7 +185,7 @@ async fn a_record_of_another_boot_is_only_removed() {
 #[tokio::test]
 async fn an_unreadable_record_is_removed_and_the_others_are_loaded() {
     let directory = tempfile::tempdir().unwrap();
-    let mut bystander = Command::new(PROBE).arg("sleep").spawn().unwrap();
+    let mut bystander = Command::new(probe()).arg("sleep").spawn().unwrap();
     let record = recycled(&bystander, "boot");
     bystander.kill().unwrap();
     bystander.wait().unwrap();

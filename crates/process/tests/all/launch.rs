@@ -7,7 +7,7 @@ use roost_process::{
 };
 use rustix::process::Signal;
 
-use crate::support::{PROBE, Place, all_lines, assert_nothing_left, patient, quick, ready};
+use crate::support::{Place, all_lines, assert_nothing_left, patient, probe, quick, ready};
 
 #[tokio::test]
 async fn the_environment_is_cleared_and_the_run_reaches_grandchildren() {
@@ -99,7 +99,7 @@ async fn a_script_without_its_interpreter_is_an_exec_error_and_leaves_no_record(
 #[tokio::test]
 async fn a_bad_working_directory_is_its_own_error() {
     let place = Place::new(quick());
-    for cwd in ["/no/such/directory", PROBE] {
+    for cwd in ["/no/such/directory", probe()] {
         let mut launch = place.launch("sh", &[]);
         launch.cwd = cwd.into();
         let error = place.refuse(launch).await;
@@ -127,7 +127,7 @@ async fn a_holder_that_is_no_holder_is_an_error() {
 #[tokio::test]
 async fn a_runtime_that_exits_at_once_tells_its_code() {
     let place = Place::new(patient());
-    let (run, running) = place.spawn(PROBE, &["exit-now", "7"]).await;
+    let (run, running) = place.spawn(probe(), &["exit-now", "7"]).await;
     assert_eq!(running.control.gone().await, Exit::Code(7));
     assert_nothing_left(&run);
     assert!(!place.record(&run).exists());
@@ -143,7 +143,7 @@ async fn a_runtime_ended_by_a_signal_tells_which() {
 #[tokio::test]
 async fn a_running_runtime_is_found_by_its_run() {
     let place = Place::new(quick());
-    let (run, mut running) = place.spawn(PROBE, &["ignore-term"]).await;
+    let (run, mut running) = place.spawn(probe(), &["ignore-term"]).await;
     ready(&mut running.stdout).await;
     assert_eq!(tree::alive(&run), [running.control.pid()]);
     running.control.stop().await;

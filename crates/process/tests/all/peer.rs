@@ -8,7 +8,7 @@ use std::{
 
 use roost_process::{Peer, peer_of};
 
-use crate::support::{PROBE, Place, quick};
+use crate::support::{Place, probe, quick};
 
 fn listen(place: &Place) -> (UnixListener, PathBuf) {
     let path = place.directory.path().join("door");
@@ -20,7 +20,7 @@ async fn a_process_of_a_runtime_is_known_by_its_label_even_as_an_orphan_without_
     for how in ["connect", "connect-as-orphan"] {
         let place = Place::new(quick());
         let (listener, path) = listen(&place);
-        let (_, running) = place.spawn(PROBE, &[how, path.to_str().unwrap(), "stay"]).await;
+        let (_, running) = place.spawn(probe(), &[how, path.to_str().unwrap(), "stay"]).await;
         let (socket, _) = tokio::task::spawn_blocking(move || listener.accept()).await.unwrap().unwrap();
         assert_eq!(peer_of(&socket), Peer::Inside { label: Some("test".into()) }, "{how}");
         running.control.stop().await;
@@ -32,7 +32,7 @@ async fn a_process_of_a_runtime_is_known_by_its_label_even_as_an_orphan_without_
 fn a_process_that_is_gone_before_it_is_looked_at_is_unknown() {
     let place = Place::new(quick());
     let (listener, path) = listen(&place);
-    assert!(Command::new(PROBE).arg("connect").arg(path).status().unwrap().success());
+    assert!(Command::new(probe()).arg("connect").arg(path).status().unwrap().success());
     let (socket, _) = listener.accept().unwrap();
     assert_eq!(peer_of(&socket), Peer::Unknown);
 }
@@ -41,7 +41,7 @@ fn a_process_that_is_gone_before_it_is_looked_at_is_unknown() {
 fn what_this_process_started_itself_is_not_the_user_but_this_process_is() {
     let place = Place::new(quick());
     let (listener, path) = listen(&place);
-    let mut child = Command::new(PROBE).arg("connect").arg(&path).arg("stay").spawn().unwrap();
+    let mut child = Command::new(probe()).arg("connect").arg(&path).arg("stay").spawn().unwrap();
     let (socket, _) = listener.accept().unwrap();
     assert_eq!(peer_of(&socket), Peer::Inside { label: None });
     child.kill().unwrap();

@@ -4,12 +4,12 @@ use std::fs;
 
 use roost_process::{Exit, Running, records::Record, tree};
 
-use crate::support::{PROBE, Place, all_lines, assert_nothing_left, eventually, next_lines, patient, quick, ready};
+use crate::support::{Place, all_lines, assert_nothing_left, eventually, next_lines, patient, probe, quick, ready};
 
 #[tokio::test]
 async fn a_runtime_that_leaves_when_its_stdin_closes_is_not_signalled() {
     let place = Place::new(patient());
-    let (run, Running { stdin, control, .. }) = place.spawn(PROBE, &["echo"]).await;
+    let (run, Running { stdin, control, .. }) = place.spawn(probe(), &["echo"]).await;
     stdin.close();
     assert_eq!(control.stop().await, Exit::Code(0));
     assert_nothing_left(&run);
@@ -18,7 +18,7 @@ async fn a_runtime_that_leaves_when_its_stdin_closes_is_not_signalled() {
 #[tokio::test]
 async fn stop_ends_a_stubborn_tree_that_ignores_sigterm() {
     let place = Place::new(quick());
-    let (run, mut running) = place.spawn(PROBE, &["stubborn-tree"]).await;
+    let (run, mut running) = place.spawn(probe(), &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     eventually("the tree stands", || tree::alive(&run).len() == 3);
     assert_eq!(running.control.stop().await, Exit::Signal(9));
@@ -30,7 +30,7 @@ async fn stop_ends_a_stubborn_tree_that_ignores_sigterm() {
 #[tokio::test]
 async fn an_orphan_in_its_own_session_is_gone_after_the_runtime_exits() {
     let place = Place::new(quick());
-    let (run, mut running) = place.spawn(PROBE, &["orphan", "0"]).await;
+    let (run, mut running) = place.spawn(probe(), &["orphan", "0"]).await;
     ready(&mut running.stdout).await;
     assert_eq!(running.control.gone().await, Exit::Code(0));
     assert_nothing_left(&run);
@@ -59,7 +59,7 @@ async fn a_tree_that_keeps_forking_is_gone_after_stop() {
 #[tokio::test]
 async fn dropping_every_handle_ends_the_tree() {
     let place = Place::new(quick());
-    let (run, mut running) = place.spawn(PROBE, &["stubborn-tree"]).await;
+    let (run, mut running) = place.spawn(probe(), &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     drop(running);
     tokio::task::spawn_blocking(move || eventually("nothing is left", || tree::alive(&run).is_empty())).await.unwrap();
@@ -68,7 +68,7 @@ async fn dropping_every_handle_ends_the_tree() {
 #[tokio::test]
 async fn several_may_wait_for_the_same_exit_and_stop_twice() {
     let place = Place::new(quick());
-    let (_, mut running) = place.spawn(PROBE, &["ignore-term"]).await;
+    let (_, mut running) = place.spawn(probe(), &["ignore-term"]).await;
     ready(&mut running.stdout).await;
     let (one, two) = (running.control.clone(), running.control.clone());
     let ends = tokio::join!(one.wait_exit(), two.gone(), one.stop(), two.stop());
@@ -86,7 +86,7 @@ async fn a_runtime_that_signals_its_own_group_does_not_hit_its_holder() {
 #[tokio::test]
 async fn a_runtime_is_in_the_cgroup_of_its_record_which_is_removed_at_the_end() {
     let place = Place::new(quick());
-    let (run, mut running) = place.spawn(PROBE, &["ignore-term"]).await;
+    let (run, mut running) = place.spawn(probe(), &["ignore-term"]).await;
     ready(&mut running.stdout).await;
     let record: Record = serde_json::from_slice(&fs::read(place.record(&run)).unwrap()).unwrap();
     // Not every machine lets us make one.

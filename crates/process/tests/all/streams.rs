@@ -3,12 +3,12 @@
 use roost_process::{Line, MAX_LINE, Running, STDERR_TAIL};
 use tokio::sync::mpsc;
 
-use crate::support::{PROBE, Place, all_lines, eventually, next_lines, quick};
+use crate::support::{Place, all_lines, eventually, next_lines, probe, quick};
 
 #[tokio::test]
 async fn lines_go_in_and_come_out() {
     let place = Place::new(quick());
-    let (_, Running { mut stdin, mut stdout, .. }) = place.spawn(PROBE, &["echo"]).await;
+    let (_, Running { mut stdin, mut stdout, .. }) = place.spawn(probe(), &["echo"]).await;
     stdin.write_all(b"hello\n").await.unwrap();
     assert_eq!(next_lines(&mut stdout).await.unwrap(), ["hello"]);
     stdin.close();
@@ -18,7 +18,7 @@ async fn lines_go_in_and_come_out() {
 #[tokio::test]
 async fn writing_to_a_runtime_that_has_left_is_an_error() {
     let place = Place::new(quick());
-    let (_, Running { mut stdin, control, .. }) = place.spawn(PROBE, &["exit-now", "0"]).await;
+    let (_, Running { mut stdin, control, .. }) = place.spawn(probe(), &["exit-now", "0"]).await;
     control.gone().await;
     let error = stdin.write_all(b"hello\n").await.unwrap_err();
     assert!(matches!(error, roost_process::Error::StdinClosed(_)), "{error:?}");
@@ -33,7 +33,7 @@ async fn crlf_invalid_utf8_empty_lines_and_a_last_line_without_end_are_read() {
 
 async fn around_a_line_of(bytes: usize) -> Vec<Result<usize, u64>> {
     let place = Place::new(quick());
-    let (_, mut running) = place.spawn(PROBE, &["long-line", &bytes.to_string()]).await;
+    let (_, mut running) = place.spawn(probe(), &["long-line", &bytes.to_string()]).await;
     let mut seen = Vec::new();
     while let Some(batch) = running.stdout.next_batch().await.unwrap() {
         seen.extend(batch.map(|line| match line {
@@ -64,7 +64,7 @@ async fn a_slow_reader_blocks_the_writer_and_loses_nothing() {
     const LINES: usize = 20_000;
     let place = Place::new(quick());
     let (sender, mut stderr) = mpsc::channel(8);
-    let mut launch = place.launch(PROBE, &["flood-lines", &LINES.to_string(), "300"]);
+    let mut launch = place.launch(probe(), &["flood-lines", &LINES.to_string(), "300"]);
     launch.stderr_lines = Some(sender);
     let mut running = place.holder.spawn(launch).await.unwrap();
     let pid = running.control.pid();

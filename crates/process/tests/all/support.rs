@@ -3,13 +3,24 @@
 use std::{
     ffi::OsString,
     path::PathBuf,
+    sync::LazyLock,
     time::{Duration, Instant},
 };
 
 use roost_process::{Environment, Error, Holder, Ladder, Launch, Line, Lines, RunId, Running, tree};
 use tempfile::TempDir;
 
-pub(crate) const PROBE: &str = env!("CARGO_BIN_EXE_process-probe");
+/// The program that plays holders, hosts and runtimes here: an example of this crate, because those are built for tests
+/// and never shipped.
+pub(crate) fn probe() -> &'static str {
+    static PROBE: LazyLock<String> = LazyLock::new(|| {
+        let test = std::env::current_exe().unwrap();
+        let built = test.ancestors().nth(2).unwrap().join("examples/process-probe");
+        built.into_os_string().into_string().unwrap()
+    });
+    &PROBE
+}
+
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Short enough for tests; stubborn runtimes live through all of it.
@@ -32,7 +43,7 @@ impl Place {
     pub(crate) fn new(ladder: Ladder) -> Self {
         let directory = TempDir::new().unwrap();
         let holder = Holder {
-            program: PROBE.into(),
+            program: probe().into(),
             args: vec!["hold".into()],
             records: directory.path().join("records"),
             ladder,

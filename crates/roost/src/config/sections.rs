@@ -7,13 +7,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use roost_adapters::opencode::ServerUrl;
+use roost_cli::Tls;
 use roost_model::registry::RuntimeStatus;
 use roost_process::Isolation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-use super::tls::Tls;
 
 /// Declares a section: each key with its default.
 macro_rules! section {

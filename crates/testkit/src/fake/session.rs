@@ -20,6 +20,7 @@ struct Starting {
 pub struct FakeSession {
     tasks: mpsc::Receiver<Starting>,
     exited: watch::Sender<bool>,
+    closing: watch::Receiver<bool>,
     closed: watch::Receiver<bool>,
     may_close: watch::Sender<bool>,
 }
@@ -39,6 +40,7 @@ pub(super) struct EngineSession {
     native: RuntimeSessionId,
     tasks: mpsc::Sender<Starting>,
     exited: watch::Receiver<bool>,
+    closing: watch::Sender<bool>,
     closed: watch::Sender<bool>,
     may_close: watch::Receiver<bool>,
 }
@@ -47,10 +49,11 @@ pub(super) struct EngineSession {
 pub(super) fn pair(native: RuntimeSessionId) -> (EngineSession, FakeSession) {
     let (sender, tasks) = mpsc::channel(STEPS);
     let (exit, exited) = watch::channel(false);
+    let (begin_close, closing) = watch::channel(false);
     let (close, closed) = watch::channel(false);
     let (allow_close, may_close) = watch::channel(true);
-    let engine = EngineSession { native, tasks: sender, exited, closed: close, may_close };
-    (engine, FakeSession { tasks, exited: exit, closed, may_close: allow_close })
+    let engine = EngineSession { native, tasks: sender, exited, closing: begin_close, closed: close, may_close };
+    (engine, FakeSession { tasks, exited: exit, closing, closed, may_close: allow_close })
 }
 
 impl FakeSession {
@@ -93,6 +96,12 @@ impl FakeSession {
         SlowToClose(self.may_close.clone())
     }
 
+    /// Waits until the engine closes the runtime, which may still take a while.
+    pub async fn closing(&mut self) {
+        let closing = soon("the engine closes a runtime", self.closing.wait_for(|closing| *closing)).await;
+        closing.expect("the engine has the runtime");
+    }
+
     /// Waits until the engine has closed or dropped the runtime; true if it was closed.
     pub async fn gone(&mut self) -> bool {
         soon("the engine ends a runtime", async { while self.closed.changed().await.is_ok() {} }).await;
@@ -130,6 +139,7 @@ impl RuntimeSession for EngineSession {
     }
 
     async fn close(mut self: Box<Self>) {
+        self.closing.send_replace(true);
         // A test that is over keeps nobody.
         let _ = self.may_close.wait_for(|may| *may).await;
         self.closed.send_replace(true);

@@ -1,0 +1,136 @@
+//! What somebody means by what they typed.
+
+use roost_model::approval::ApprovalScope;
+use roost_model::payload::QuestionField;
+
+/// Refuses a question.
+pub(super) const DECLINE: &str = "/decline";
+
+/// An answer to "may this run?".
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    Yes(ApprovalScope),
+    No(Option<String>),
+    /// No, and nothing about why yet.
+    NoReason,
+    ShowAll,
+    /// What can be answered, and why it is asked.
+    Explain,
+    Unclear,
+}
+
+/// Reads an answer to "may this run?". Only what cannot be misunderstood counts as a yes.
+pub(super) fn said(line: &str) -> Choice {
+    let line = line.trim();
+    if line == "?" {
+        return Choice::Explain;
+    }
+    let (word, rest) = line.split_at(line.find(|at: char| !at.is_alphabetic()).unwrap_or(line.len()));
+    let rest = rest.trim_start_matches([',', ':', ';', '.', ' ', '\t']).trim();
+    match (word.to_ascii_lowercase().as_str(), rest) {
+        ("y" | "yes", "") => Choice::Yes(ApprovalScope::Once),
+        ("s", "") => Choice::Yes(ApprovalScope::Session),
+        ("w", "") => Choice::Yes(ApprovalScope::Workspace),
+        ("v", "") => Choice::ShowAll,
+        ("n" | "no", "") => Choice::NoReason,
+        ("n" | "no", why) => Choice::No(Some(without_because(why).to_owned())),
+        _ => Choice::Unclear,
+    }
+}
+
+fn without_because(why: &str) -> &str {
+    why.strip_prefix("because ").map_or(why, str::trim_start)
+}
+
+/// Reads an answer to one field of a question: what is sent back, or what is wrong with it.
+pub(super) fn values(field: &QuestionField, line: &str) -> Result<Vec<String>, String> {
+    let line = line.trim();
+    if line.is_empty() {
+        return if field.required { Err("this needs an answer".into()) } else { Ok(Vec::new()) };
+    }
+    if field.options.is_empty() {
+        return Ok(vec![line.to_owned()]);
+    }
+    let words: Vec<_> = match field.multiple {
+        true => line.split(',').map(str::trim).filter(|word| !word.is_empty()).collect(),
+        false => vec![line],
+    };
+    words.into_iter().map(|word| choice(field, word)).collect()
+}
+
+fn choice(field: &QuestionField, word: &str) -> Result<String, String> {
+    let by_number = word.parse::<usize>().ok().and_then(|number| field.options.get(number.checked_sub(1)?));
+    let named = |name: &str| name.to_lowercase() == word.to_lowercase();
+    let by_name = || field.options.iter().find(|option| named(&option.value) || named(&option.label));
+    let found = by_number.or_else(by_name).map(|option| option.value.clone());
+    found.ok_or_else(|| format!("there is no choice {word:?}; type a number from 1 to {}", field.options.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use roost_model::payload::QuestionOption;
+
+    use super::*;
+
+    #[test]
+    fn only_what_cannot_be_misunderstood_is_a_yes() {
+        let no = |why: &str| Choice::No(Some(why.into()));
+        let table = [
+            ("y", Choice::Yes(ApprovalScope::Once)),
+            (" YES ", Choice::Yes(ApprovalScope::Once)),
+            ("s", Choice::Yes(ApprovalScope::Session)),
+            ("w", Choice::Yes(ApprovalScope::Workspace)),
+            ("v", Choice::ShowAll),
+            (" ? ", Choice::Explain),
+            ("y?", Choice::Unclear),
+            ("? y", Choice::Unclear),
+            ("n", Choice::NoReason),
+            ("no.", Choice::NoReason),
+            ("n too risky", no("too risky")),
+            ("no, because it is late", no("it is late")),
+            ("No: use git mv", no("use git mv")),
+            ("", Choice::Unclear),
+            ("yes but not there", Choice::Unclear),
+            ("yn", Choice::Unclear),
+            ("y n", Choice::Unclear),
+            ("never", Choice::Unclear),
+            ("ok", Choice::Unclear),
+        ];
+        for (line, meant) in table {
+            assert_eq!(said(line), meant, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_choice_is_taken_by_number_or_name() {
+        let option =
+            |value: &str, label: &str| QuestionOption { value: value.into(), label: label.into(), description: None };
+        let options = vec![option("owl", "Owl"), option("robin", "Robin red")];
+        let field = |multiple, required, options: &[QuestionOption]| QuestionField {
+            id: "bird".into(),
+            label: "Bird".into(),
+            options: options.to_vec(),
+            multiple,
+            required,
+        };
+        let one = field(false, true, &options);
+        let many = field(true, false, &options);
+        let free = field(false, false, &[]);
+        let table: [(&QuestionField, &str, Option<&[&str]>); 10] = [
+            (&one, "1", Some(&["owl"])),
+            (&one, "robin RED", Some(&["robin"])),
+            (&one, "0", None),
+            (&one, "3", None),
+            (&one, "1,2", None),
+            (&one, "", None),
+            (&many, "2, 1", Some(&["robin", "owl"])),
+            (&many, "", Some(&[])),
+            (&free, " any words ", Some(&["any words"])),
+            (&free, "", Some(&[])),
+        ];
+        for (field, line, expected) in table {
+            let expected = expected.map(|values| values.iter().map(|&value| value.to_owned()).collect());
+            assert_eq!(values(field, line).ok(), expected, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The daemon as a process in the background: started by one command, there for all.
+//!
+//! Until it listens, its stdout is a pipe to whoever started it: it says one word there, or why it could not start. Its
+//! stderr is the daemon's log from the first moment, so that nothing it says is lost.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
+
+use crate::blocking::blocking;
+use crate::cli::Context;
+use crate::error::Error;
+use crate::exit::Exit;
+
+/// Said by a daemon that listens.
+const READY: &str = "ready";
+/// Said by one that is not needed, because another one listens.
+const NOT_NEEDED: &str = "not needed";
+
+/// What came of the start of a daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Started {
+    /// It listens.
+    Ours,
+    /// Another one was faster, and listens.
+    Anothers,
+}
+
+impl Started {
+    /// The daemon's side: says what came of its start, and lets go of whoever waits for it.
+    pub fn say(self) -> io::Result<()> {
+        release(match self {
+            Self::Ours => READY,
+            Self::Anothers => NOT_NEEDED,
+        })
+    }
+}
+
+/// The daemon's side: says why it cannot start.
+pub fn say_failed(error: &Error) -> io::Result<()> {
+    release(&error.to_string())
+}
+
+#[expect(clippy::disallowed_methods, reason = "whoever started the daemon reads this from a pipe")]
+fn release(word: &str) -> io::Result<()> {
+    let mut stdout = io::stdout();
+    let said = stdout.write_all(word.as_bytes()).and_then(|()| stdout.flush());
+    rustix::stdio::dup2_stdout(OpenOptions::new().write(true).open("/dev/null")?)?;
+    said
+}
+
+/// The daemon's side: leaves the terminal of whoever started it, and all its signals.
+pub fn detach() {
+    // It fails only for the leader of a process group, which nothing that was started by [`start`] is.
+    let _ = rustix::process::setsid();
+}
+
+/// Starts `roost serve` with these arguments; returns when it listens.
+pub(crate) async fn start(context: &Context, args: Vec<OsString>) -> Result<Started, Error> {
+    let (dir, log) = (context.state.dir().to_owned(), context.state.daemon_log());
+    let log = blocking(move || open_log(&dir, &log)).await?;
+    let mut command = Command::new(std::env::current_exe().map_err(Error::Start)?);
+    command.arg("--state").arg(context.state.dir());
+    if let Some(config) = &context.config_file {
+        command.arg("--config").arg(config);
+    }
+    command.arg("serve").args(args);
+    // Whoever is in the background keeps no folder from being removed.
+    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    let mut child = command.spawn().map_err(Error::Start)?;
+    let mut said = String::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        stdout.read_to_string(&mut said).await.map_err(Error::Start)?;
+    }
+    match said.as_str() {
+        READY => Ok(Started::Ours),
+        NOT_NEEDED => Ok(Started::Anothers),
+        _ => {
+            let ended = child.wait().await.map_err(Error::Start)?;
+            let exit = if ended.code() == Some(Exit::Usage as i32) { Exit::Usage } else { Exit::Failed };
+            let why = match said.is_empty() {
+                true => format!("the daemon ended with {ended}; see {}", context.state.daemon_log().display()),
+                false => said,
+            };
+            Err(Error::Daemon { why, exit })
+        }
+    }
+}
+
+fn open_log(dir: &Path, path: &PathBuf) -> Result<File, Error> {
+    roost_log::secure(dir)?;
+    let opened = roost_log::private_file().create(true).append(true).open(path);
+    opened.map_err(|source| Error::State { path: dir.into(), source })
+}

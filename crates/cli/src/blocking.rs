@@ -1,0 +1,8 @@
+//! Work that waits for the disk, away from the threads that serve everything else.
+
+use crate::error::Error;
+
+/// Does something that waits for the disk where it holds up nobody.
+pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| Error::Start(error.into()))?
+}

@@ -1,0 +1,183 @@
+//! The command line: what can be said, and the way to the command that does it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+
+use crate::backend::{Backend, CommandSettings};
+use crate::cmd;
+use crate::diagnostics;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::paths::StateDir;
+use crate::screen;
+use crate::stderr::tell;
+use crate::style::Style;
+
+/// Threads for async work; what waits for disks and readers has its own.
+const WORKERS: usize = 2;
+
+const EXAMPLES: &str = "\
+Examples:
+  roost                                    serve this folder, and show how to connect a phone
+  roost run                                a tour by the demo agent, then a conversation
+  roost run --permission-mode yolo edit    let the agent write a file
+  roost sessions                           what has been run
+  roost log 0199                           what happened in a session";
+
+/// Hosts coding agents and keeps one durable record of everything they do.
+///
+/// Without a command: serves until Ctrl-C, and shows how to connect a device.
+#[derive(Parser)]
+#[command(name = "roost", version, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Option<CliCommand>,
+}
+
+#[derive(Args)]
+struct Global {
+    /// Where everything is kept [default: $XDG_STATE_HOME/roost]
+    #[arg(long, value_name = "DIR", env = "ROOST_STATE", hide_env_values = true, global = true)]
+    state: Option<PathBuf>,
+    /// The configuration [default: $XDG_CONFIG_HOME/roost/roost.toml]
+    #[arg(long, value_name = "FILE", env = "ROOST_CONFIG", hide_env_values = true, global = true)]
+    config: Option<PathBuf>,
+    /// Show more; twice for even more
+    #[arg(short, long, action = ArgAction::Count, global = true)]
+    verbose: u8,
+}
+
+#[derive(Subcommand)]
+enum CliCommand {
+    Run(cmd::run::Args),
+    Log(cmd::log::Args),
+    Sessions(cmd::sessions::Args),
+    Approvals(cmd::approvals::Args),
+    Stop(cmd::stop::Args),
+    Serve(cmd::serve::Args),
+    Up(cmd::up::Args),
+    Down(cmd::down::Args),
+    Status(cmd::status::Args),
+    Pair(cmd::pair::Args),
+    Devices(cmd::devices::Args),
+    Workspaces(cmd::workspaces::Args),
+    Files(cmd::files::Args),
+    Git(cmd::git::Args),
+    Search(cmd::search::Args),
+    Export(cmd::export::Args),
+    Runtimes(cmd::runtimes::Args),
+    Login(cmd::login::Args),
+    Check(cmd::check::Args),
+    Doctor(cmd::doctor::Args),
+    Completions(cmd::completions::Args),
+}
+
+/// What every command gets.
+pub(crate) struct Context {
+    /// Where everything is kept.
+    pub(crate) state: StateDir,
+    /// The configuration, if it was named.
+    pub(crate) config_file: Option<PathBuf>,
+    /// The part of the configuration that commands look at.
+    pub(crate) settings: CommandSettings,
+    /// Show more; 2 for even more.
+    pub(crate) verbose: u8,
+    /// The daemon's own parts.
+    pub(crate) backend: Box<dyn Backend>,
+}
+
+/// What was said for all commands alike.
+pub struct Launch {
+    /// Where everything is kept.
+    pub state: StateDir,
+    /// The configuration, if it was named.
+    pub config_file: Option<PathBuf>,
+    /// Show more; 2 for even more.
+    pub verbose: u8,
+}
+
+/// Reads the command line and does what it says, with the daemon's own parts from whoever composes them.
+pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> ExitCode {
+    let Cli { global, command } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return say(&said),
+    };
+    let command = command.unwrap_or_else(|| CliCommand::Serve(cmd::serve::Args::plain()));
+    if !matches!(command, CliCommand::Serve(_)) {
+        diagnostics::of_command(global.verbose);
+    }
+    let exit = match Context::new(global, compose).and_then(|context| run(command, &context)) {
+        Ok(exit) => exit,
+        Err(error) => {
+            let exit = error.exit();
+            if exit != Exit::Completed {
+                tell(format_args!("roost: {error}"));
+            }
+            exit
+        }
+    };
+    exit.into()
+}
+
+/// Prints the help that was asked for, or what is wrong with the command line and quotes it.
+fn say(said: &clap::Error) -> ExitCode {
+    let text = |style: Style| match style.colours() {
+        true => said.render().ansi().to_string(),
+        false => said.render().to_string(),
+    };
+    // Whoever closed the stream does not want to know.
+    let _ = match said.use_stderr() {
+        true => write!(screen::stderr(), "{}", text(Style::of_stderr())),
+        false => write!(screen::stdout(), "{}", text(Style::of_stdout())),
+    };
+    // Clap's codes are ours: 0 for help, 2 for a mistake.
+    ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(Exit::Usage as u8))
+}
+
+impl Context {
+    fn new(global: Global, compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> Result<Self, Error> {
+        let config_file = global.config.map(std::path::absolute).transpose().map_err(Error::NoCwd)?;
+        let (state, verbose) = (StateDir::choose(global.state)?, global.verbose);
+        let backend = compose(Launch { state: state.clone(), config_file: config_file.clone(), verbose })?;
+        Ok(Self { state, config_file, settings: backend.settings(), verbose, backend })
+    }
+}
+
+fn run(command: CliCommand, context: &Context) -> Result<Exit, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .thread_name("roost")
+        .enable_all()
+        .build()
+        .map_err(Error::Start)?;
+    runtime.block_on(async {
+        match command {
+            CliCommand::Run(args) => cmd::run::run(args, context).await,
+            CliCommand::Log(args) => cmd::log::run(args, context).await,
+            CliCommand::Sessions(args) => cmd::sessions::run(args, context).await,
+            CliCommand::Approvals(args) => cmd::approvals::run(args, context).await,
+            CliCommand::Stop(args) => cmd::stop::run(args, context).await,
+            CliCommand::Serve(args) => context.backend.serve(&args).await,
+            CliCommand::Up(args) => cmd::up::run(args, context).await,
+            CliCommand::Down(_) => cmd::down::run(context).await,
+            CliCommand::Status(args) => cmd::status::run(args, context).await,
+            CliCommand::Pair(args) => cmd::pair::run(args, context).await,
+            CliCommand::Devices(args) => cmd::devices::run(args, context).await,
+            CliCommand::Workspaces(args) => cmd::workspaces::run(args, context).await,
+            CliCommand::Files(args) => cmd::files::run(args, context).await,
+            CliCommand::Git(args) => cmd::git::run(args, context).await,
+            CliCommand::Search(args) => cmd::search::run(args, context).await,
+            CliCommand::Export(args) => cmd::export::run(args, context).await,
+            CliCommand::Login(args) => cmd::login::run(args, context).await,
+            CliCommand::Runtimes(args) => cmd::runtimes::run(args, context).await,
+            CliCommand::Check(args) => cmd::check::run(args, context).await,
+            CliCommand::Doctor(args) => cmd::doctor::run(args, context).await,
+            CliCommand::Completions(args) => cmd::completions::run(&args),
+        }
+    })
+}

@@ -1,0 +1,116 @@
+//! `roost down`: the end of the daemon and of everything that it started.
+
+use std::time::Duration;
+
+use roost_process::{Process, records};
+use roost_rpc::FaultCode;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::blocking::blocking;
+use crate::cli::Context;
+use crate::cmd::serve::DAEMON_NAME;
+use crate::connect;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::screen;
+use crate::state_lock::lock;
+
+/// How long the daemon may take to end after it was asked to, and again after each signal.
+const PATIENCE: Duration = Duration::from_secs(7);
+/// How long agents may outlive the daemon.
+const AGENTS: Duration = Duration::from_secs(10);
+/// How often it is looked whether the daemon has ended.
+const POLL: Duration = Duration::from_millis(10);
+
+const EXAMPLES: &str = "\
+Examples:
+  roost down    end the daemon and its agents; the record stays
+
+Returns when nothing of it is left.";
+
+/// End the daemon and everything that it started
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {}
+
+pub(crate) async fn run(context: &Context) -> Result<Exit, Error> {
+    if roost_process::is_inside_a_run() {
+        return Err(Error::InsideAgent);
+    }
+    let ended = match ask(context).await? {
+        Some((daemon, asked)) => {
+            end(daemon, asked).await?;
+            format!("The daemon (process {}) has ended, and its agents with it.", daemon.pid)
+        }
+        None => "No daemon runs here.".into(),
+    };
+    let run = context.state.run();
+    timeout(AGENTS, records::settled(&run)).await.map_err(|_| Error::Agents(run.clone()))?;
+    screen::print(&ended)?;
+    Ok(Exit::Completed)
+}
+
+/// Whether the daemon knows that it is to end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum StopAsked {
+    /// It was asked in words.
+    Yes,
+    /// It does not listen.
+    No,
+}
+
+/// Asks the daemon to end if it listens; `None` if there is none.
+async fn ask(context: &Context) -> Result<Option<(Process, StopAsked)>, Error> {
+    let known = holder(context).await?;
+    let (client, status) = match connect::look(&context.state).await {
+        Ok(Some(found)) => found,
+        // It answers, and does not let us: that is no reason to use force.
+        Err(Error::Client(roost_client::Error::Fault(fault))) if fault.kind() == Some(FaultCode::Forbidden) => {
+            return Err(roost_client::Error::Fault(fault).into());
+        }
+        // One that does not answer is ended in another way.
+        Ok(None) | Err(_) => return Ok(known.map(|daemon| (daemon, StopAsked::No))),
+    };
+    // Whether or not it understood, its end is waited for.
+    let _ = timeout(PATIENCE, connect::dismiss(&client)).await;
+    Ok(known.or_else(|| Process::of(status.pid)).map(|daemon| (daemon, StopAsked::Yes)))
+}
+
+/// The daemon that holds the state directory, whether it listens, only begins to or no longer does.
+async fn holder(context: &Context) -> Result<Option<Process>, Error> {
+    let dir = context.state.dir().to_owned();
+    // Looking must not make the directory.
+    if !blocking(move || Ok(dir.exists())).await? {
+        return Ok(None);
+    }
+    match lock(&context.state, "roost down").await {
+        Err(Error::Held { held: roost_log::Error::Held { holder: Some(holder), .. } })
+            if holder.command == DAEMON_NAME =>
+        {
+            Ok(Process::of(holder.pid))
+        }
+        Err(Error::Held { .. }) | Ok(_) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Waits for the daemon's end, and makes it come where it does not.
+async fn end(daemon: Process, asked: StopAsked) -> Result<(), Error> {
+    let pid = i32::try_from(daemon.pid).ok().and_then(Pid::from_raw);
+    let words = (asked == StopAsked::Yes).then_some(None);
+    for signal in words.into_iter().chain([Some(Signal::TERM), Some(Signal::KILL)]) {
+        if let (Some(pid), Some(signal)) = (pid, signal) {
+            // It may have ended just now.
+            let _ = kill_process(pid, signal);
+        }
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            if !daemon.is_alive() {
+                return Ok(());
+            }
+            sleep(POLL).await;
+        }
+    }
+    Err(Error::Undying(daemon.pid))
+}

@@ -1,0 +1,63 @@
+//! The way to the daemon: over its socket, and into being where it is needed and not there.
+
+use std::time::Duration;
+
+use roost_client::Client;
+use roost_rpc::{DaemonStatus, NoParams, method};
+
+use crate::background::{self, Started};
+use crate::cli::Context;
+use crate::error::Error;
+use crate::paths::StateDir;
+use crate::stderr::tell;
+
+/// How long a daemon may take to say hello.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The daemon, if one runs.
+pub(crate) async fn find(state: &StateDir) -> Result<Option<Client>, Error> {
+    match tokio::time::timeout(PATIENCE, Client::connect(&state.socket()?)).await {
+        Ok(Ok(client)) => Ok(Some(client)),
+        // One that hangs up before it has said hello is just leaving.
+        Ok(Err(roost_client::Error::Gone)) => Ok(None),
+        Ok(Err(error)) if error.is_nobody() => Ok(None),
+        Ok(Err(error)) => Err(error.into()),
+        Err(_) => Err(Error::Silent),
+    }
+}
+
+/// The daemon and how it is, if one runs.
+pub async fn look(state: &StateDir) -> Result<Option<(Client, DaemonStatus)>, Error> {
+    let Some(client) = find(state).await? else { return Ok(None) };
+    match client.call::<method::DaemonStatusGet>(NoParams {}).await {
+        Err(roost_client::Error::Gone) => Ok(None),
+        status => Ok(Some((client, status?))),
+    }
+}
+
+/// Asks the daemon to end; returns when it listens no more.
+pub async fn dismiss(client: &Client) -> Result<(), Error> {
+    match client.call::<method::DaemonStop>(NoParams {}).await {
+        // It may be gone before its answer is.
+        Ok(_) | Err(roost_client::Error::Gone) => {}
+        Err(error) => return Err(error.into()),
+    }
+    client.gone().await;
+    Ok(())
+}
+
+/// The daemon; one is started if none runs.
+pub(crate) async fn open(context: &Context) -> Result<Client, Error> {
+    if let Some(client) = find(&context.state).await? {
+        return Ok(client);
+    }
+    if background::start(context, vec!["--auto".into()]).await? == Started::Ours {
+        tell("roost: started a daemon in the background; `roost down` stops it");
+    }
+    find(&context.state).await?.ok_or(Error::Client(roost_client::Error::Gone))
+}
+
+/// The daemon, for what makes no sense without one.
+pub(crate) async fn running(context: &Context) -> Result<Client, Error> {
+    find(&context.state).await?.ok_or(Error::NoDaemon)
+}

@@ -1,0 +1,73 @@
+//! Ctrl-C: the first one asks the command to stop, the second one leaves at once.
+
+use std::process;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::error::Error;
+use crate::exit::Exit;
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StopRequest {
+    /// Nothing yet.
+    Nothing,
+    /// Ctrl-C: the task is to stop.
+    Stop,
+    /// SIGTERM: the command is to end, and its task with it.
+    Leave,
+}
+
+/// Listens for Ctrl-C and SIGTERM.
+pub struct Interrupt {
+    asked: watch::Sender<StopRequest>,
+    listener: JoinHandle<()>,
+}
+
+impl Interrupt {
+    /// Listens until dropped.
+    pub fn listen() -> Result<Self, Error> {
+        let mut ctrl_c = signal(SignalKind::interrupt()).map_err(Error::Start)?;
+        let mut term = signal(SignalKind::terminate()).map_err(Error::Start)?;
+        let (asked, _) = watch::channel(StopRequest::Nothing);
+        let ask = asked.clone();
+        let listener = tokio::spawn(async move {
+            loop {
+                let new = either(&mut ctrl_c, &mut term).await;
+                if ask.send_replace(new) != StopRequest::Nothing {
+                    // What was asked for goes on without us: the daemon does it, or the holders of a daemon's agents.
+                    process::exit(Exit::Stopped as i32);
+                }
+            }
+        });
+        Ok(Self { asked, listener })
+    }
+
+    /// Returns once somebody has asked to stop, however long ago.
+    pub async fn asked(&self) {
+        let mut asked = self.asked.subscribe();
+        if asked.wait_for(|asked| *asked != StopRequest::Nothing).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// What was asked for is done: the next Ctrl-C is a first one again.
+    pub(crate) fn done(&self) -> StopRequest {
+        self.asked.send_replace(StopRequest::Nothing)
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
+}
+
+async fn either(ctrl_c: &mut Signal, term: &mut Signal) -> StopRequest {
+    tokio::select! {
+        _ = ctrl_c.recv() => StopRequest::Stop,
+        _ = term.recv() => StopRequest::Leave,
+    }
+}

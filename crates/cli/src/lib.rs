@@ -1,0 +1,54 @@
+//! The command line: every command, what it prints and what it asks at the terminal.
+//!
+//! Commands talk to the daemon over its socket and read the log at rest where none runs. What needs the daemon's own
+//! parts comes from a [`Backend`], which the composition root implements: so this crate is not built anew when the
+//! engine, the server or an adapter changes.
+
+mod ago;
+mod ask;
+mod backend;
+mod background;
+mod blocking;
+mod bundle;
+mod cli;
+mod cmd;
+mod connect;
+mod diagnostics;
+mod error;
+mod exit;
+mod find;
+mod interrupt;
+mod keyboard;
+mod line;
+mod pairing;
+mod past;
+mod paths;
+mod printer;
+mod reading;
+mod render;
+mod screen;
+mod size;
+mod state_lock;
+mod stderr;
+mod style;
+mod table;
+mod tls;
+mod watch;
+mod workspace;
+
+pub use backend::{
+    ArtifactLoss, Backend, CommandSettings, Installation, Login, LoginCommand, NativeSessions, RuntimeReport,
+};
+pub use background::{Started, detach, say_failed};
+pub use blocking::blocking;
+pub use cli::{Launch, main};
+pub use cmd::serve::{Args as ServeArgs, DAEMON_NAME, Listen};
+pub use connect::{dismiss, look};
+pub use diagnostics::{filter, for_people};
+pub use error::Error;
+pub use exit::Exit;
+pub use interrupt::Interrupt;
+pub use pairing::say_listening;
+pub use paths::{StateDir, config_file, working_directory};
+pub use state_lock::lock;
+pub use tls::Tls;

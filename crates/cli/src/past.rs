@@ -1,0 +1,51 @@
+//! Sessions that agents keep of a directory: asked of the daemon, or looked for where none runs.
+
+use std::path::Path;
+
+use roost_client::Client;
+use roost_rpc::{KeptBy, SessionInfo, SessionListParams, method};
+
+use crate::backend::NativeSessions;
+use crate::cli::Context;
+use crate::error::Error;
+use crate::reading::Reading;
+
+/// Sessions that the daemon lists at once.
+const PAGE: u32 = 500;
+
+/// What agents keep of a directory; what is hosted is left out. Without a reading nothing is hosted.
+pub(crate) async fn sessions(
+    context: &Context,
+    reading: Option<&Reading>,
+    cwd: &Path,
+) -> Result<NativeSessions, Error> {
+    let hosted = match reading {
+        Some(Reading::Daemon(client)) => {
+            let (sessions, notices) = asked(client, cwd).await?;
+            return Ok(NativeSessions { sessions: sessions.into_iter().map(|one| one.record).collect(), notices });
+        }
+        Some(Reading::AtRest(log)) => log.sessions(usize::MAX).await?,
+        None => Vec::new(),
+    };
+    context.backend.native_sessions(cwd, &hosted).await
+}
+
+/// What agents keep of a directory, asked of the daemon, and which of them do not tell.
+pub(crate) async fn asked(client: &Client, cwd: &Path) -> Result<(Vec<SessionInfo>, Vec<String>), Error> {
+    let mut sessions = Vec::new();
+    loop {
+        let params = SessionListParams {
+            cwd: Some(cwd.display().to_string()),
+            source: Some(KeptBy::History),
+            offset: Some(u32::try_from(sessions.len()).unwrap_or(u32::MAX)),
+            limit: Some(PAGE),
+            ..SessionListParams::default()
+        };
+        let page = client.call::<method::SessionList>(params).await?;
+        let is_last = page.sessions.is_empty();
+        sessions.extend(page.sessions);
+        if is_last || sessions.len() as u64 >= page.total {
+            return Ok((sessions, page.notices));
+        }
+    }
+}

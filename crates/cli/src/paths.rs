@@ -1,0 +1,96 @@
+//! Where Roost keeps its state and finds its configuration.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::base_strategy::{BaseStrategy, Xdg};
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+
+/// The longest path that a socket can have everywhere.
+const MAX_SOCKET: usize = 100;
+
+/// The state directory, and what is where in it.
+#[derive(Clone, Debug)]
+pub struct StateDir(PathBuf);
+
+impl StateDir {
+    /// The named directory, else the XDG one.
+    pub(crate) fn choose(named: Option<PathBuf>) -> Result<Self, Error> {
+        let default = || xdg().map(|xdg| xdg.state_dir().unwrap_or_else(|| xdg.data_dir()).join("roost"));
+        named.map_or_else(default, |dir| std::path::absolute(dir).map_err(Error::NoCwd)).map(Self)
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.0
+    }
+
+    /// The records of running processes.
+    pub fn run(&self) -> PathBuf {
+        self.0.join("run")
+    }
+
+    /// What is too big for an event.
+    pub fn artifacts(&self) -> PathBuf {
+        self.0.join("artifacts")
+    }
+
+    /// The daemon's socket: here, or where such things live if this path is too long for one.
+    pub fn socket(&self) -> Result<PathBuf, Error> {
+        let here = self.0.join("roost.sock");
+        if here.as_os_str().len() <= MAX_SOCKET {
+            return Ok(here);
+        }
+        let runtime = xdg()?.runtime_dir().ok_or_else(|| Error::LongState(self.0.clone()))?;
+        let name = Sha256::digest(self.0.as_os_str().as_encoded_bytes());
+        let name: String = name.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Ok(runtime.join("roost").join(name).with_extension("sock"))
+    }
+
+    /// What the daemon says of itself while it runs.
+    pub fn daemon_file(&self) -> PathBuf {
+        self.0.join("daemon.json")
+    }
+
+    /// What the daemon noted.
+    pub fn daemon_log(&self) -> PathBuf {
+        self.0.join("daemon.log")
+    }
+
+    /// The folders of credential namespaces.
+    pub fn namespaces(&self) -> PathBuf {
+        self.0.join("namespaces")
+    }
+}
+
+/// The usual place of `roost.toml`.
+pub fn config_file() -> Result<PathBuf, Error> {
+    Ok(xdg()?.config_dir().join("roost").join("roost.toml"))
+}
+
+/// The directory that a command works in: absolute, with every link followed, so that it is found again.
+pub fn working_directory(named: Option<&Path>) -> Result<PathBuf, Error> {
+    let dir = match named {
+        Some(dir) => std::path::absolute(dir),
+        None => std::env::current_dir(),
+    }
+    .map_err(Error::NoCwd)?;
+    // One that is not there is the engine's to refuse.
+    Ok(dir.canonicalize().unwrap_or(dir))
+}
+
+fn xdg() -> Result<Xdg, Error> {
+    Xdg::new().map_err(|_| Error::NoHome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_in_the_state_directory_where_its_path_is_short_enough() {
+        let state = StateDir("/var/lib/roost".into());
+        assert_eq!(state.socket().unwrap(), Path::new("/var/lib/roost/roost.sock"));
+    }
+}

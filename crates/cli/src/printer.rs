@@ -1,0 +1,101 @@
+//! Prints events on stdout, as stored or for people.
+
+use std::io::{self, BufWriter, Stdout, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::blocking::blocking;
+use crate::error::Error;
+use crate::line::{EventLine, EventLines};
+use crate::render::Renderer;
+use crate::screen::{self, Screen};
+
+/// Enough for a whole batch of small events in one system call.
+const BUFFER: usize = 256 << 10;
+
+/// How events are printed.
+pub(crate) enum OutputForm {
+    /// One line of JSON each, exactly as stored.
+    Json,
+    /// As a conversation.
+    People(Box<Renderer>),
+    /// Not at all, because nobody reads any more.
+    Nothing,
+}
+
+/// Prints events on stdout, always on a thread that may wait for the reader.
+pub(crate) struct Printer(Arc<Mutex<Page>>);
+
+struct Page {
+    out: Screen<BufWriter<Stdout>>,
+    form: OutputForm,
+}
+
+impl Printer {
+    pub(crate) fn new(form: OutputForm) -> Self {
+        Self(Arc::new(Mutex::new(Page { out: screen::buffered_stdout(BUFFER), form })))
+    }
+
+    /// Prints some events of a batch.
+    pub(crate) async fn print(&self, lines: &EventLines, range: Range<usize>) -> Result<(), Error> {
+        let lines = lines.clone();
+        self.write(move |page| lines[range].iter().try_for_each(|line| page.line(line))).await
+    }
+
+    /// Prints whole lines that are no event's, after the end of the one that is open; people only.
+    pub(crate) async fn say(&self, lines: String) -> Result<(), Error> {
+        self.for_people(move |renderer, out| renderer.say(out, &lines)).await
+    }
+
+    /// Prints what somebody is to type behind, unless it is there already; people only.
+    pub(crate) async fn prompt(&self, prompt: String) -> Result<(), Error> {
+        self.for_people(move |renderer, out| renderer.prompt(out, &prompt)).await
+    }
+
+    /// Somebody typed a line behind the prompt.
+    pub(crate) async fn typed(&self) -> Result<(), Error> {
+        self.for_people(|renderer, _| {
+            renderer.typed();
+            Ok(())
+        })
+        .await
+    }
+
+    async fn for_people(
+        &self,
+        work: impl FnOnce(&mut Renderer, &mut Screen<BufWriter<Stdout>>) -> io::Result<()> + Send + 'static,
+    ) -> Result<(), Error> {
+        self.write(|page| match &mut page.form {
+            OutputForm::Json | OutputForm::Nothing => Ok(()),
+            OutputForm::People(renderer) => work(renderer, &mut page.out).map_err(Error::Output),
+        })
+        .await
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Page) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let page = self.0.clone();
+        blocking(move || {
+            let mut page = page.lock();
+            let done = work(&mut page)?;
+            page.out.flush().map_err(Error::Output)?;
+            Ok(done)
+        })
+        .await
+    }
+}
+
+impl Page {
+    fn line(&mut self, line: &EventLine) -> Result<(), Error> {
+        let written = match &mut self.form {
+            OutputForm::Json => self.out.json_line(line.json()),
+            OutputForm::People(renderer) => renderer.event(&mut self.out, line.event()?),
+            OutputForm::Nothing => Ok(()),
+        };
+        written.map_err(Error::Output)
+    }
+}

@@ -1,0 +1,125 @@
+//! Reading the record: from the daemon while one runs, else from where it is kept.
+
+use std::sync::Arc;
+
+use roost_client::{Client, Subscription};
+use roost_log::{Filter, Follower, Log, Seq, Start, StreamId};
+use roost_model::approval::Pending;
+use roost_model::ids::SessionId;
+use roost_model::session::SessionRecord;
+use roost_rpc::{KeptBy, LogReadParams, PendingParams, SessionListParams, SubscribeParams, method};
+
+use crate::cli::Context;
+use crate::connect;
+use crate::error::Error;
+use crate::find;
+use crate::line::{self, EventLines};
+
+/// Events read at once.
+const PAGE: u32 = 4096;
+/// Sessions read at once.
+const SESSIONS: u32 = 500;
+
+/// Where the record is read.
+pub(crate) enum Reading {
+    Daemon(Box<Client>),
+    AtRest(Arc<dyn Log>),
+}
+
+impl Reading {
+    pub(crate) async fn open(context: &Context, command: &str) -> Result<Self, Error> {
+        match connect::find(&context.state).await? {
+            Some(client) => Ok(Self::Daemon(Box::new(client))),
+            None => Ok(Self::AtRest(context.backend.read_log(command).await?)),
+        }
+    }
+
+    /// The session of this id, of this native id, or whose id begins like this.
+    pub(crate) async fn session(&self, id: &str) -> Result<SessionId, Error> {
+        match self {
+            Self::Daemon(client) => Ok(find::hosted(client, id).await?.session_id.into()),
+            Self::AtRest(log) => Ok(find::session(&**log, id).await?.session_id),
+        }
+    }
+
+    /// The next events of a session; none at its end.
+    pub(crate) async fn page(&self, session: &SessionId, after: Seq) -> Result<EventLines, Error> {
+        match self {
+            Self::Daemon(client) => {
+                let params =
+                    LogReadParams { session_id: session.to_string(), after_seq: Some(after), limit: Some(PAGE) };
+                Ok(line::received(client.call::<method::LogRead>(params).await?.events))
+            }
+            Self::AtRest(log) => Ok(line::stored(&log.read(&session.into(), after, PAGE as usize).await?.batch)),
+        }
+    }
+
+    /// What happens in a session from now on.
+    pub(crate) async fn follow(&self, session: &SessionId) -> Result<Following, Error> {
+        match self {
+            Self::Daemon(client) => {
+                let params =
+                    SubscribeParams { sessions: Some(vec![session.to_string()]), ..SubscribeParams::default() };
+                Ok(Following::Daemon(client.subscribe(params).await?))
+            }
+            Self::AtRest(log) => {
+                Ok(Following::AtRest(log.follow(Filter::stream(StreamId::from(session)), Start::Now).await?))
+            }
+        }
+    }
+
+    /// The sessions that are listed, the latest first.
+    pub(crate) async fn sessions(&self) -> Result<Vec<SessionRecord>, Error> {
+        let client = match self {
+            Self::Daemon(client) => client,
+            Self::AtRest(log) => {
+                let mut sessions = log.sessions(usize::MAX).await?;
+                sessions.retain(|session| !session.hidden);
+                return Ok(sessions);
+            }
+        };
+        let mut sessions = Vec::new();
+        loop {
+            let offset = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
+            let params = SessionListParams {
+                offset: Some(offset),
+                limit: Some(SESSIONS),
+                source: Some(KeptBy::Managed),
+                ..SessionListParams::default()
+            };
+            let page = client.call::<method::SessionList>(params).await?;
+            let is_last = page.sessions.is_empty();
+            sessions.extend(page.sessions.into_iter().map(|session| session.record));
+            if is_last || sessions.len() as u64 >= page.total {
+                return Ok(sessions);
+            }
+        }
+    }
+
+    /// What waits for an answer, the oldest first.
+    pub(crate) async fn pending(&self) -> Result<Vec<Pending>, Error> {
+        match self {
+            Self::Daemon(client) => {
+                let pending = client.call::<method::PermissionPending>(PendingParams::default()).await?;
+                Ok(pending.requests.into_iter().map(|request| request.pending).collect())
+            }
+            Self::AtRest(log) => Ok(log.pending(None).await?.iter().map(|one| (**one).clone()).collect()),
+        }
+    }
+}
+
+/// A session that is followed.
+pub(crate) enum Following {
+    Daemon(Subscription),
+    AtRest(Follower),
+}
+
+impl Following {
+    /// The next events; waits for them.
+    pub(crate) async fn next(&mut self) -> Result<EventLines, Error> {
+        match self {
+            Self::Daemon(events) => Ok(line::batch(events.next().await?)),
+            Self::AtRest(follower) => Ok(line::stored(&follower.next().await?)),
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Shows events to people as a conversation; `roost run` and `roost log` look the same.
+
+mod plan;
+mod tools;
+
+use std::io::{self, Write};
+
+use roost_model::content::AssistantContentBlock;
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::payload::{
+    ModelOutputDeltaKind as Delta, NoticeLevel, QuestionOutcome, RuntimeNoticePayload, TaskFailedPayload,
+    UsageReportedPayload,
+};
+
+use crate::screen::{visible, visible_after};
+use crate::style::Style;
+use plan::Plan;
+use tools::ToolCalls;
+
+/// What is shown beyond the usual.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Show {
+    /// What the user said, and the session itself.
+    pub(crate) prompts: bool,
+    /// Notices that are only good to know, and the session's own changes.
+    pub(crate) all: bool,
+    /// What persons are asked and answer; not where whoever reads this is the one who is asked.
+    pub(crate) asks: bool,
+}
+
+/// What the last characters were, if their line is still open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    Nothing,
+    Answer,
+    Thought,
+    /// Somebody may be typing.
+    Prompt,
+}
+
+/// Shows events to people.
+pub(crate) struct Renderer {
+    style: Style,
+    show: Show,
+    open: Open,
+    /// The last character of the text whose line is open: the next piece may hold the other half of an emoji.
+    last: Option<char>,
+    /// Pieces of the current answer were shown, so that the whole of it need not be.
+    streamed: bool,
+    tools: ToolCalls,
+    plan: Plan,
+    usage: Option<UsageReportedPayload>,
+}
+
+impl Renderer {
+    pub(crate) fn new(style: Style, show: Show) -> Self {
+        Self {
+            style,
+            show,
+            open: Open::Nothing,
+            last: None,
+            streamed: false,
+            tools: ToolCalls::default(),
+            plan: Plan::default(),
+            usage: None,
+        }
+    }
+
+    /// Shows one event.
+    pub(crate) fn event(&mut self, out: &mut impl Write, event: &NormalizedEvent) -> io::Result<()> {
+        match &event.body {
+            EventBody::ModelOutputDelta(delta) => match delta.kind {
+                Delta::TextDelta | Delta::CodeDelta => {
+                    self.streamed = true;
+                    self.text(out, Open::Answer, &delta.delta)
+                }
+                Delta::ReasoningDelta => self.text(out, Open::Thought, &delta.delta),
+                Delta::JsonDelta | Delta::UnknownDelta => Ok(()),
+            },
+            EventBody::ModelOutputCompleted(_) if std::mem::take(&mut self.streamed) => Ok(()),
+            EventBody::ModelOutputCompleted(whole) => whole.content.iter().try_for_each(|block| self.block(out, block)),
+            body => {
+                let lines = self.lines(event, body);
+                if lines.is_empty() { Ok(()) } else { self.say(out, &lines) }
+            }
+        }
+    }
+
+    /// Shows whole lines that are no event's; none at all still ends the line that is open.
+    pub(crate) fn say(&mut self, out: &mut impl Write, lines: &str) -> io::Result<()> {
+        self.end_line(out)?;
+        out.write_all(lines.as_bytes())
+    }
+
+    /// Shows what somebody is to type behind, unless it is there already.
+    pub(crate) fn prompt(&mut self, out: &mut impl Write, prompt: &str) -> io::Result<()> {
+        if self.open == Open::Prompt {
+            return Ok(());
+        }
+        self.end_line(out)?;
+        self.open = Open::Prompt;
+        out.write_all(prompt.as_bytes())
+    }
+
+    /// Somebody typed a line; the terminal has shown it, its end included.
+    pub(crate) fn typed(&mut self) {
+        self.open = Open::Nothing;
+    }
+
+    /// What is shown in whole lines.
+    fn lines(&mut self, event: &NormalizedEvent, body: &EventBody) -> String {
+        let style = self.style;
+        match body {
+            EventBody::SessionCreated(made) if self.show.prompts => {
+                let text = format!(
+                    "session {} · {} · {} · {}",
+                    event.trace.session_id,
+                    made.runtime.id(),
+                    made.mode,
+                    visible(&made.cwd)
+                );
+                format!("{}\n", style.dim(text))
+            }
+            EventBody::TaskStarted(started) if self.show.prompts => {
+                let prompt = started.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
+                let prompt =
+                    if prompt.is_empty() { "(no prompt)".into() } else { visible(&prompt).replace('\n', "\n  ") };
+                format!("{}\n", style.bold(format!("> {prompt}")))
+            }
+            EventBody::PlanUpdated(plan) => self.plan.update(style, plan),
+            EventBody::QuestionAsked(_)
+            | EventBody::QuestionResolved(_)
+            | EventBody::ApprovalRequested(_)
+            | EventBody::ApprovalResolved(_)
+                if !self.show.asks =>
+            {
+                String::new()
+            }
+            EventBody::QuestionAsked(question) => {
+                format!("{} {}\n", style.yellow("?"), visible(&question.message))
+            }
+            EventBody::QuestionResolved(resolved) => {
+                let outcome = match resolved.outcome {
+                    QuestionOutcome::Answered => "answered",
+                    QuestionOutcome::Declined => "declined",
+                    QuestionOutcome::Cancelled => "cancelled",
+                };
+                let reason = resolved.reason.as_deref().map(|reason| format!(" ({})", visible(reason)));
+                format!("  {}\n", style.dim(format!("{outcome}{}", reason.unwrap_or_default())))
+            }
+            EventBody::RuntimeNotice(notice) => self.notice(notice),
+            EventBody::UsageReported(usage) => {
+                self.usage = Some(usage.clone());
+                String::new()
+            }
+            EventBody::TaskCompleted(done) => {
+                self.end(format!("{} completed ({})", style.green("✓"), visible(&done.reason)))
+            }
+            EventBody::TaskStopped(stopped) => {
+                self.end(format!("{} stopped ({})", style.yellow("■"), visible(&stopped.reason)))
+            }
+            EventBody::TaskFailed(failed) => {
+                let text = failure(style, failed);
+                self.end(text)
+            }
+            EventBody::SessionClosed(closed) if self.show.all => {
+                format!("{}\n", style.dim(format!("session closed: {}", visible(&closed.reason))))
+            }
+            EventBody::SessionUpdated(_)
+            | EventBody::ModelInput(_)
+            | EventBody::RuntimeRequestStarted(_)
+            | EventBody::RuntimeRequestCompleted(_)
+            | EventBody::Other { .. }
+                if self.show.all =>
+            {
+                format!("{}\n", style.dim(format!("{} {}", event.seq, visible(body.name()))))
+            }
+            body => self.tools.lines(style, body),
+        }
+    }
+
+    fn notice(&self, notice: &RuntimeNoticePayload) -> String {
+        let sign = match notice.level {
+            NoticeLevel::Info if !self.show.all => return String::new(),
+            NoticeLevel::Info => self.style.dim("·"),
+            NoticeLevel::Warning => self.style.yellow("!"),
+            NoticeLevel::Error => self.style.red("!"),
+        };
+        format!("{sign} {}\n", self.style.dim(visible(&notice.message)))
+    }
+
+    /// The end of a task and what it took.
+    fn end(&mut self, text: String) -> String {
+        self.streamed = false;
+        self.plan = Plan::default();
+        self.tools = ToolCalls::default();
+        match self.usage.take().map(|usage| spent(&usage)).filter(|spent| !spent.is_empty()) {
+            Some(spent) => format!("{text}  {}\n", self.style.dim(spent)),
+            None => format!("{text}\n"),
+        }
+    }
+
+    fn block(&mut self, out: &mut impl Write, block: &AssistantContentBlock) -> io::Result<()> {
+        match block {
+            AssistantContentBlock::Text { text } => self.text(out, Open::Answer, text),
+            AssistantContentBlock::Code { code, .. } => self.text(out, Open::Answer, code),
+            AssistantContentBlock::ArtifactRef { name, artifact_id, .. } => {
+                let name = name.as_deref().unwrap_or(artifact_id.as_str());
+                self.text(out, Open::Answer, &format!("[{name}]\n"))
+            }
+        }
+    }
+
+    /// Shows a piece of text where the last one ended.
+    fn text(&mut self, out: &mut impl Write, kind: Open, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if self.open != kind {
+            self.end_line(out)?;
+        }
+        let before = self.last.filter(|_| self.open == kind);
+        self.last = text.chars().next_back();
+        let text = visible_after(text, before);
+        match kind {
+            Open::Thought => write!(out, "{}", self.style.dim(&text))?,
+            Open::Answer | Open::Nothing | Open::Prompt => out.write_all(text.as_bytes())?,
+        }
+        self.open = if text.ends_with('\n') { Open::Nothing } else { kind };
+        Ok(())
+    }
+
+    fn end_line(&mut self, out: &mut impl Write) -> io::Result<()> {
+        match std::mem::replace(&mut self.open, Open::Nothing) {
+            Open::Nothing => Ok(()),
+            Open::Answer | Open::Thought | Open::Prompt => out.write_all(b"\n"),
+        }
+    }
+}
+
+fn failure(style: Style, failed: &TaskFailedPayload) -> String {
+    let error = &failed.error;
+    let code = serde_json::to_value(error.code).ok();
+    let code = code.as_ref().and_then(|code| code.as_str()).unwrap_or_default();
+    let mut text = format!("{} failed ({code}): {}", style.red("✗"), visible(&error.message));
+    for line in error.stderr_tail.iter().flat_map(|tail| tail.trim_end().lines()) {
+        text.push_str(&format!("\n  {}", style.dim(format!("stderr: {}", visible(line)))));
+    }
+    text
+}
+
+fn spent(usage: &UsageReportedPayload) -> String {
+    let counts =
+        [(usage.input_tokens, "tokens in"), (usage.output_tokens, "out"), (usage.reasoning_tokens, "thinking")];
+    let mut parts: Vec<_> =
+        counts.iter().filter_map(|(count, name)| count.map(|count| format!("{count} {name}"))).collect();
+    parts.extend(usage.cost_usd.map(|cost| format!("${cost:.4}")));
+    parts.extend(usage.context.map(|context| format!("context {} of {}", context.used, context.size)));
+    parts.join(", ")
+}
+
+#[cfg(test)]
+#[path = "render_tests.rs"]
+mod tests;

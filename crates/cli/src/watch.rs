@@ -1,0 +1,211 @@
+//! Watches a session while it works on a task, and asks whoever sits at the terminal.
+
+use std::io;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use roost_client::{Client, Subscription};
+use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::ids::{ArtifactId, PromptId, TaskId};
+use roost_model::session::TaskOutcome;
+use roost_rpc::{ArtifactParams, SessionStopParams, StopWhat, method};
+
+use crate::ask::{Asker, Reaction};
+use crate::blocking::blocking;
+use crate::error::Error;
+use crate::keyboard::{Keyboard, Typed};
+use crate::line::{self, EventLines};
+use crate::printer::{OutputForm, Printer};
+use crate::style::Style;
+
+/// What a session does, on its way to the screen.
+pub(crate) struct Watch<'a> {
+    client: &'a Client,
+    session: String,
+    events: Subscription,
+    printer: Printer,
+    /// Nobody reads what is printed any more.
+    unread: bool,
+    /// Whoever sits here is asked; nobody is if this is absent.
+    asker: Option<Asker>,
+}
+
+/// The task whose end is waited for.
+pub(crate) enum Wanted {
+    Task(TaskId),
+    /// The one that a queued prompt will become.
+    Prompt(PromptId),
+}
+
+impl Wanted {
+    /// How the task ended, if it did with this event.
+    fn ended(&mut self, event: &NormalizedEvent) -> Option<TaskOutcome> {
+        if let (Self::Prompt(prompt), EventBody::TaskStarted(started)) = (&self, &event.body)
+            && started.prompt_id.as_ref() == Some(prompt)
+            && let Some(task) = &event.trace.task_id
+        {
+            *self = Self::Task(task.clone());
+        }
+        let is_ours = matches!(&self, Self::Task(task) if event.trace.task_id.as_ref() == Some(task));
+        TaskOutcome::of(&event.body).filter(|_| is_ours)
+    }
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(client: &'a Client, session: String, events: Subscription, printer: Printer) -> Self {
+        Self { client, session, events, printer, unread: false, asker: None }
+    }
+
+    /// From now on whoever sits here is asked about what this session wants to do in its directory.
+    pub(crate) fn ask_here(&mut self, style: Style, cwd: &Path) {
+        self.asker = Some(Asker::new(style, cwd));
+    }
+
+    /// Where everything is printed.
+    pub(crate) fn printer(&self) -> &Printer {
+        &self.printer
+    }
+
+    /// Nobody reads what is printed any more.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.unread
+    }
+
+    /// Prints what happens until the task has ended. Not cancel safe: who gives up, gives up the watch.
+    pub(crate) async fn task(
+        &mut self,
+        mut wanted: Wanted,
+        mut keyboard: Option<&mut Keyboard>,
+    ) -> Result<TaskOutcome, Error> {
+        loop {
+            if let Some(keyboard) = &mut keyboard {
+                self.ask(keyboard).await?;
+            }
+            let is_asking = self.asker.as_ref().is_some_and(Asker::is_asking);
+            let typed = async {
+                match &mut keyboard {
+                    Some(keyboard) if is_asking => keyboard.line().await,
+                    _ => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                // An answer first: what it is about must not change under it.
+                biased;
+                typed = typed => self.answer(typed).await?,
+                batch = self.events.next() => {
+                    let lines = line::batch(batch?);
+                    if let Some(outcome) = self.show(&lines, &mut wanted).await? {
+                        return Ok(outcome);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Prints events up to the task's last one; tells how it ended if it is among them.
+    async fn show(&mut self, lines: &EventLines, wanted: &mut Wanted) -> Result<Option<TaskOutcome>, Error> {
+        let (mut outcome, mut end) = (None, 0);
+        while end < lines.len() && outcome.is_none() {
+            if lines[end].may_bound_task() {
+                outcome = wanted.ended(lines[end].event()?);
+            }
+            end += 1;
+        }
+        match self.printer.print(lines, 0..end).await {
+            Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.unread = true;
+                self.printer = Printer::new(OutputForm::Nothing);
+                if outcome.is_none() {
+                    // Nobody reads the output any more, so nobody wants the task to go on; its end is still to come.
+                    stop(self.client, &self.session, StopWhat::Task, "nobody reads the output any more").await?;
+                }
+            }
+            printed => printed?,
+        }
+        self.note(&lines[..end]).await?;
+        Ok(outcome)
+    }
+
+    /// Takes note of what waits for an answer and of what no longer does.
+    async fn note(&mut self, lines: &[line::EventLine]) -> Result<(), Error> {
+        let Some(asker) = &mut self.asker else { return Ok(()) };
+        let mut words = String::new();
+        for line in lines {
+            words.extend(asker.note(line.event()?));
+        }
+        if words.is_empty() { Ok(()) } else { self.printer.say(words).await }
+    }
+
+    /// Shows what is to be answered next, or once more what is being answered.
+    async fn ask(&mut self, keyboard: &mut Keyboard) -> Result<(), Error> {
+        if let Some(mut asker) = self.asker.take_if(|asker| asker.is_due()) {
+            if let Some(id) = asker.input_elsewhere()
+                && let Ok(bytes) = artifact(self.client, &id).await
+                && let Ok(input) = serde_json::from_slice(&bytes)
+            {
+                asker.put_input(input);
+            }
+            let (asker, begun) = blocking(move || {
+                let begun = asker.begin();
+                Ok((asker, begun))
+            })
+            .await?;
+            self.asker = Some(asker);
+            self.printer.say(begun.unwrap_or_default()).await?;
+            keyboard.forget();
+        }
+        match self.asker.as_ref().and_then(Asker::prompt) {
+            Some(prompt) => self.printer.prompt(prompt).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn answer(&mut self, typed: Typed) -> Result<(), Error> {
+        let Some(mut asker) = self.asker.take() else { return Ok(()) };
+        if let Typed::Line(_) = typed {
+            self.printer.typed().await?;
+        }
+        let (asker, reaction) = blocking(move || {
+            let reaction = asker.answer(typed);
+            Ok((asker, reaction))
+        })
+        .await?;
+        self.asker = Some(asker);
+        match reaction {
+            Some(Reaction::Respond(response)) => match response.send(self.client, &self.session).await {
+                // What it was about is over in another way, which the log tells.
+                Err(roost_client::Error::Fault(fault)) => self.printer.say(format!("  {fault}\n")).await,
+                answered => Ok(answered?),
+            },
+            Some(Reaction::Say(lines)) => self.printer.say(lines).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Stops a session or its task; returns when it has ended.
+pub(crate) async fn stop(client: &Client, session: &str, what: StopWhat, why: &str) -> Result<(), Error> {
+    let params =
+        SessionStopParams { session_id: session.into(), what: Some(what), reason: Some(why.into()), agent_type: None };
+    client.call::<method::SessionStop>(params).await?;
+    Ok(())
+}
+
+/// The whole of something that was too big for an event.
+pub(crate) async fn artifact(client: &Client, id: &ArtifactId) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    loop {
+        let params = ArtifactParams { artifact_id: id.to_string(), offset: Some(bytes.len() as u64), length: None };
+        let piece = client.call::<method::ArtifactRead>(params).await?;
+        match piece.encoding.as_str() {
+            "base64" => {
+                bytes.extend(BASE64.decode(&piece.content).map_err(|error| Error::Unreadable(error.to_string()))?)
+            }
+            _ => bytes.extend(piece.content.as_bytes()),
+        }
+        if piece.content.is_empty() || bytes.len() as u64 >= piece.size {
+            return Ok(bytes);
+        }
+    }
+}

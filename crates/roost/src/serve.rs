@@ -1,0 +1,248 @@
+//! `roost serve`: the daemon, from its first breath to its last.
+
+use std::time::{Duration, Instant};
+
+use roost_cli::{
+    DAEMON_NAME, Exit, Interrupt, Launch, Listen, ServeArgs, Started, Tls, blocking, config_file, detach, dismiss,
+    lock, look, say_failed, say_listening,
+};
+use roost_log::StateLock;
+use roost_process::Process;
+use roost_server::{Limits, Parts, Server, Settings, Tcp, UploadLimits};
+
+use crate::compose::{self, Roost};
+use crate::config::{self, Config};
+use crate::daemon_file::DaemonFile;
+use crate::daemon_log;
+use crate::error::Error;
+use crate::folders;
+use crate::upkeep;
+
+/// How long another process may hold the state directory before this is given up.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often a state directory that is held is looked at.
+const POLL: Duration = Duration::from_millis(10);
+/// How long everything may take to end.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Carries out `roost serve`.
+pub(crate) async fn run(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exit, roost_cli::Error> {
+    let served = async { serve(args, launch, config).await.map_err(roost_cli::Error::from) };
+    if !args.auto && !args.background {
+        return served.await;
+    }
+    detach();
+    match served.await {
+        // Whoever started this waits to hear why it failed.
+        Err(error) => {
+            say_failed(&error).map_err(roost_cli::Error::Output)?;
+            Ok(error.exit())
+        }
+        served => served,
+    }
+}
+
+async fn serve(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exit, Error> {
+    if roost_process::is_inside_a_run() {
+        return Err(roost_cli::Error::InsideAgent.into());
+    }
+    let interrupt = Interrupt::listen()?;
+    let settings = settings(args, launch, config)?;
+    let is_background = args.auto || args.background;
+    let Some(lock) = claim(launch, args.auto).await? else {
+        Started::Anothers.say().map_err(roost_cli::Error::Output)?;
+        return Ok(Exit::Completed);
+    };
+    let _log = daemon_log::begin(launch, &config.daemon, is_background)?;
+    match roost_process::raise_open_files() {
+        Ok(files) => tracing::debug!(files, "The limit of open files is raised."),
+        Err(error) => tracing::warn!(%error, "The limit of open files stays as it is; `ulimit -n` shows it."),
+    }
+    let roost = Roost::start(lock, &launch.state, config).await?;
+    let (server, url) = match listen(launch, settings, &roost).await {
+        Ok(listening) => listening,
+        Err(error) => {
+            roost.close().await;
+            return Err(error);
+        }
+    };
+    let told = match is_background {
+        true => Started::Ours.say().map_err(|error| roost_cli::Error::Output(error).into()),
+        false => tell(args, &server, url).await,
+    };
+    if let Err(error) = told {
+        tracing::warn!(%error, "Nobody was told that the daemon listens.");
+    }
+    tokio::select! {
+        () = interrupt.asked() => tracing::info!("A signal ends the daemon."),
+        () = server.asked_to_stop() => tracing::info!("The daemon was asked to end, or is no longer needed."),
+        () = upkeep::keep(&roost.store, &roost.engine, compose::retention(config)) => {}
+    }
+    let file = launch.state.daemon_file();
+    let farewell = async {
+        server.stop().await;
+        // While the state directory is still ours: afterwards it may be a successor's file.
+        let _ = tokio::fs::remove_file(file).await;
+        roost.close().await;
+    };
+    if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
+        tracing::error!("Not everything ended in time; holders end what is left.");
+    }
+    Ok(Exit::Completed)
+}
+
+/// The state directory; `None` if another daemon serves it, where that is as good.
+async fn claim(launch: &Launch, any_will_do: bool) -> Result<Option<StateLock>, Error> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match lock(&launch.state, DAEMON_NAME).await {
+            Err(roost_cli::Error::Held { .. }) if Instant::now() < deadline => {}
+            answer => return Ok(Some(answer?)),
+        }
+        match look(&launch.state).await? {
+            Some(_) if any_will_do => return Ok(None),
+            // It serves commands only, and this one will serve them too.
+            Some((other, status)) if status.auto_started && status.running_tasks == 0 => dismiss(&other).await?,
+            Some((_, status)) => {
+                let at = status.address.unwrap_or_else(|| "its socket only".into());
+                return Err(Error::AlreadyRuns { pid: status.pid, at });
+            }
+            // Somebody reads, is just starting or is just ending.
+            None => {}
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// The TCP side, unless it would be open to everybody on the network.
+fn tcp(listen: &Listen, config: &Config) -> Result<Tcp, Error> {
+    let server = &config.server;
+    let host = listen.host.unwrap_or(server.host);
+    let tls = listen.tls.clone().or_else(|| server.tls.clone());
+    if !host.is_loopback() && tls.is_none() && !listen.allow_insecure && !server.allow_insecure {
+        return Err(Error::Insecure(host));
+    }
+    let port = listen.port.unwrap_or(server.port);
+    Ok(Tcp { address: (host, port).into(), tls: tls.map(certificate), external_url: server.external_url.clone() })
+}
+
+fn settings(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Settings, Error> {
+    let (tcp, repo) = match args.auto {
+        true => (None, None),
+        false => (Some(tcp(&args.listen, config)?), Some(args.listen.repo(config.server.repo.as_deref())?)),
+    };
+    Ok(Settings {
+        tcp,
+        socket: launch.state.socket()?,
+        repo,
+        discover_in: folders::projects(config.server.discover_in.as_deref()),
+        workspace_roots: folders::roots(config.workspaces.roots.as_deref()),
+        config_dir: config_file()?.parent().map(ToOwned::to_owned),
+        require_auth: config.security.require_auth,
+        require_pairing_approval: config.security.require_pairing_approval,
+        pairing_token_secs: config.security.pairing_token_expiry_secs,
+        allowed_origins: config.security.allowed_origins.clone(),
+        allowed_hosts: config.security.allowed_hosts.clone(),
+        allow_yolo: config.policy.allow_yolo,
+        limits: (&config.limits).into(),
+        auto_started: args.auto,
+        idle_exit: config.daemon.idle_exit().filter(|_| args.auto),
+    })
+}
+
+/// Opens the door and says so in `daemon.json`; gives its URL too, if it has one.
+async fn listen(launch: &Launch, settings: Settings, roost: &Roost) -> Result<(Server, Option<String>), Error> {
+    let scheme = if settings.tcp.as_ref().is_some_and(|tcp| tcp.tls.is_some()) { "https" } else { "http" };
+    let auto_started = settings.auto_started;
+    let version = env!("CARGO_PKG_VERSION");
+    let parts = Parts {
+        engine: roost.engine.clone(),
+        log: roost.log.clone(),
+        state: launch.state.dir().into(),
+        version: version.into(),
+    };
+    if let Some(folder) = settings.socket.parent().map(ToOwned::to_owned) {
+        blocking(move || Ok(roost_log::secure(&folder)?)).await?;
+    }
+    let server = Server::start(parts, settings).await?;
+    let address = server.address().map(|address| address.to_string());
+    let pid = std::process::id();
+    let url = address.as_ref().map(|address| format!("{scheme}://{address}"));
+    let file = DaemonFile {
+        process: Process::of(pid).unwrap_or(Process { pid, start_time: 0 }),
+        address,
+        http: url.clone(),
+        socket: server.socket().into(),
+        auto_started,
+        version: version.into(),
+    };
+    tracing::info!(pid, address = file.address, socket = %file.socket.display(), version, "The daemon listens.");
+    let path = launch.state.daemon_file();
+    blocking(move || file.write(&path).map_err(|source| roost_cli::Error::State { path, source })).await?;
+    Ok((server, url))
+}
+
+/// Says in the foreground where it listens, and how to connect if that is asked for.
+async fn tell(args: &ServeArgs, server: &Server, url: Option<String>) -> Result<(), Error> {
+    let pair = match args.pairs {
+        true => Some(server.pair_info().await?),
+        false => None,
+    };
+    let url = url.unwrap_or_else(|| server.socket().display().to_string());
+    Ok(say_listening(&url, pair.as_ref())?)
+}
+
+fn certificate(tls: Tls) -> roost_server::Tls {
+    match tls {
+        Tls::SelfSigned => roost_server::Tls::SelfSigned,
+        Tls::Files { cert, key } => roost_server::Tls::Files { cert, key },
+    }
+}
+
+impl From<&config::Limits> for Limits {
+    fn from(limits: &config::Limits) -> Self {
+        Self {
+            changes_per_minute: limits.changes_per_minute,
+            starts_per_minute: limits.starts_per_minute,
+            uploads_per_minute: limits.uploads_per_minute,
+            uploads: UploadLimits {
+                one: u64::from(limits.upload_mb.get()) << 20,
+                count: limits.uploads_kept.get() as usize,
+                all: u64::from(limits.uploads_total_mb.get()) << 20,
+                keep: Duration::from_mins(limits.upload_minutes.get().into()),
+            },
+            reads_per_minute: limits.reads_per_minute,
+            sockets_per_token: limits.sockets_per_token,
+            max_body_bytes: limits.max_body_bytes,
+            max_frame_bytes: limits.max_frame_bytes,
+            unfinished_bytes: limits.unfinished_bytes,
+            connections: limits.connections,
+            connections_per_address: limits.connections_per_address,
+            request_time: Duration::from_secs(limits.request_seconds.get().into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_that_are_not_configured_are_those_of_the_door() {
+        assert_eq!(Limits::from(&config::Limits::default()), Limits::default());
+    }
+
+    #[test]
+    fn only_this_machine_is_listened_to_without_encryption_or_a_clear_word() {
+        let listen = |host: &str, tls, allow_insecure| {
+            let listen = Listen { host: Some(host.parse().unwrap()), tls, allow_insecure, ..Listen::default() };
+            tcp(&listen, &Config::default()).map(|tcp| tcp.address.to_string())
+        };
+        assert_eq!(listen("127.0.0.1", None, false).unwrap(), "127.0.0.1:8766");
+        assert_eq!(listen("::1", None, false).unwrap(), "[::1]:8766");
+        assert!(matches!(listen("0.0.0.0", None, false), Err(Error::Insecure(_))));
+        assert!(matches!(listen("192.0.2.1", None, false), Err(Error::Insecure(_))));
+        assert!(listen("0.0.0.0", Some(Tls::SelfSigned), false).is_ok());
+        assert!(listen("0.0.0.0", None, true).is_ok());
+    }
+}
