@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         // These run as children many times a day: they start before anything else is set up.
         Some("hold") => roost_process::hold::main(args),
         Some("notify") => roost_adapters::codex::forward(args),
-        Some("demo-agent") => roost_adapters::demo::agent::main(),
+        Some("demo-agent") => roost_demo::main(),
         _ => roost_cli::main(backend::open),
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use agent_client_protocol::v1::schema as acp;
+use agent_client_protocol_schema::v1 as acp;
 use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
 use roost_model::failure::{FailureCode, TaskError};
 use roost_model::ids::{QuestionId, RequestId};
@@ -31,7 +31,7 @@ const WRITE_QUEUE: usize = 256;
 /// How long an agent that closed its output has to exit before it counts as gone.
 const EXIT_PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 /// Where a denial's reason stands in the answer's `_meta`.
-pub(crate) const REASON_META: &str = "roost";
+const REASON_META: &str = "roost";
 
 pub(super) type Reply<T = ()> = oneshot::Sender<Result<T, AdapterError>>;
 

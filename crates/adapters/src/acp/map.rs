@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_client_protocol::v1::schema as acp;
+use agent_client_protocol_schema::v1 as acp;
 use roost_engine::adapter::{Draft, Fact};
 use roost_model::content::AssistantContentBlock;
 use roost_model::payload::{

@@ -44,7 +44,7 @@ use roost_process::{Holder, RunId};
 
 use crate::version_probe::VersionProbe;
 
-pub(crate) use connection::{Parts, REASON_META};
+pub(crate) use connection::Parts;
 pub use launch::AgentCommand;
 use launch::environment;
 pub(crate) use launch::launch;

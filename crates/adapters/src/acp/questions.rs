@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_client_protocol::v1::schema as acp;
+use agent_client_protocol_schema::v1 as acp;
 use roost_engine::adapter::Answer;
 use roost_model::ids::QuestionId;
 use roost_model::payload::{QuestionAskedPayload, QuestionField, QuestionOption};

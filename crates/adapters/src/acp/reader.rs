@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use agent_client_protocol::v1::schema as acp;
+use agent_client_protocol_schema::v1 as acp;
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_model::failure::FailureCode;
 use roost_model::payload::{NoticeSource, RequestStatus, RuntimeRequestCompletedPayload};

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_client_protocol::schema::ProtocolVersion;
-use agent_client_protocol::v1::schema as acp;
+use agent_client_protocol_schema::ProtocolVersion;
+use agent_client_protocol_schema::v1 as acp;
 use async_trait::async_trait;
 use roost_engine::adapter::{
     AdapterError, Answer, DRAFT_QUEUE, McpServerTransport, OpenSession, RuntimeSession, RuntimeTask, SentInput,

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use agent_client_protocol::v1::schema as acp;
+use agent_client_protocol_schema::v1 as acp;
 use roost_engine::adapter::{Draft, Fact, ToolOutcome};
 use roost_engine::ledger::adds_to;
 use roost_model::canonical;

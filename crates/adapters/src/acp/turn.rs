@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use agent_client_protocol::v1::schema as acp;
+use agent_client_protocol_schema::v1 as acp;
 use roost_engine::adapter::Draft;
 use roost_model::ids::{QuestionId, RequestId};
 use tokio::sync::mpsc;

@@ -1,8 +1,6 @@
 //! The demo runtime: an agent that everybody has, because it lives in our own binary.
 //!
-//! It is hosted like any other ACP agent, as a real child process through the generic adapter.
-
-pub mod agent;
+//! The agent itself is `roost-demo`. It is hosted like any other ACP agent, as a real child process through the generic adapter.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    roost_adapters::demo::agent::main()
+    roost_demo::main()
 }

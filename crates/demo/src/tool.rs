@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::session::lock;
 use super::turn::{Interrupt, Turn};
-use crate::acp::REASON_META;
+
+/// Where an answer's `_meta` holds what Roost adds to it, such as why a call was refused.
+const REASON_META: &str = "roost";
 
 const ALLOW_ONCE: &str = "allow-once";
 const ALLOW_ALWAYS: &str = "allow-always";

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use roost_adapters::demo::agent::serve;
+use roost_demo::serve;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
