@@ -1,4 +1,4 @@
-//! The yardstick: the shortest honest durable pipeline, `shared/bench/durable`.
+//! The yardstick: the shortest honest durable pipeline, `crates/bench/durable`.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

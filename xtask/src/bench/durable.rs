@@ -1,4 +1,4 @@
-//! The yardstick `durable`: its source lives beside the checkout, its build in the cache.
+//! The yardstick `durable`: its source lives in `crates/bench`, its build in the cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use crate::{Result, step};
 
 /// Builds the yardstick and returns its binary.
 pub(crate) fn build(root: &Path, cache: &Cache) -> Result<PathBuf> {
-    let beside = root.parent().unwrap_or(root).join("shared/bench/durable");
+    let source = root.join("crates/bench/durable");
     let copy = cache.folder("durable");
-    // Cargo writes a lock file next to the manifest, and the shared folder is read-only.
+    // Cargo writes a lock file next to the manifest, and a bench leaves the checkout as it is.
     for file in ["Cargo.toml", "src/main.rs"] {
-        copy_if_changed(&beside.join(file), &copy.join(file))?;
+        copy_if_changed(&source.join(file), &copy.join(file))?;
     }
     let target = cache.folder("target-durable");
     step::run(
@@ -28,12 +28,7 @@ pub(crate) fn build(root: &Path, cache: &Cache) -> Result<PathBuf> {
 
 /// Leaves an equal file alone, so that cargo sees nothing to rebuild.
 fn copy_if_changed(from: &Path, to: &Path) -> Result {
-    let text = fs::read(from).map_err(|error| {
-        format!(
-            "missing yardstick {}: {error}; the benches compare with ../shared/bench/durable beside the checkout, put it there",
-            from.display()
-        )
-    })?;
+    let text = fs::read(from).map_err(|error| format!("cannot read {}: {error}", from.display()))?;
     if fs::read(to).is_ok_and(|present| present == text) {
         return Ok(());
     }
