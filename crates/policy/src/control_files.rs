@@ -1,20 +1,18 @@
 //! Files that make other programs run something: a change of one is more than an edit.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// Folders of which every file counts, at any depth.
-const FOLDERS: [&str; 24] = [
+const FOLDERS: [&str; 20] = [
     ".bundle",
     ".buildkite",
     ".cargo",
     ".circleci",
-    ".claude",
-    ".codex",
     ".cursor",
     ".devcontainer",
     ".direnv",
     ".forgejo",
-    ".gemini",
     ".git",
     ".gitea",
     ".github",
@@ -22,7 +20,6 @@ const FOLDERS: [&str; 24] = [
     ".husky",
     ".idea",
     ".mvn",
-    ".opencode",
     ".roost",
     ".ssh",
     ".vscode",
@@ -30,8 +27,8 @@ const FOLDERS: [&str; 24] = [
     ".zed",
 ];
 
-/// Files of these names, at any depth: settings of agents, shells, version managers, package managers, hooks and CI.
-const FILES: [&str; 56] = [
+/// Files of these names, at any depth: settings of shells, version managers, package managers, hooks and CI.
+const FILES: [&str; 54] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
@@ -75,8 +72,6 @@ const FILES: [&str; 56] = [
     "jenkinsfile",
     "lefthook.yml",
     "mise.toml",
-    "opencode.json",
-    "opencode.jsonc",
     "package.json",
     "pip.conf",
     "pnpm-workspace.yaml",
@@ -90,13 +85,31 @@ const FILES: [&str; 56] = [
     ".woodpecker.yml",
 ];
 
-/// Whether a file of the workspace, by its path from there, makes other programs run something. Names are compared
-/// without regard to case, because some file systems do.
-pub(crate) fn contains(path: &Path) -> bool {
-    let name_of = |part: &std::ffi::OsStr| part.to_string_lossy().to_ascii_lowercase();
-    let in_folder = path.components().any(|part| FOLDERS.contains(&name_of(part.as_os_str()).as_str()));
+/// The files of a workspace that steer a runtime: its settings, hooks and tool servers. Named by the runtime's adapter.
+#[derive(Clone, Copy, Debug)]
+pub struct ControlFiles {
+    /// Names of folders of which every file counts, at any depth (`.agent`); a name, not a path.
+    pub folders: &'static [&'static str],
+    /// Names of files, at any depth (`agent.json`); a name, not a path.
+    pub files: &'static [&'static str],
+}
+
+impl ControlFiles {
+    /// Nothing in a workspace steers the runtime.
+    pub const NONE: Self = Self { folders: &[], files: &[] };
+}
+
+/// Whether a file of the workspace, by its path from there, makes other programs run something or steers one of these
+/// runtimes. Names are compared without regard to case, because some file systems do.
+pub(crate) fn contains(path: &Path, runtimes: &[ControlFiles]) -> bool {
+    let is_one = |names: &[&str], part: &OsStr| names.iter().any(|name| part.eq_ignore_ascii_case(name));
+    let is_folder =
+        |part: &OsStr| is_one(&FOLDERS, part) || runtimes.iter().any(|runtime| is_one(runtime.folders, part));
+    let is_file = |name: &OsStr| is_one(&FILES, name) || runtimes.iter().any(|runtime| is_one(runtime.files, name));
     let Some(name) = path.file_name() else { return true };
-    let lower = name_of(name);
-    // A folder with a `HEAD` may be a repository to git.
-    in_folder || FILES.contains(&lower.as_str()) || name == "HEAD" || lower.ends_with(".pth")
+    path.iter().any(is_folder)
+        || is_file(name)
+        // A folder with a `HEAD` may be a repository to git.
+        || name == "HEAD"
+        || name.to_string_lossy().to_ascii_lowercase().ends_with(".pth")
 }
