@@ -98,19 +98,27 @@ fn depends_on_process(path: &Path) -> bool {
         }
 }
 
-/// A path without links; of what is not there yet, the folder that is, with the rest added.
+/// Links that are followed for one path, as the kernel does.
+const MOST_LINKS: usize = 40;
+
+/// A path without links; of what is not there yet, the folder that is, with the rest added. A link that leads to nothing
+/// is followed too, because a file that is written through it is made where it leads.
 fn real_path(path: &Path) -> Option<PathBuf> {
     let mut missing: Vec<OsString> = Vec::new();
     let mut there = path.to_owned();
+    let mut links = 0;
     let mut real = loop {
-        match std::fs::canonicalize(&there) {
-            Ok(real) => break real,
-            Err(_) => {
-                let last = there.components().next_back()?;
-                missing.push(last.as_os_str().to_owned());
-                there = there.parent()?.to_owned();
-            }
+        if let Ok(real) = std::fs::canonicalize(&there) {
+            break real;
         }
+        if let Ok(target) = std::fs::read_link(&there) {
+            links += 1;
+            there = there.parent().filter(|_| links <= MOST_LINKS)?.join(target);
+            continue;
+        }
+        let last = there.components().next_back()?;
+        missing.push(last.as_os_str().to_owned());
+        there = there.parent()?.to_owned();
     };
     for name in missing.iter().rev() {
         match Path::new(name).components().next() {
@@ -274,7 +282,13 @@ mod tests {
             fs::write(root.join(file), "").unwrap();
         }
         std::os::unix::fs::symlink(root.join("secrets"), root.join("link")).unwrap();
-        let cases: [(&str, bool, &[&str]); 12] = [
+        for (target, link) in [("secrets/none", "to-nothing"), ("to-nothing", "twice"), ("circle", "circle")] {
+            std::os::unix::fs::symlink(target, root.join(link)).unwrap();
+        }
+        let cases: [(&str, bool, &[&str]); 15] = [
+            ("to-nothing", false, &["secrets/none"]),
+            ("twice", false, &["secrets/none"]),
+            ("circle", false, &[]),
             ("**/id", true, &["home/.ssh/id"]),
             ("secret[[:lower:]]/key", true, &["secrets/key"]),
             ("/proc/self/cwd/secrets/key", false, &[]),

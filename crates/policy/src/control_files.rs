@@ -1,76 +1,43 @@
 //! Files that make other programs run something: a change of one is more than an edit.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
-/// Folders of which every file counts, at any depth.
-const FOLDERS: [&str; 20] = [
-    ".bundle",
-    ".buildkite",
-    ".cargo",
-    ".circleci",
-    ".cursor",
-    ".devcontainer",
-    ".direnv",
-    ".forgejo",
-    ".git",
-    ".gitea",
-    ".github",
-    ".gitlab",
-    ".husky",
-    ".idea",
-    ".mvn",
-    ".roost",
-    ".ssh",
-    ".vscode",
-    ".yarn",
-    ".zed",
+/// Hidden files that only say what is left out, kept or how text looks. Every other hidden file or folder may belong to a
+/// tool, an agent or a shell, of which there are more every month: it counts as one that makes something run.
+const HARMLESS: [&str; 14] = [
+    ".clang-format",
+    ".dockerignore",
+    ".editorconfig",
+    ".eslintignore",
+    ".gitignore",
+    ".gitkeep",
+    ".ignore",
+    ".keep",
+    ".mailmap",
+    ".nojekyll",
+    ".npmignore",
+    ".nvmrc",
+    ".prettierignore",
+    ".rgignore",
 ];
 
-/// Files of these names, at any depth: settings of shells, version managers, package managers, hooks and CI.
-const FILES: [&str; 54] = [
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".dir-locals.el",
-    ".drone.yml",
-    ".env",
-    ".envrc",
-    ".exrc",
-    ".gdbinit",
-    ".gitattributes",
-    ".gitconfig",
-    ".gitlab-ci.yml",
-    ".gitmodules",
-    ".inputrc",
-    ".lefthook.yml",
-    ".lldbinit",
-    ".mcp.json",
-    ".mise.toml",
-    ".npmrc",
-    ".nvimrc",
-    ".pnpmfile.cjs",
-    ".pre-commit-config.yaml",
-    ".profile",
-    ".python-version",
-    ".ruby-version",
-    ".tool-versions",
-    ".travis.yml",
-    ".vimrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".zlogin",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
+/// Other files of these names, at any depth: settings of version managers, package managers, hooks and CI.
+const FILES: [&str; 26] = [
     "appveyor.yml",
+    "azure-pipelines.yaml",
     "azure-pipelines.yml",
     "bitbucket-pipelines.yml",
     "bunfig.toml",
+    "cloudbuild.yaml",
+    "cloudbuild.yml",
+    "gradle-wrapper.jar",
     "gradle-wrapper.properties",
     "jenkinsfile",
+    "lefthook-local.yml",
+    "lefthook.json",
+    "lefthook.toml",
     "lefthook.yml",
+    "mise.local.toml",
     "mise.toml",
     "package.json",
     "pip.conf",
@@ -82,13 +49,13 @@ const FILES: [&str; 54] = [
     "usercustomize.py",
     "volta.json",
     "woodpecker.yml",
-    ".woodpecker.yml",
 ];
 
-/// The files of a workspace that steer a runtime: its settings, hooks and tool servers. Named by the runtime's adapter.
+/// The files of a workspace that steer a runtime: its settings, hooks and tool servers. Named by the runtime's
+/// adapter; hidden ones count without being named.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlFiles {
-    /// Names of folders of which every file counts, at any depth (`.agent`); a name, not a path.
+    /// Names of folders of which every file counts, at any depth (`agent.d`); a name, not a path.
     pub folders: &'static [&'static str],
     /// Names of files, at any depth (`agent.json`); a name, not a path.
     pub files: &'static [&'static str],
@@ -102,14 +69,20 @@ impl ControlFiles {
 /// Whether a file of the workspace, by its path from there, makes other programs run something or steers one of these
 /// runtimes. Names are compared without regard to case, because some file systems do.
 pub(crate) fn contains(path: &Path, runtimes: &[ControlFiles]) -> bool {
-    let is_one = |names: &[&str], part: &OsStr| names.iter().any(|name| part.eq_ignore_ascii_case(name));
-    let is_folder =
-        |part: &OsStr| is_one(&FOLDERS, part) || runtimes.iter().any(|runtime| is_one(runtime.folders, part));
-    let is_file = |name: &OsStr| is_one(&FILES, name) || runtimes.iter().any(|runtime| is_one(runtime.files, name));
-    let Some(name) = path.file_name() else { return true };
-    path.iter().any(is_folder)
-        || is_file(name)
-        // A folder with a `HEAD` may be a repository to git.
-        || name == "HEAD"
-        || name.to_string_lossy().to_ascii_lowercase().ends_with(".pth")
+    let names: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy().to_ascii_lowercase()).collect();
+    let Some((name, folders)) = names.split_last() else { return true };
+    let in_hidden_folder = folders.iter().any(|folder| folder.starts_with('.'));
+    let is_hidden = name.starts_with('.') && !HARMLESS.contains(&name.as_str());
+    // A folder with a `HEAD` may be a repository to git.
+    let is_known = FILES.contains(&name.as_str()) || name == "head";
+    let is_one = |listed: &[&str], name: &String| listed.iter().any(|one| one.eq_ignore_ascii_case(name));
+    let steers = |runtime: &ControlFiles| {
+        is_one(runtime.files, name) || names.iter().any(|folder| is_one(runtime.folders, folder))
+    };
+    in_hidden_folder
+        || is_hidden
+        || is_known
+        || name.ends_with(".pth")
+        || name.ends_with(".code-workspace")
+        || runtimes.iter().any(steers)
 }

@@ -100,14 +100,107 @@ pub(crate) fn files(input: &Value) -> Vec<String> {
     found
 }
 
+/// Fields without the word itself that name a file or folder all the same.
+const FILE_FIELDS: [&str; 12] =
+    ["cwd", "workdir", "dir", "root", "target", "destination", "dest", "src", "source", "from", "to", "output"];
+
 /// Whether a field of this name holds the name of a file or folder.
 fn names_a_file(field: &str) -> bool {
-    let name = field.to_ascii_lowercase();
-    let speaks = ["path", "file", "uri", "location", "folder", "directory"].iter().any(|word| name.contains(word));
+    let words = words(field);
+    let speaks = ["path", "file", "uri", "location", "folder", "directory"];
     // `profile` is not a file, and `file_text` is not its name.
     let other = ["profile", "text", "content", "pattern", "size", "type", "mime", "regex", "count", "limit"];
-    (speaks || matches!(name.as_str(), "cwd" | "workdir" | "dir" | "root" | "target" | "destination" | "dest"))
-        && !other.iter().any(|word| name.contains(word))
+    let named = words.iter().any(|word| speaks.iter().any(|speaks| word.contains(speaks)));
+    (named || FILE_FIELDS.contains(&words.concat().as_str()))
+        && !words.iter().any(|word| other.contains(&word.as_str()))
+}
+
+/// The words of a field's name, in lower case: `filePath` and `file_path` are both `file` and `path`.
+fn words(field: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for c in field.chars() {
+        let begins = !c.is_alphanumeric() || (c.is_uppercase() && words.last().is_some_and(|word| !word.is_empty()));
+        if begins {
+            words.push(String::new());
+        }
+        let letters = c.to_lowercase().filter(|c| c.is_alphanumeric());
+        if let Some(last) = words.last_mut() {
+            last.extend(letters);
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Texts beside the files of a read that only say what to look for or how to show it.
+const OF_READS: [&str; 14] = [
+    "content",
+    "description",
+    "encoding",
+    "exclude",
+    "filter",
+    "glob",
+    "id",
+    "include",
+    "kind",
+    "pattern",
+    "query",
+    "reason",
+    "regex",
+    "title",
+];
+/// Texts of a change to a file: what goes, what comes, and where.
+const OF_EDITS: [&str; 16] = [
+    "after",
+    "before",
+    "content",
+    "contents",
+    "diff",
+    "edit",
+    "insert",
+    "instruction",
+    "new",
+    "old",
+    "patch",
+    "replace",
+    "search",
+    "source",
+    "text",
+    "type",
+];
+/// Texts of a thought.
+const OF_THOUGHTS: [&str; 10] =
+    ["content", "description", "message", "note", "plan", "reason", "summary", "text", "thought", "title"];
+
+/// Whether every text in an input stands in a field that a read has.
+pub(crate) fn reads_only(input: &Value) -> bool {
+    every_text(input, "", &|field, words| names_a_file(field) || words.iter().any(|word| known(&OF_READS, word)))
+}
+
+/// The same for a change to files.
+pub(crate) fn edits_only(input: &Value) -> bool {
+    let is_known = |word: &String| known(&OF_EDITS, word) || known(&OF_READS, word);
+    every_text(input, "", &|field, words| names_a_file(field) || words.iter().any(is_known))
+}
+
+/// The same for a thought.
+pub(crate) fn thinks_only(input: &Value) -> bool {
+    every_text(input, "", &|_, words| words.iter().any(|word| known(&OF_THOUGHTS, word)))
+}
+
+/// Whether a word is one of these, in the singular or the plural.
+fn known(list: &[&str], word: &str) -> bool {
+    list.contains(&word) || word.strip_suffix('s').is_some_and(|word| list.contains(&word))
+}
+
+/// Whether all texts of a value stand in fields that pass; those of a list stand in the list's field.
+fn every_text(value: &Value, field: &str, passes: &dyn Fn(&str, &[String]) -> bool) -> bool {
+    match value {
+        Value::String(text) => text.is_empty() || passes(field, &words(field)),
+        Value::Array(list) => list.iter().all(|value| every_text(value, field, passes)),
+        Value::Object(fields) => fields.iter().all(|(name, value)| every_text(value, name, passes)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
 }
 
 fn collect(value: &Value, found: &mut Vec<String>) {

@@ -1,8 +1,9 @@
 //! Rules and answers arranged so that a decision looks only at the few that can matter.
 
 use std::collections::HashMap;
+use std::path::{Component, Path};
 
-use globset::{GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
 
 use crate::class::ToolClass;
 use crate::decide::Unresolved;
@@ -13,23 +14,56 @@ use crate::shell::{Line, Reached, Simple, Word, base};
 use crate::subject::{ParsedCommand, Subject};
 use crate::toolset::is_generic;
 
-/// Globs and the entries they belong to.
+/// Globs and the entries they belong to. Most name the folder that they begin with, and most paths begin with none of
+/// them.
 #[derive(Debug, Default)]
 struct Globs {
-    set: GlobSet,
+    by_first_name: HashMap<String, Vec<(GlobMatcher, usize)>>,
+    /// Those that may begin with any name.
+    anywhere: GlobSet,
+    anywhere_entries: Vec<usize>,
     entries: Vec<usize>,
 }
 
 impl Globs {
-    fn new(globs: Vec<(usize, globset::Glob)>) -> Self {
+    fn new(globs: Vec<(usize, Glob)>) -> Self {
+        let mut found = Self { entries: globs.iter().map(|(at, _)| *at).collect(), ..Self::default() };
         let mut builder = GlobSetBuilder::new();
-        let entries = globs.iter().map(|(at, _)| *at).collect();
-        for (_, glob) in globs {
-            builder.add(glob);
+        for (at, glob) in globs {
+            let first = glob.glob().trim_start_matches('/').split('/').next().unwrap_or_default();
+            if first.is_empty() || first.contains(['*', '?', '[', '{', '\\']) {
+                builder.add(glob);
+                found.anywhere_entries.push(at);
+            } else {
+                found.by_first_name.entry(first.to_owned()).or_default().push((glob.compile_matcher(), at));
+            }
         }
         // Every glob was built once already, so together they build too; if not, none of them matches.
-        Self { set: builder.build().unwrap_or_default(), entries }
+        found.anywhere = builder.build().unwrap_or_default();
+        found
     }
+
+    fn each(&self, path: &Path, take: &mut dyn FnMut(usize)) {
+        if self.entries.is_empty() {
+            return;
+        }
+        let named = first_name(path).and_then(|first| self.by_first_name.get(first));
+        for (glob, at) in named.into_iter().flatten() {
+            if glob.is_match(path) {
+                take(*at);
+            }
+        }
+        if !self.anywhere_entries.is_empty() {
+            self.anywhere.matches(path).into_iter().for_each(|at| take(self.anywhere_entries[at]));
+        }
+    }
+}
+
+fn first_name(path: &Path) -> Option<&str> {
+    path.components().find_map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    })
 }
 
 /// The entries about one program; a folder before its name does not count.
@@ -58,12 +92,15 @@ pub(crate) struct Index {
     hashes: HashMap<String, Vec<usize>>,
     files: Globs,
     absolute_files: Globs,
+    /// The folders of which a pattern of files names everything, in either form.
+    folders: Globs,
 }
 
 impl Index {
     pub(crate) fn new(entries: Vec<Entry>) -> Self {
         let mut index = Self::default();
-        let (mut tool_globs, mut files, mut absolute_files) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut tool_globs, mut files, mut absolute_files, mut folders) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (at, entry) in entries.iter().enumerate() {
             match (&entry.pattern, &entry.tool) {
                 (None, Some(Tool::Exact(name))) => index.tools.entry(name.clone()).or_default().push(at),
@@ -88,12 +125,16 @@ impl Index {
                 (Some(Pattern::File(glob)), _) => {
                     let list = if glob.starts_with('/') { &mut absolute_files } else { &mut files };
                     list.extend(path_glob(glob).ok().map(|glob| (at, glob)));
+                    // Whoever reads a folder as a whole reads everything that is denied beneath it.
+                    let folder = glob.strip_suffix("/**").filter(|folder| !folder.is_empty() && *folder != "**");
+                    folders.extend(folder.and_then(|folder| path_glob(folder).ok()).map(|glob| (at, glob)));
                 }
             }
         }
         index.tool_globs = Globs::new(tool_globs);
         index.files = Globs::new(files);
         index.absolute_files = Globs::new(absolute_files);
+        index.folders = Globs::new(folders);
         index.entries = entries;
         index
     }
@@ -122,8 +163,11 @@ impl Index {
         for path in question.context.resolved {
             let real = path.real.as_deref().unwrap_or(path.given.as_ref());
             let relative = real.strip_prefix(question.context.workspace).or_else(|_| real.strip_prefix("/"));
+            let relative = relative.unwrap_or(real);
             self.absolute_files.each(real, &mut take);
-            self.files.each(relative.unwrap_or(real), &mut take);
+            self.files.each(relative, &mut take);
+            self.folders.each(real, &mut take);
+            self.folders.each(relative, &mut take);
         }
         if question.context.unresolved == Unresolved::TooMany {
             self.files.entries.iter().chain(&self.absolute_files.entries).for_each(|at| take(*at));
@@ -310,14 +354,6 @@ impl Index {
             }
         });
         found
-    }
-}
-
-impl Globs {
-    fn each(&self, path: &std::path::Path, take: &mut dyn FnMut(usize)) {
-        if !self.entries.is_empty() {
-            self.set.matches(path).into_iter().for_each(|at| take(self.entries[at]));
-        }
     }
 }
 

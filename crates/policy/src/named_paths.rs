@@ -49,10 +49,10 @@ fn of_command(command: &ParsedCommand, found: &mut BTreeSet<NamedPath>) {
                 Reached::Opaque(text) => words.extend(pieces(text)),
             });
             if !is_certain(line) {
-                words.extend(pieces(&command.text));
+                words.extend(pieces(&command.text).chain(open_paths(&command.text)));
             }
         }
-        Err(_) => words.extend(pieces(&command.text)),
+        Err(_) => words.extend(pieces(&command.text).chain(open_paths(&command.text))),
     }
     for (folder, folder_is_pattern) in &folders {
         for (word, is_pattern) in &words {
@@ -137,6 +137,28 @@ fn is_certain(line: &Line) -> bool {
                 && simple.argv.iter().all(certain)
                 && simple.redirects.iter().all(|redirect| certain(&redirect.target))
         })
+}
+
+/// The words of a text whose braces or variables leave a part of a path open, as patterns.
+fn open_paths(text: &str) -> impl Iterator<Item = (String, bool)> {
+    let apart = |c: char| c.is_whitespace() || "'\"`<>|;&".contains(c);
+    text.split(apart).filter(|word| word.contains('/') && word.contains(['{', '$'])).map(|word| {
+        let (mut pattern, mut depth, mut in_name) = (String::new(), 0_usize, false);
+        for c in word.chars() {
+            in_name = in_name && (c.is_alphanumeric() || c == '_');
+            match c {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                '$' => in_name = true,
+                _ if depth == 0 && !in_name => pattern.push(c),
+                _ => {}
+            }
+            if matches!(c, '{' | '$') && !pattern.ends_with('*') {
+                pattern.push('*');
+            }
+        }
+        (pattern, true)
+    })
 }
 
 /// The pieces of a text that could be names of files.

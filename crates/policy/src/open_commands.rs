@@ -5,6 +5,7 @@
 
 use crate::entry::Entry;
 use crate::pattern::ANY;
+use crate::shell::base;
 
 /// A command that may be remembered without its further arguments.
 struct Open {
@@ -13,6 +14,10 @@ struct Open {
     flags: &'static [&'static str],
     /// The same with a value.
     valued: &'static [&'static str],
+    /// What may follow `--`, for the tool that the command runs.
+    tool_flags: &'static [&'static str],
+    /// The same with a value.
+    tool_valued: &'static [&'static str],
 }
 
 const CARGO_FLAGS: &[&str] = &[
@@ -64,30 +69,97 @@ const GO_VALUED: &[&str] = &["-run", "-count", "-timeout", "-bench", "-parallel"
 const NPM_FLAGS: &[&str] = &["-s", "--silent", "--if-present", "--workspaces", "--ignore-scripts"];
 const NPM_VALUED: &[&str] = &["-w", "--workspace"];
 
+/// Options of Rust's test harness.
+const LIBTEST_FLAGS: &[&str] =
+    &["--nocapture", "--no-capture", "--exact", "--ignored", "--include-ignored", "--list", "--show-output", "-q"];
+const LIBTEST_VALUED: &[&str] = &["--test-threads", "--skip", "--color", "--format"];
+/// Options of the compiler that set the level of a lint.
+const LINT_LEVELS: &[&str] = &["-A", "-D", "-F", "-W", "--allow", "--deny", "--forbid", "--warn"];
+/// Options of the test runners that `npm test` runs.
+const RUNNER_FLAGS: &[&str] = &[
+    "--bail",
+    "--ci",
+    "--coverage",
+    "--passWithNoTests",
+    "--run",
+    "--runInBand",
+    "--silent",
+    "--verbose",
+    "--watch=false",
+    "--watchAll=false",
+];
+const RUNNER_VALUED: &[&str] = &["--grep", "--testNamePattern", "--test-name-pattern"];
+
 const OPEN: [Open; 15] = [
-    Open { start: &["cargo", "build"], flags: CARGO_FLAGS, valued: CARGO_VALUED },
-    Open { start: &["cargo", "check"], flags: CARGO_FLAGS, valued: CARGO_VALUED },
-    Open { start: &["cargo", "clippy"], flags: CARGO_FLAGS, valued: CARGO_VALUED },
-    Open { start: &["cargo", "doc"], flags: CARGO_FLAGS, valued: CARGO_VALUED },
-    Open { start: &["cargo", "fmt"], flags: CARGO_FLAGS, valued: CARGO_VALUED },
-    Open { start: &["cargo", "test"], flags: CARGO_FLAGS, valued: CARGO_VALUED },
+    Open { start: &["cargo", "build"], flags: CARGO_FLAGS, valued: CARGO_VALUED, tool_flags: &[], tool_valued: &[] },
+    Open { start: &["cargo", "check"], flags: CARGO_FLAGS, valued: CARGO_VALUED, tool_flags: &[], tool_valued: &[] },
+    Open {
+        start: &["cargo", "clippy"],
+        flags: CARGO_FLAGS,
+        valued: CARGO_VALUED,
+        tool_flags: &[],
+        tool_valued: LINT_LEVELS,
+    },
+    Open { start: &["cargo", "doc"], flags: CARGO_FLAGS, valued: CARGO_VALUED, tool_flags: &[], tool_valued: &[] },
+    Open {
+        start: &["cargo", "fmt"],
+        flags: CARGO_FLAGS,
+        valued: CARGO_VALUED,
+        tool_flags: &["--check"],
+        tool_valued: &[],
+    },
+    Open {
+        start: &["cargo", "test"],
+        flags: CARGO_FLAGS,
+        valued: CARGO_VALUED,
+        tool_flags: LIBTEST_FLAGS,
+        tool_valued: LIBTEST_VALUED,
+    },
     Open {
         start: &["git", "add"],
         flags: &["-A", "-u", "-N", "-v", "-n", "--all", "--update", "--intent-to-add", "--dry-run"],
         valued: &[],
+        tool_flags: &[],
+        tool_valued: &[],
     },
     Open {
         start: &["git", "commit"],
         flags: &["-a", "-s", "-v", "-q", "--all", "--amend", "--no-edit", "--signoff", "--quiet", "--allow-empty"],
         valued: &["-m", "-am", "--message", "--author", "--date"],
+        tool_flags: &[],
+        tool_valued: &[],
     },
-    Open { start: &["go", "build"], flags: GO_FLAGS, valued: GO_VALUED },
-    Open { start: &["go", "test"], flags: GO_FLAGS, valued: GO_VALUED },
-    Open { start: &["go", "vet"], flags: GO_FLAGS, valued: GO_VALUED },
-    Open { start: &["npm", "test"], flags: NPM_FLAGS, valued: NPM_VALUED },
-    Open { start: &["npm", "run"], flags: NPM_FLAGS, valued: NPM_VALUED },
-    Open { start: &["pnpm", "run"], flags: NPM_FLAGS, valued: NPM_VALUED },
-    Open { start: &["yarn", "run"], flags: NPM_FLAGS, valued: NPM_VALUED },
+    Open { start: &["go", "build"], flags: GO_FLAGS, valued: GO_VALUED, tool_flags: &[], tool_valued: &[] },
+    Open { start: &["go", "test"], flags: GO_FLAGS, valued: GO_VALUED, tool_flags: &[], tool_valued: &[] },
+    Open { start: &["go", "vet"], flags: GO_FLAGS, valued: GO_VALUED, tool_flags: &[], tool_valued: &[] },
+    Open {
+        start: &["npm", "test"],
+        flags: NPM_FLAGS,
+        valued: NPM_VALUED,
+        tool_flags: RUNNER_FLAGS,
+        tool_valued: RUNNER_VALUED,
+    },
+    Open {
+        start: &["npm", "run"],
+        flags: NPM_FLAGS,
+        valued: NPM_VALUED,
+        tool_flags: RUNNER_FLAGS,
+        tool_valued: RUNNER_VALUED,
+    },
+    Open {
+        start: &["pnpm", "run"],
+        flags: NPM_FLAGS,
+        valued: NPM_VALUED,
+        tool_flags: RUNNER_FLAGS,
+        tool_valued: RUNNER_VALUED,
+    },
+    Open {
+        start: &["yarn", "run"],
+        flags: NPM_FLAGS,
+        valued: NPM_VALUED,
+        tool_flags: RUNNER_FLAGS,
+        tool_valued: RUNNER_VALUED,
+    },
 ];
 
 /// Options of any program that choose what it runs, reads as its configuration or links with. Programs accept a
@@ -168,43 +240,81 @@ pub(crate) fn strays(argv: &[&str], entry: &Entry) -> bool {
     match find(argv).filter(|_| entry.alone) {
         // A person saw one command; a rule was written for many.
         Some(open) => !open.covers(rest),
-        None => rest.iter().any(|word| leads_away(word)),
+        None => rest.iter().any(|word| leads_away(argv.first().copied().unwrap_or_default(), word)),
     }
 }
 
 impl Open {
     /// Whether all of these arguments are known to choose only what of the project is meant.
     fn covers(&self, args: &[&str]) -> bool {
-        let mut args = args.iter();
-        while let Some(arg) = args.next() {
-            let (name, value) = arg.split_once('=').map_or((*arg, None), |(name, value)| (name, Some(value)));
-            let known = match *arg {
-                // The rest is for the program that is run, which is the project's own.
-                "--" => return !args.any(|arg| leads_away(arg)),
-                option if option.starts_with('-') => {
-                    let takes_value = self.valued.contains(&name);
-                    let complete =
-                        !takes_value || value.is_some() || args.next().is_some_and(|value| !value.starts_with('-'));
-                    (takes_value || (value.is_none() && self.flags.contains(&option))) && complete
-                }
-                // Another folder is another project.
-                operand => !operand.starts_with(['/', '~']) && !operand.split('/').any(|part| part == ".."),
-            };
-            if !known {
-                return false;
-            }
-        }
-        true
+        let before = args.iter().position(|arg| *arg == "--").unwrap_or(args.len());
+        let behind = args.get(before + 1..).unwrap_or_default();
+        covers(&args[..before], self.flags, self.valued) && covers(behind, self.tool_flags, self.tool_valued)
     }
 }
 
-fn leads_away(word: &str) -> bool {
+/// Whether these arguments are options of the lists, their values, and names inside the project.
+fn covers(args: &[&str], flags: &[&str], valued: &[&str]) -> bool {
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let (name, value) = arg.split_once('=').map_or((*arg, None), |(name, value)| (name, Some(value)));
+        let known = if !arg.starts_with('-') {
+            stays_inside(arg)
+        } else if valued.contains(&name) {
+            let value = value.or_else(|| args.next().copied().filter(|value| !value.starts_with('-')));
+            value.is_some_and(|value| PROSE.contains(&name) || stays_inside(value))
+        } else {
+            flags.contains(arg)
+        };
+        if !known {
+            return false;
+        }
+    }
+    true
+}
+
+/// Options whose value is text for people.
+const PROSE: [&str; 5] = ["-m", "-am", "--message", "--author", "--date"];
+
+/// Whether a word names nothing outside the project: another folder is another project, and `@file` holds arguments.
+fn stays_inside(word: &str) -> bool {
+    let mut parts = word.split(['/', '=', ':', ',']);
+    let starts_outside = |part: &str| part.starts_with(['/', '~', '@']);
+    !parts.any(|part| part == "..") && !word.split(['=', ':', ',']).any(starts_outside)
+}
+
+/// Options of one letter that do the same, by program; words with `=` set a variable of `make`.
+const LEADS_AWAY_BY_PROGRAM: [(&str, &[&str]); 12] = [
+    ("ava", &["-r"]),
+    ("eslint", &["-c", "-f"]),
+    ("gcc", &["-B", "-specs", "-wrapper"]),
+    ("gradle", &["-I", "-b", "-c", "-g", "-p"]),
+    ("gradlew", &["-I", "-b", "-c", "-g", "-p"]),
+    ("jest", &["-c"]),
+    ("make", &["-f", "-I", "-E", "--file", "--makefile", "--include-dir"]),
+    ("mocha", &["-r", "-u", "--ui", "--file"]),
+    ("mvn", &["-f", "-s", "-gs", "-t"]),
+    ("npm", &["--git"]),
+    ("pytest", &["-c", "-p", "-o", "--rootdir", "--confcutdir"]),
+    ("vitest", &["-c", "-r", "--root"]),
+];
+
+/// Whether a further word of a rule's command chooses another program, configuration or linker.
+fn leads_away(program: &str, word: &str) -> bool {
     let name = word.split('=').next().unwrap_or(word);
-    let long = name.starts_with("--") && name.len() > 3;
-    let named = LEADS_AWAY.iter().any(|bad| {
+    let is_long = name.starts_with("--") && name.len() > 3;
+    // `--globalSetup` is `--global-setup`.
+    let plain = |option: &str| option.replace('-', "").to_ascii_lowercase();
+    let matches = |bad: &&str| {
+        let both_long = is_long && bad.starts_with("--");
+        let (name_plain, bad_plain) = (plain(name), plain(bad));
         name == *bad
-            || (long && (bad.starts_with(name) || name.starts_with(bad)))
+            || both_long && (bad_plain.starts_with(&name_plain) || name_plain.starts_with(&bad_plain))
             || (bad.len() == 2 && word.starts_with(bad))
-    });
-    named || LEADS_AWAY_INSIDE.iter().any(|bad| word.contains(bad))
+    };
+    let own = LEADS_AWAY_BY_PROGRAM.iter().filter(|(of, _)| *of == base(program)).flat_map(|(_, bad)| *bad);
+    let sets_variable = base(program) == "make" && !word.starts_with('-') && word.contains('=');
+    sets_variable
+        || LEADS_AWAY.iter().chain(own).any(|bad| matches(&bad))
+        || LEADS_AWAY_INSIDE.iter().any(|bad| word.contains(bad))
 }

@@ -60,7 +60,7 @@ pub(crate) fn action(call: &Call<'_>) -> Action {
 
 /// What a call does by its kind. A kind is the runtime's own word: `cat x` in a shell is labelled as a read, and a tool of
 /// an MCP server is labelled by whoever wrote the server. So it is believed only if the input shows the same (a read
-/// names files, a fetch an address); without that nobody knows what the call does.
+/// names files, a fetch an address, a thought is text); without that nobody knows what the call does.
 fn claimed(call: &Call<'_>) -> Action {
     if call.name.starts_with("mcp_") {
         return Action::Unknown;
@@ -78,9 +78,9 @@ fn claimed(call: &Call<'_>) -> Action {
         ToolKind::SwitchMode => Action::Change,
         ToolKind::Fetch => Action::Fetch,
         _ if names_address() => Action::Fetch,
-        ToolKind::Read | ToolKind::Search if names_files() => Action::Read,
-        ToolKind::Edit | ToolKind::Move if names_files() => Action::Edit,
-        ToolKind::Think if !names_files() => Action::Inert,
+        ToolKind::Read | ToolKind::Search if names_files() && fields::reads_only(call.input) => Action::Read,
+        ToolKind::Edit | ToolKind::Move if names_files() && fields::edits_only(call.input) => Action::Edit,
+        ToolKind::Think if !names_files() && fields::thinks_only(call.input) => Action::Inert,
         _ => Action::Unknown,
     }
 }

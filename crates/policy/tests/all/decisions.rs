@@ -94,12 +94,12 @@ fn accept_edits_allows_edits_of_the_workspaces_files_only() {
 
 #[test]
 fn accept_edits_asks_about_the_files_of_every_registered_runtime_and_of_no_other() {
-    static OTHERS: [ControlFiles; 1] = [ControlFiles { folders: &[".Lantern"], files: &["lantern.toml"] }];
+    static OTHERS: [ControlFiles; 1] = [ControlFiles { folders: &["Lantern.d"], files: &["lantern.toml"] }];
     let edit = |control: &'static [ControlFiles], path: &str| {
         let ask = Ask::edit(path).leads(path, &format!("/home/ada/project/{path}")).mode(AcceptEdits);
         Ask { control, ..ask }.result()
     };
-    for path in [".lantern/hooks", "sub/.LANTERN/a/b", ".lantern", "Lantern.toml", "sub/lantern.toml"] {
+    for path in ["lantern.d/hooks", "sub/LANTERN.d/a/b", "lantern.d", "Lantern.toml", "sub/lantern.toml"] {
         assert_eq!(edit(&OTHERS, path), Asks, "{path}");
         assert_eq!(edit(&[], path), Allow, "{path}");
     }

@@ -7,6 +7,7 @@ mod kit;
 mod redaction;
 mod remembered;
 mod rules;
+mod second_look;
 mod second_parser;
 mod shell;
 mod shell_lines;

@@ -29,7 +29,7 @@ async fn harness() -> Harness {
     runtimes.register(Arc::new(Lantern), RuntimeStatus::Active);
     let log = SqliteLog::open(&home.lock().await, LogOptions::default()).unwrap();
     let engine = Engine::start(Arc::new(log.clone()), runtimes, home.config(|_| {})).await.unwrap();
-    std::fs::create_dir(home.path().join(".lantern")).unwrap();
+    std::fs::create_dir(home.path().join("lantern.d")).unwrap();
     Harness { engine: Arc::new(engine), log, home }
 }
 
@@ -71,7 +71,7 @@ async fn its_calls_are_judged_by_its_own_tools_and_files() {
         (Mode::Ask, r#"look {"path":"a"}"#, Allow, "permission_mode:ask:read_only"),
         (Mode::Ask, r#"paint {"path":"a"}"#, Ask, "permission_mode:ask"),
         (Mode::AcceptEdits, r#"paint {"path":"a"}"#, Allow, "permission_mode:accept_edits"),
-        (Mode::AcceptEdits, r#"paint {"path":".lantern/oil"}"#, Ask, "permission_mode:accept_edits"),
+        (Mode::AcceptEdits, r#"paint {"path":"lantern.d/oil"}"#, Ask, "permission_mode:accept_edits"),
         (Mode::AcceptEdits, r#"paint {"path":"Lantern.toml"}"#, Ask, "permission_mode:accept_edits"),
         (Mode::Ask, r#"run {"command":"ls","wick":3}"#, Allow, "permission_mode:ask:read_only"),
         (Mode::Auto, r#"run {"command":"ls","flame":3}"#, Ask, "permission_mode:dangerous"),
@@ -101,7 +101,7 @@ async fn its_calls_are_judged_by_its_own_tools_and_files() {
 #[tokio::test]
 async fn its_files_are_guarded_in_the_sessions_of_other_runtimes_too() {
     let mut host = harness().await;
-    for (path, allowed) in [("a", true), (".lantern/oil", false), ("lantern.toml", false)] {
+    for (path, allowed) in [("a", true), ("lantern.d/oil", false), ("lantern.toml", false)] {
         let session = session(&host, "fake", Mode::AcceptEdits).await;
         host.begin(&session, "go").await;
         let (_runtime, mut agent) = host.runtimes().task().await;

@@ -30,7 +30,7 @@ static FACTS: RuntimeFacts = RuntimeFacts {
         silent_fields: &["wick"],
         ..Toolset::UNKNOWN
     },
-    control_files: ControlFiles { folders: &[".lantern"], files: &["lantern.toml"] },
+    control_files: ControlFiles { folders: &["lantern.d"], files: &["lantern.toml"] },
     ..RuntimeFacts::UNKNOWN
 };
 
