@@ -1,6 +1,7 @@
 //! The runtimes that Roost hosts, one folder each, all behind [`roost_engine::adapter::RuntimeAdapter`].
 
 pub mod acp;
+mod built_in;
 pub mod claude;
 pub mod codex;
 pub mod demo;
@@ -13,3 +14,5 @@ mod locks;
 pub mod opencode;
 mod version_probe;
 mod waiting;
+
+pub use built_in::{BUILT_IN, BuiltIn, Setup, built_in};

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use roost_adapters::BUILT_IN;
 use roost_model::mode::Mode;
-use roost_model::runtime::RuntimeName;
 use roost_policy::{
     Approver, Call, Context, Effect, Memory, NamedPath, Pattern, Remembered, ResolvedPath, Rule, RuleSet, Scope,
     ToolClass, Unresolved, classify, evaluate,
@@ -22,10 +22,12 @@ pub(crate) fn slowest() -> Outcome<(&'static str, f64)> {
     let (rules, memory) = (RuleSet::new(&rules)?, Memory::new(&answers)?);
     let workspace = Path::new("/home/ada/project");
     let session = "one".into();
+    let tools = &roost_adapters::built_in("claude").ok_or("there is no runtime claude")?.facts.tools;
+    let control = BUILT_IN.map(|one| one.facts.control_files);
     let mut slowest = ("", 0.0);
     for (title, name, input) in calls() {
-        let runtime = RuntimeName::ClaudeAgentSdk;
-        let call = Call { runtime: &runtime, name, kind: None, input: &input, input_hash: "sha256:0", title: None };
+        let call =
+            Call { runtime: "claude", tools, name, kind: None, input: &input, input_hash: "sha256:0", title: None };
         let resolve = |path: NamedPath| ResolvedPath {
             real: Some(workspace.join(&path.text)),
             given: path.text,
@@ -40,6 +42,7 @@ pub(crate) fn slowest() -> Outcome<(&'static str, f64)> {
             workspace,
             resolved: &resolved,
             unresolved: Unresolved::Nothing,
+            control: &control,
             rules: &rules,
             memory: &memory,
         };

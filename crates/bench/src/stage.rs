@@ -64,16 +64,7 @@ impl Stage {
 
     /// Makes a session of the demo agent.
     pub(crate) async fn session_in(&self, mode: Mode) -> Outcome<SessionId> {
-        let new = NewSession {
-            runtime: Some("demo".into()),
-            cwd: self.cwd.clone(),
-            mode,
-            credential_namespace: "default".into(),
-            isolation: None,
-            env: Default::default(),
-            input: Default::default(),
-            workspace_id: None,
-        };
+        let new = NewSession { runtime: Some("demo".into()), mode, ..NewSession::within(self.cwd.clone()) };
         Ok(self.engine.create_session(new).await?)
     }
 

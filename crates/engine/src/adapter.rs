@@ -24,12 +24,13 @@ use roost_model::runtime::{
 use roost_model::sources::ImplicitSources;
 use roost_model::tool::{ToolCallIdentity, ToolExecutedBy, ToolExecutionEnv, ToolManifest, ToolSandboxSummary};
 use roost_process::records::Record;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use crate::facts::RuntimeFacts;
 use crate::images::Images;
 use crate::native_history::{NativeMessage, NativeSession};
-use crate::plain::PlainSetting;
 
 /// Batches of drafts that may wait between a runtime and its session; beyond it the runtime's pipe blocks.
 pub const DRAFT_QUEUE: usize = 16;
@@ -43,6 +44,9 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
     /// The name that people read.
     fn display_name(&self) -> &str;
 
+    /// What the rest of Roost must know of it: what its tools do, which files steer it, whether it is preferred.
+    fn facts(&self) -> &'static RuntimeFacts;
+
     /// What the runtime can do, as observed.
     fn capabilities(&self) -> RuntimeCapabilities;
 
@@ -52,11 +56,6 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
     /// The runtime takes images in prompts, as far as is known before it runs.
     fn takes_images(&self) -> bool {
         false
-    }
-
-    /// Those of the runtime's own settings that a device may choose; all others need more than to steer agents.
-    fn plain_settings(&self) -> &'static [PlainSetting] {
-        &[]
     }
 
     /// Whether the runtime is on this machine, without starting a session.
@@ -151,12 +150,12 @@ pub struct OpenSession {
     pub input: CreateSessionInput,
     /// How much it may do unasked.
     pub mode: Mode,
-    /// The tool servers it may use.
+    /// The tool servers it may use: the host's, and the session's own.
     pub mcp_servers: Vec<McpServer>,
 }
 
 /// A tool server that a session may use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct McpServer {
     /// Its name.
     pub name: String,
@@ -165,7 +164,8 @@ pub struct McpServer {
 }
 
 /// How a tool server is reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum McpServerTransport {
     /// Over streamable HTTP.
     Http {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use roost_model::registry::{RuntimeAvailability, RuntimeRegistry, RuntimeStatus};
+use roost_model::registry::{RuntimeAvailability, RuntimeEntry, RuntimeRegistry, RuntimeStatus};
 use roost_model::time::Timestamp;
 use tokio::sync::Mutex;
 
@@ -12,11 +12,6 @@ use crate::registry::{Registered, Runtimes};
 
 /// How long what was found counts.
 const FRESH: Duration = Duration::from_secs(30);
-
-/// The runtimes that a default is chosen from, the first that can be used.
-const PREFERRED: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
-/// The one that can always be used.
-const FALLBACK: &str = "demo";
 
 /// What was found at the last look, by the order of the registry.
 #[derive(Default)]
@@ -50,23 +45,24 @@ async fn look_at_all(runtimes: &Runtimes, homes: &Homes<'_>) -> Vec<RuntimeAvail
     futures::future::join_all(runtimes.iter().map(|one| look(one, homes))).await
 }
 
-/// The registry with what was found, and the default that follows from it: the named one, else the first that is
-/// ready, else the demo.
+/// The registry with what was found, and the default that follows from it: the named one, else the most preferred of
+/// those that are ready.
 fn completed(runtimes: &Runtimes, found: Vec<RuntimeAvailability>) -> RuntimeRegistry {
     let mut registry = runtimes.registry(Timestamp::now());
     for (entry, availability) in registry.runtimes.iter_mut().zip(found) {
         entry.availability = Some(availability);
     }
-    let usable = |id: &&str| {
-        registry.runtimes.iter().any(|entry| {
-            // What is in the way of one that is installed is its reason.
-            let is_ready = entry.availability.as_ref().is_some_and(|look| look.installed && look.reason.is_none());
-            entry.id == **id && entry.status != RuntimeStatus::Disabled && is_ready
-        })
+    let is_ready = |entry: &RuntimeEntry| {
+        // What is in the way of one that is installed is its reason.
+        entry.availability.as_ref().is_some_and(|look| look.installed && look.reason.is_none())
+            && entry.status != RuntimeStatus::Disabled
     };
-    let named = runtimes.named_default().map(ToOwned::to_owned);
-    let found = || PREFERRED.iter().chain([&FALLBACK]).find(|id| usable(id)).map(|id| (*id).to_owned());
-    if let Some(default) = named.or_else(found) {
+    let preferred = || {
+        let ready = runtimes.iter().zip(&registry.runtimes).filter(|(_, entry)| is_ready(entry));
+        let ranked = ready.filter_map(|(one, entry)| Some((one.adapter.facts().preference?, &entry.id)));
+        ranked.min_by_key(|(rank, _)| *rank).map(|(_, id)| id.clone())
+    };
+    if let Some(default) = runtimes.named_default().map(ToOwned::to_owned).or_else(preferred) {
         registry.routing.default_agent_type.clone_from(&default);
         registry.default_runtime = default;
     }

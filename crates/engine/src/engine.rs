@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
+use parking_lot::{Mutex, MutexGuard};
 use roost_log::Log;
 use roost_model::canonical;
 use roost_model::event::{NewEvent, RuntimeRef, Trace};
@@ -48,7 +49,8 @@ const COLLECTOR_MARGIN: Duration = Duration::from_secs(60 * 60);
 /// How long the whole engine may take to stop.
 const SHUTDOWN: Duration = Duration::from_secs(5);
 
-/// Names the tool servers of a session; wired in the composition root, so that the engine never sees the gateway.
+/// Names the tool servers that the host gives to a session; wired in the composition root, so that the engine never sees
+/// the gateway.
 pub type McpServers = Arc<dyn Fn(&SessionId) -> Vec<McpServer> + Send + Sync>;
 
 /// How the engine is set up; the composition root fills it in.
@@ -76,7 +78,7 @@ pub struct Config {
     pub idle_timeout: Duration,
     /// How long somebody may take to answer; `None` means for ever.
     pub approval_timeout: Option<Duration>,
-    /// The tool servers of a session.
+    /// The tool servers that the host gives to every session, asked for each time that a runtime is opened.
     pub mcp_servers: McpServers,
     /// The tools that the host itself runs for runtimes.
     pub host_tools: Option<Arc<dyn HostTools>>,
@@ -127,6 +129,8 @@ pub struct NewSession {
     pub isolation: Option<Isolation>,
     /// Variables that its runtime gets on top of its environment.
     pub env: BTreeMap<String, Secret>,
+    /// The tool servers of its own. One of the same name replaces the host's.
+    pub mcp_servers: Vec<McpServer>,
     /// Title, model and the runtime's own configuration.
     pub input: CreateSessionInput,
     /// The workspace it belongs to, if it is made in one.
@@ -143,6 +147,7 @@ impl NewSession {
             credential_namespace: NAMESPACE.into(),
             isolation: None,
             env: BTreeMap::new(),
+            mcp_servers: Vec::new(),
             input: CreateSessionInput::default(),
             workspace_id: None,
         }
@@ -199,7 +204,7 @@ impl Engine {
     /// Starts the engine: closes what an earlier process left open, ends what it left running.
     pub async fn start(log: Arc<dyn Log>, runtimes: Runtimes, config: Config) -> Result<Self, Error> {
         let slots = Arc::new(Slots::new(config.max_sessions, config.when_full));
-        let judge = Judge::new(config.rules.clone(), log.remembered().await?);
+        let judge = Judge::new(config.rules.clone(), runtimes.control_files(), log.remembered().await?);
         let shared = Arc::new(Shared { artifacts: Artifacts::new(&config.artifacts), log, config, slots, judge });
         let survivors = recovery::recover(&shared, &runtimes).await?;
         let config = &shared.config;
@@ -259,7 +264,8 @@ impl Engine {
         let adapter = self.runtimes.usable(&id)?;
         let cwd = directory(&new.cwd).await?;
         let session_id = SessionId::new();
-        let private = Private { env: new.env, runtime_config: new.input.runtime_config.clone() };
+        let private =
+            Private { env: new.env, runtime_config: new.input.runtime_config.clone(), mcp_servers: new.mcp_servers };
         private.check()?;
         private.store(&*self.shared.log, &session_id).await?;
         new.input.variables = private.env.keys().cloned().collect();
@@ -371,8 +377,8 @@ impl Engine {
         told.unwrap_or(Ok(()))
     }
 
-    /// Takes a session off the lists: it is closed first, and its variables and settings are forgotten. What happened
-    /// stays in the log.
+    /// Takes a session off the lists: it is closed first, and its variables, settings and tool servers are forgotten.
+    /// What happened stays in the log.
     pub async fn hide(&self, session: &str) -> Result<(), Error> {
         self.close(session, "deleted").await?;
         let record = self.shared.record(session).await?;
@@ -471,8 +477,7 @@ impl Engine {
     }
 
     fn live(&self) -> MutexGuard<'_, Option<HashMap<SessionId, Live>>> {
-        // The map is whole between any two statements, so a panic elsewhere cannot have left it broken.
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        self.live.lock()
     }
 }
 

@@ -10,7 +10,8 @@ use roost_model::tool::{ToolCallIdentity, ToolManifest};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-/// The host's tools; wired in the composition root.
+/// The host's tools; wired in the composition root. They are for the gateway, whose tools reach runtimes that take tools
+/// from their host in this way, and all others by a tool server.
 #[async_trait]
 pub trait HostTools: Send + Sync + 'static {
     /// The tools, as runtimes are shown them.

@@ -23,6 +23,7 @@ mod engine;
 mod environment;
 mod error;
 mod event_writer;
+pub mod facts;
 mod forking;
 mod history;
 mod host_tools;

@@ -1,11 +1,14 @@
 //! Conversations that runtimes keep by themselves, begun in a terminal or here.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
+use lru::LruCache;
+use parking_lot::Mutex;
 use roost_model::content::TranscriptMessage;
 use roost_model::ids::{RuntimeSessionId, SessionId};
 use roost_model::mode::Mode;
@@ -22,8 +25,8 @@ use crate::registry::{Registered, Runtimes};
 
 /// Conversations of one runtime and directory that are listed at most, the last changed.
 const MOST: usize = 1000;
-/// Conversations whose place is remembered, so that they are found by their id alone.
-const REMEMBERED: usize = 16 * 1024;
+/// Conversations whose place is remembered, so that they are found by their id alone; the last used.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(16 * 1024 - 1);
 /// How long a runtime may take to tell what it keeps.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -129,13 +132,16 @@ pub struct NativeHistory {
     environments: Environments,
     isolation: BTreeMap<String, Isolation>,
     /// Where conversations that were listed are.
-    places: Mutex<HashMap<SessionId, Kept>>,
+    places: Mutex<LruCache<SessionId, Kept>>,
 }
 
 impl NativeHistory {
-    /// The native_history of these runtimes, some of which are kept apart in another way than all.
+    /// What these runtimes keep, some of which are kept apart in another way than all.
     pub fn new(runtimes: Runtimes, environments: Environments, isolation: BTreeMap<String, Isolation>) -> Self {
-        Self { runtimes, environments, isolation, places: Mutex::default() }
+        // Made small: a cache that is made with its capacity takes the memory for all of it at once.
+        let mut places = LruCache::unbounded();
+        places.resize(REMEMBERED);
+        Self { runtimes, environments, isolation, places: Mutex::new(places) }
     }
 
     /// What is kept for a working directory in these namespaces, by this runtime or by any. One that fails does not hide
@@ -203,9 +209,11 @@ impl NativeHistory {
 
     /// A conversation that was listed, by its id here or its runtime's.
     pub fn listed(&self, id: &str) -> Option<Kept> {
-        let places = self.places();
-        let by_native = || places.values().find(|kept| kept.session.id.as_str() == id);
-        places.get(&SessionId::from(id)).or_else(by_native).cloned()
+        let mut places = self.places.lock();
+        if let Some(kept) = places.get(&SessionId::from(id)) {
+            return Some(kept.clone());
+        }
+        places.iter().map(|(_, kept)| kept).find(|kept| kept.session.id.as_str() == id).cloned()
     }
 
     /// What was said in a conversation; `None` if its runtime keeps it no more.
@@ -230,16 +238,11 @@ impl NativeHistory {
     }
 
     fn remember(&self, sessions: &[Kept]) {
-        let mut places = self.places();
-        if places.len() + sessions.len() > REMEMBERED {
-            places.clear();
+        let mut places = self.places.lock();
+        // The last changed is the last to be forgotten.
+        for kept in sessions.iter().rev() {
+            places.put(kept.session_id(), kept.clone());
         }
-        places.extend(sessions.iter().map(|kept| (kept.session_id(), kept.clone())));
-    }
-
-    fn places(&self) -> MutexGuard<'_, HashMap<SessionId, Kept>> {
-        // Whatever a panic elsewhere left of it, it only saves looking.
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

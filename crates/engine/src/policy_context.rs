@@ -1,8 +1,9 @@
 //! The policy, fed with what the engine knows: the call, where its paths really lead, and what persons said before.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use roost_model::approval::ApprovalScope;
 use roost_model::ids::SessionId;
 use roost_model::mode::Mode;
@@ -10,7 +11,9 @@ use roost_model::pattern::{CallPattern, RememberedRule, Touches};
 use roost_model::payload::ToolCallRequestedPayload;
 use roost_model::runtime::RuntimeName;
 use roost_model::tool::{PolicyDecision, PolicyResult, ToolPolicyEvaluation};
-use roost_policy::{Call, Context, Effect, Memory, NO_APPROVER, Pattern, Remembered, RuleSet, Scope};
+use roost_policy::{
+    Call, Context, ControlFiles, Effect, Memory, NO_APPROVER, Pattern, Remembered, RuleSet, Scope, Toolset,
+};
 
 pub use roost_policy::Approver;
 
@@ -50,6 +53,8 @@ impl Judgement {
 pub(crate) struct Place<'a> {
     pub(crate) session: &'a SessionId,
     pub(crate) runtime: RuntimeName,
+    /// What that runtime's tools do.
+    pub(crate) tools: &'a Toolset,
     /// Its root; absolute and without links.
     pub(crate) workspace: &'a Path,
     /// Where the runtime's shell may stand.
@@ -63,19 +68,21 @@ pub(crate) struct Place<'a> {
 /// The rules, and the answers that count for longer than once.
 pub(crate) struct Judge {
     rules: Arc<RuleSet>,
+    /// The files that steer a runtime, of all that are registered.
+    control: Vec<ControlFiles>,
     answers: RwLock<(Vec<RememberedRule>, Arc<Memory>)>,
 }
 
 impl Judge {
-    /// The policy with these rules and remembered answers.
-    pub(crate) fn new(rules: Arc<RuleSet>, remembered: Vec<RememberedRule>) -> Self {
+    /// The policy with these rules and remembered answers, which guards these files.
+    pub(crate) fn new(rules: Arc<RuleSet>, control: Vec<ControlFiles>, remembered: Vec<RememberedRule>) -> Self {
         let memory = Arc::new(memory(&remembered));
-        Self { rules, answers: RwLock::new((remembered, memory)) }
+        Self { rules, control, answers: RwLock::new((remembered, memory)) }
     }
 
     /// What the policy says about a call.
     pub(crate) async fn judge(&self, place: &Place<'_>, request: &ToolCallRequestedPayload) -> Judgement {
-        let call = call_of(&place.runtime, request);
+        let call = call_of(&place.runtime, place.tools, request);
         let classified = roost_policy::classify(&call);
         let lookup = Lookup {
             workspace: place.workspace.to_owned(),
@@ -84,7 +91,7 @@ impl Judge {
             git_folders: classified.git_folders.clone(),
         };
         let (resolved, unresolved) = lookup.resolve(classified.paths()).await;
-        let memory = self.answers.read().unwrap_or_else(PoisonError::into_inner).1.clone();
+        let memory = self.answers.read().1.clone();
         let context = Context {
             mode: place.mode,
             approver: place.approver,
@@ -92,6 +99,7 @@ impl Judge {
             workspace: place.workspace,
             resolved: &resolved,
             unresolved,
+            control: &self.control,
             rules: &self.rules,
             memory: &memory,
         };
@@ -105,7 +113,7 @@ impl Judge {
 
     /// From now on this counts, and what was said about the same before does not.
     pub(crate) fn remember(&self, rule: RememberedRule) {
-        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.answers.write();
         let (rules, ready) = &mut *answers;
         let about =
             |rule: &RememberedRule| (rule.scope, rule.session_id.clone(), rule.workspace.clone(), rule.pattern.clone());
@@ -116,9 +124,14 @@ impl Judge {
 }
 
 /// A request as the policy sees it.
-pub(crate) fn call_of<'a>(runtime: &'a RuntimeName, request: &'a ToolCallRequestedPayload) -> Call<'a> {
+pub(crate) fn call_of<'a>(
+    runtime: &'a RuntimeName,
+    tools: &'a Toolset,
+    request: &'a ToolCallRequestedPayload,
+) -> Call<'a> {
     Call {
-        runtime,
+        runtime: runtime.id(),
+        tools,
         name: &request.name,
         kind: request.kind,
         input: &request.input,

@@ -1,4 +1,5 @@
-//! What a session is started with and events must not tell: the values of its variables and its runtime's own settings.
+//! What a session is started with and events must not tell: the values of its variables, its runtime's own settings and
+//! its tool servers, whose headers and variables are secrets.
 //!
 //! They are a row beside the log, so that they survive a restart; events and records have the names of the variables,
 //! and of the settings the hash and what is no secret.
@@ -12,6 +13,7 @@ use roost_model::session::SessionRecord;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::adapter::McpServer;
 use crate::error::Error;
 
 /// The variables of a session.
@@ -28,6 +30,8 @@ pub(crate) struct Private {
     pub(crate) env: Variables,
     #[serde(default)]
     pub(crate) runtime_config: Option<Map<String, Value>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) mcp_servers: Vec<McpServer>,
 }
 
 impl Private {
@@ -48,7 +52,7 @@ impl Private {
 
     /// Stores it, if there is something to store.
     pub(crate) async fn store(&self, log: &dyn Log, session: &SessionId) -> Result<(), Error> {
-        if self.env.is_empty() && self.runtime_config.is_none() {
+        if *self == Self::default() {
             return Ok(());
         }
         // Texts and JSON always serialise.
@@ -58,16 +62,16 @@ impl Private {
 
     /// What is kept of a session. One that is gone was forgotten together with its session.
     pub(crate) async fn of(log: &dyn Log, record: &SessionRecord) -> Result<Self, Error> {
+        let row = log.row(RowKind::Session, record.session_id.as_str()).await?;
+        if let Some(private) = row.and_then(|body| serde_json::from_str(&body).ok()) {
+            return Ok(private);
+        }
         if record.env.is_empty() && record.runtime_config_hash.is_none() {
             // Sessions of earlier versions have their settings in their record.
             return Ok(Self { runtime_config: record.runtime_config.clone(), ..Self::default() });
         }
-        let row = log.row(RowKind::Session, record.session_id.as_str()).await?;
-        let private = row.and_then(|body| serde_json::from_str(&body).ok());
-        Ok(private.unwrap_or_else(|| {
-            tracing::warn!(session = %record.session_id, "The variables and settings of a session are gone.");
-            Self::default()
-        }))
+        tracing::warn!(session = %record.session_id, "The variables and settings of a session are gone.");
+        Ok(Self::default())
     }
 
     /// Forgets what is kept of a session.

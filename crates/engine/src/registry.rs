@@ -10,6 +10,7 @@ use roost_model::time::Timestamp;
 
 use crate::adapter::RuntimeAdapter;
 use crate::error::Error;
+use crate::facts::ControlFiles;
 use crate::plain::PlainSetting;
 
 /// One registered runtime.
@@ -58,7 +59,12 @@ impl Runtimes {
     /// The settings of this runtime that a device may choose; none of one that is not registered.
     pub fn plain_settings(&self, id: &str) -> &'static [PlainSetting] {
         let found = self.entries.iter().find(|entry| entry.adapter.name().id() == id);
-        found.map_or(&[], |entry| entry.adapter.plain_settings())
+        found.map_or(&[], |entry| entry.adapter.facts().plain_settings)
+    }
+
+    /// The files that steer any of the runtimes, disabled ones too: their own programs may run outside of Roost.
+    pub(crate) fn control_files(&self) -> Vec<ControlFiles> {
+        self.entries.iter().map(|entry| entry.adapter.facts().control_files).collect()
     }
 
     /// The adapter of this id, if the server allows its use.

@@ -13,7 +13,7 @@ use roost_model::tool::ToolManifest;
 use roost_process::{EphemeralDir, Isolation};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession, StartedTask, TaskInput};
+use crate::adapter::{AdapterError, McpServer, OpenSession, RuntimeAdapter, RuntimeSession, StartedTask, TaskInput};
 use crate::context::{self, Compiled};
 use crate::engine::Shared;
 use crate::forking;
@@ -62,6 +62,8 @@ pub(crate) struct Profile {
     pub(crate) isolation: Option<Isolation>,
     /// What the session sets in the runtime's environment.
     pub(crate) env: Variables,
+    /// The session's own tool servers.
+    mcp_servers: Vec<McpServer>,
     pub(crate) input: CreateSessionInput,
     /// Where the session comes from, if it is a fork.
     pub(crate) forked: Option<Forked>,
@@ -84,9 +86,17 @@ impl Profile {
             namespace: record.credential_namespace.clone(),
             isolation: record.isolation,
             env: private.env,
+            mcp_servers: private.mcp_servers,
             input,
             forked: record.forked.clone(),
         }
+    }
+
+    /// The tool servers of the host and the session's own, which come in the place of those of the same name.
+    fn all_servers(&self, mut servers: Vec<McpServer>) -> Vec<McpServer> {
+        servers.retain(|server| self.mcp_servers.iter().all(|own| own.name != server.name));
+        servers.extend(self.mcp_servers.iter().cloned());
+        servers
     }
 }
 
@@ -217,7 +227,7 @@ async fn launch(
         env,
         input: profile.input.clone(),
         mode,
-        mcp_servers: (shared.config.mcp_servers)(&profile.id),
+        mcp_servers: profile.all_servers((shared.config.mcp_servers)(&profile.id)),
     };
     let adapter = &profile.adapter;
     let resumed = match native {

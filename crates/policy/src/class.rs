@@ -1,13 +1,12 @@
 //! What kind of thing a tool call does.
 
 use roost_model::payload::ToolKind;
-use roost_model::runtime::RuntimeName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::named_paths::{self, NamedPath};
 use crate::subject::{ParsedCommand, Subject};
-use crate::tools::{self, Action};
+use crate::toolset::{self, Action, Toolset};
 use crate::{commands, fields};
 
 /// How much harm a tool call can do, the least first. A call that does several things has the worst class of them.
@@ -28,8 +27,10 @@ pub enum ToolClass {
 /// A tool call as the policy sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// Whose tool.
-    pub runtime: &'a RuntimeName,
+    /// Whose tool: the runtime's id, which rules and remembered answers may name.
+    pub runtime: &'a str,
+    /// What that runtime's tools do.
+    pub tools: &'a Toolset,
     /// The tool, as the runtime names it.
     pub name: &'a str,
     /// What the runtime says that it does.
@@ -97,7 +98,7 @@ impl Classified {
 
 /// Finds out what a call would do, from the runtime's table of tools, else from the kind that the runtime claims.
 pub fn classify(call: &Call<'_>) -> Classified {
-    let action = tools::action(call);
+    let action = toolset::action(call);
     let subject = Subject::from_call(call, action);
     let mut git_folders = Vec::new();
     let mut classes = match action {
@@ -122,7 +123,7 @@ pub fn classify(call: &Call<'_>) -> Classified {
         },
     };
     // What a runtime claims can only make a call worse.
-    if call.kind == Some(ToolKind::Delete) && matches!(call.runtime, RuntimeName::Acp(_) | RuntimeName::Demo) {
+    if call.kind == Some(ToolKind::Delete) {
         classes.add(ToolClass::Dangerous);
     }
     let mentions = fields::files(call.input);

@@ -7,7 +7,7 @@ use roost_model::mode::Mode;
 use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 
 use crate::class::{Call, Classified, ToolClass, classify};
-use crate::control_files;
+use crate::control_files::{self, ControlFiles};
 use crate::entry::Question;
 use crate::remembered::{Memory, Remembered, offers};
 use crate::rules::RuleSet;
@@ -68,6 +68,9 @@ pub struct Context<'a> {
     pub resolved: &'a [ResolvedPath],
     /// What could not be looked up.
     pub unresolved: Unresolved,
+    /// The files that steer some runtime, of every runtime that is registered: an agent must not change another's
+    /// unasked either.
+    pub control: &'a [ControlFiles],
     /// The lists.
     pub rules: &'a RuleSet,
     /// The answers.
@@ -171,5 +174,5 @@ fn is_an_edit(classified: &Classified, context: &Context<'_>) -> bool {
     let Subject::Files(files) = &classified.subject else { return false };
     let Some(paths) = context.resolved_inside(files) else { return false };
     let relative = |path: &ResolvedPath| Some(path.real.as_deref()?.strip_prefix(context.workspace).ok()?.to_owned());
-    paths.into_iter().all(|path| relative(path).is_some_and(|path| !control_files::contains(&path)))
+    paths.into_iter().all(|path| relative(path).is_some_and(|path| !control_files::contains(&path, context.control)))
 }

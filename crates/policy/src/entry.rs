@@ -72,7 +72,7 @@ impl Entry {
     /// Whether the entry may speak about this call at all, whatever the call touches.
     pub(crate) fn fits(&self, question: &Question<'_>, class_fits: impl Fn(ToolClass) -> bool) -> bool {
         let Question { call, context, .. } = question;
-        self.runtime.as_deref().is_none_or(|runtime| runtime == call.runtime.id())
+        self.runtime.as_deref().is_none_or(|runtime| runtime == call.runtime)
             && self.workspace.as_deref().is_none_or(|workspace| workspace.as_os_str() == context.workspace.as_os_str())
             && self.session.as_ref().is_none_or(|session| session == context.session)
             && self.class.is_none_or(class_fits)

@@ -6,37 +6,19 @@ use serde_json::Value;
 const COMMAND: [&str; 2] = ["command", "cmd"];
 /// The fields in which runtimes name the folder that a command runs in.
 const FOLDER: [&str; 4] = ["cwd", "workdir", "directory", "dir_path"];
-/// The fields of a shell tool that say nothing about what runs: words for people, limits, and the runtime's own ids.
-const SILENT: [&str; 31] = [
-    "availableDecisions",
-    "available_decisions",
-    "callId",
-    "call_id",
-    "commandActions",
-    "completed_at_ms",
+/// The fields of a shell tool that say nothing about what runs: words for people, limits, the call's own id.
+const SILENT: [&str; 13] = [
     "description",
-    "environmentId",
-    "itemId",
     "justification",
     "locations",
     "max_output_tokens",
-    "parsed_cmd",
-    "process_id",
-    "proposedExecpolicyAmendment",
-    "proposed_execpolicy_amendment",
     "reason",
-    "source",
-    "startedAtMs",
-    "started_at_ms",
     "status",
-    "threadId",
     "timeout",
     "timeout_ms",
     "timeout_seconds",
     "title",
     "tool_call_id",
-    "turnId",
-    "turn_id",
     "type",
     "yield_time_ms",
 ];
@@ -52,9 +34,9 @@ pub(crate) struct ShellFields<'a> {
     pub(crate) understood: bool,
 }
 
-/// Takes a shell tool's input apart. Whatever is not known to be silent might change what runs (`env`, `stdin`, `shell`,
-/// `args`, a second command), so the input is then not understood.
-pub(crate) fn of_shell(input: &Value) -> ShellFields<'_> {
+/// Takes a shell tool's input apart. Whatever is not known to be silent, here or to its runtime, might change what runs
+/// (`env`, `stdin`, `shell`, `args`, a second command), so the input is then not understood.
+pub(crate) fn of_shell<'a>(input: &'a Value, silent: &[&str]) -> ShellFields<'a> {
     let mut fields = ShellFields { command: None, cwd: None, in_background: false, understood: input.is_object() };
     for (name, value) in input.as_object().into_iter().flatten().filter(|(_, value)| !is_empty(value)) {
         let fits = match name.as_str() {
@@ -69,7 +51,7 @@ pub(crate) fn of_shell(input: &Value) -> ShellFields<'_> {
             "sandbox_permissions" => value == "use_default",
             // What an agent shows beside its question; a change of a file is more than that.
             "content" => !mentions_diff(value),
-            name => SILENT.contains(&name),
+            name => SILENT.contains(&name) || silent.contains(&name),
         };
         fields.understood &= fits;
     }
@@ -107,7 +89,7 @@ pub(crate) fn has_command(input: &Value) -> bool {
 pub(crate) fn files(input: &Value) -> Vec<String> {
     let mut found = Vec::new();
     collect(input, &mut found);
-    // Codex lists its changes, or names the files as keys.
+    // A list of changes is collected already; some runtimes name the files as keys instead.
     if let Some(Value::Object(changes)) = input.get("changes") {
         found.extend(changes.keys().cloned());
     }
@@ -262,7 +244,7 @@ fn from_uri(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The files that a patch names, in Codex's format or as a unified diff.
+/// The files that a patch names, as an `*** Update File:` patch or as a unified diff.
 fn patched(patch: &str) -> impl Iterator<Item = String> {
     let own = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
     patch.lines().filter_map(move |line| {

@@ -1,9 +1,8 @@
 //! Where a shell stands after a line, for runtimes whose shell lives on from one call to the next.
 
-use crate::class::Call;
+use crate::class::{self, Call};
 use crate::shell::{Join, PlainWord, Word, base, parse_plain};
 use crate::subject::{ParsedCommand, Subject};
-use crate::{class, tools};
 
 /// What a call does to the folder that the runtime's shell stands in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +24,7 @@ pub enum FolderEffect {
 pub fn folder_effect(call: &Call<'_>) -> FolderEffect {
     let classified = class::classify(call);
     match &classified.subject {
-        Subject::Shell(command) if tools::keeps_folder(call.runtime) => of_command(command),
+        Subject::Shell(command) if call.tools.shell_lasts => of_command(command),
         _ => FolderEffect::Stays,
     }
 }

@@ -12,7 +12,7 @@ use crate::open_commands::strays;
 use crate::pattern::{ANY, Pattern, host_in_word, host_of, might_be};
 use crate::shell::{Line, Reached, Simple, Word, base};
 use crate::subject::{ParsedCommand, Subject};
-use crate::tools::is_generic;
+use crate::toolset::is_generic;
 
 /// Globs and the entries they belong to. Most name the folder that they begin with, and most paths begin with none of
 /// them.

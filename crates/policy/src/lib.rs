@@ -1,5 +1,8 @@
 //! The one policy: rules and context in, a decision with its rule's name out. Pure: no I/O, no clock.
 //!
+//! It knows no runtime by its name. What the tools of one do ([`Toolset`]) and which files steer it ([`ControlFiles`])
+//! comes with the runtime's registration; without that a runtime's tools are unknown, and asked about.
+//!
 //! [`classify`] finds out what a call would do and touch, the caller looks up the paths that it names
 //! ([`Classified::paths`]), and [`evaluate`] decides. The first step that has something to say decides:
 //!
@@ -54,9 +57,10 @@ mod remembered;
 mod rules;
 pub mod shell;
 mod subject;
-mod tools;
+mod toolset;
 
 pub use class::{Call, Classes, Classified, ToolClass, classify};
+pub use control_files::ControlFiles;
 pub use decide::{Approver, Context, Evaluation, NO_APPROVER, ResolvedPath, Unresolved, evaluate};
 pub use folder_effect::{FolderEffect, folder_effect};
 pub use named_paths::{MOST_PATHS, NamedPath};
@@ -65,3 +69,4 @@ pub use redact::{REDACTED, is_secret_name, redact, redact_json, redact_settings}
 pub use remembered::{Memory, Remembered, Scope};
 pub use rules::{Effect, Error, Rule, RuleSet};
 pub use subject::{ParsedCommand, Subject};
+pub use toolset::{Action, Toolset};

@@ -13,7 +13,7 @@ use crate::open_commands::lasting;
 use crate::pattern::{ANY, Pattern, host_of};
 use crate::rules::{Effect, Error};
 use crate::subject::Subject;
-use crate::tools;
+use crate::toolset;
 
 /// How long and where an answer holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,12 +95,12 @@ impl Memory {
 /// What "yes, and do not ask again" could mean for a call, the narrowest scope first. Nothing for what is dangerous, not
 /// understood, or several commands: those are asked about every time.
 pub(crate) fn offers(call: &Call<'_>, classified: &Classified, context: &Context<'_>) -> Vec<Remembered> {
-    let runtime = Some(call.runtime.id().to_owned());
+    let runtime = Some(call.runtime.to_owned());
     let tool = Some(call.name.to_owned());
     let dangerous = classified.classes.worst() == ToolClass::Dangerous;
     let (runtime, tool, pattern) = match &classified.subject {
         // Whoever allows an unknown tool by its name has judged that tool; a name that many tools share says nothing.
-        Subject::Other if tools::is_generic(call.name) => return Vec::new(),
+        Subject::Other if toolset::is_generic(call.name) => return Vec::new(),
         Subject::Other => (runtime, tool, None),
         _ if dangerous || context.unresolved != Unresolved::Nothing => return Vec::new(),
         Subject::Shell(command) => match command.line.as_ref().ok().and_then(|line| line.single()) {
@@ -109,7 +109,7 @@ pub(crate) fn offers(call: &Call<'_>, classified: &Classified, context: &Context
         },
         Subject::Files(files) => match (files.as_slice(), context.resolved_inside(files)) {
             ([_], Some(inside)) => {
-                (None, tool.filter(|name| !tools::is_generic(name)), Some(exactly(inside[0], context)))
+                (None, tool.filter(|name| !toolset::is_generic(name)), Some(exactly(inside[0], context)))
             }
             _ => return Vec::new(),
         },

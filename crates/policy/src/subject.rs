@@ -1,13 +1,12 @@
 //! What a tool call would touch, read from its input.
 
-use roost_model::runtime::RuntimeName;
 use serde_json::Value;
 
 use crate::class::Call;
 use crate::commands::{self, Reading};
 use crate::fields;
 use crate::shell::{self, Line, Opaque, Simple};
-use crate::tools::Action;
+use crate::toolset::Action;
 
 /// What a call would touch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,12 +51,12 @@ impl Subject {
 }
 
 fn command(call: &Call<'_>) -> ParsedCommand {
-    let fields = fields::of_shell(call.input);
-    // Gemini CLI asks with the command as the title, and without the input; a folder would stand in brackets there.
-    let titled = *call.runtime == RuntimeName::GeminiCliCore && fields.command.is_none();
+    let fields = fields::of_shell(call.input, call.tools.silent_fields);
+    // A title that also tells the folder has it in brackets, and is more than the command.
+    let titled = call.tools.titles_are_commands && fields.command.is_none();
     let title = call.title.filter(|title| titled && !title.contains(['[', '(']));
     let mut command = match (fields.command, title) {
-        (Some(Value::String(text)), _) => in_shell(text, *call.runtime == RuntimeName::CodexSdk),
+        (Some(Value::String(text)), _) => in_shell(text, call.tools.wraps_commands),
         (Some(Value::Array(argv)), _) => match argv.iter().map(Value::as_str).collect::<Option<Vec<_>>>() {
             Some(argv) => without_shell(&argv),
             None => unknown("its command is no list of words"),
@@ -84,7 +83,7 @@ fn parsed(text: String, line: Result<Line, Opaque>) -> ParsedCommand {
     ParsedCommand { text, cwd: None, line, reading: None, understood: false }
 }
 
-/// A line for a shell. Codex puts a shell around every command and then shows both as one line.
+/// A line for a shell, without the shell that its runtime puts around every command.
 fn in_shell(text: &str, may_be_wrapped: bool) -> ParsedCommand {
     let line = shell::parse(text);
     if may_be_wrapped

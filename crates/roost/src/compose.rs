@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use roost_adapters::acp::{AcpAdapter, AgentCommand, PRESETS, preset};
+use roost_adapters::{BUILT_IN, Setup, built_in};
 use roost_cli::{StateDir, blocking, lock};
 use roost_engine::{Engine, Environments, NativeHistory, Runtimes, WhenFull};
 use roost_log::{Log, LogOptions, Retention, SqliteLog, StateLock, Synchronous};
-use roost_model::registry::RuntimeStatus;
 use roost_model::runtime::RuntimeName;
 use roost_policy::RuleSet;
 use roost_process::{Environment, Holder, Isolation, Ladder, Raise, Wall};
@@ -69,28 +69,19 @@ pub(crate) async fn reader(state: &StateDir, config: &Config, command: &str) -> 
     Ok(Arc::new(log))
 }
 
-/// The runtimes that are there without being configured.
-const BUILT_IN: [&str; 5] = ["demo", "claude", "codex", "gemini", "opencode"];
-
 /// The runtimes that are built in, and those that are configured.
 pub(crate) fn runtimes(state: &StateDir, config: &Config) -> Result<Runtimes, Error> {
     let roost = std::env::current_exe().map_err(roost_cli::Error::Start)?;
     let holder = Arc::new(holder(&roost, state, wall(state, config.security.hide_state.raise())?));
     let mut runtimes = Runtimes::default();
-    let demo = config.runtimes.get("demo").map_or(RuntimeStatus::Active, |demo| demo.status);
-    runtimes.register(Arc::new(roost_adapters::demo::adapter(&roost, holder.clone())), demo);
     let settings = |id: &str| config.runtimes.get(id).cloned().unwrap_or_default();
-    let (claude, codex) = (settings("claude"), settings("codex"));
-    let (gemini, opencode) = (settings("gemini"), settings("opencode"));
-    let adapter = roost_adapters::claude::adapter(command("claude", &claude), claude.config, holder.clone());
-    runtimes.register(Arc::new(adapter), claude.status);
-    let adapter = roost_adapters::codex::adapter(command("codex", &codex), codex.config, holder.clone());
-    runtimes.register(Arc::new(adapter), codex.status);
-    let adapter = roost_adapters::gemini::adapter(command("gemini", &gemini), gemini.config, holder.clone());
-    runtimes.register(Arc::new(adapter), gemini.status);
-    let adapter = roost_adapters::opencode::adapter(command("opencode", &opencode), opencode.config, holder.clone());
-    runtimes.register(Arc::new(adapter.at(opencode.url)), opencode.status);
-    let configured = config.runtimes.keys().map(String::as_str).filter(|id| !BUILT_IN.contains(id));
+    for one in BUILT_IN {
+        let runtime = settings(one.id);
+        let (command, holder) = (command(one.id, &runtime), holder.clone());
+        let setup = Setup { command, config: runtime.config, url: runtime.url, holder };
+        runtimes.register((one.adapter)(setup), runtime.status);
+    }
+    let configured = config.runtimes.keys().map(String::as_str).filter(|id| built_in(id).is_none());
     let unconfigured = PRESETS.iter().map(|preset| preset.id).filter(|id| !config.runtimes.contains_key(*id));
     for id in configured.chain(unconfigured) {
         let runtime = settings(id);
@@ -161,6 +152,7 @@ fn engine_config(state: &StateDir, config: &Config) -> Result<roost_engine::Conf
         max_sessions: config.sessions.max.get(),
         when_full: config.sessions.when_full.into(),
         idle_timeout: Duration::from_secs(60 * u64::from(config.sessions.idle_timeout_minutes)),
+        max_context_chars: config.sessions.max_context_chars(),
         rules: Arc::new(RuleSet::new(&config.policy.rules)?),
         approval_timeout: config.policy.approval_timeout(),
         ..roost_engine::Config::new(environments, state.run(), state.artifacts())

@@ -11,6 +11,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use roost_adapters::{BUILT_IN, acp, built_in};
+use roost_engine::facts::ConfigKeys;
 use roost_policy::RuleSet;
 
 pub(crate) use sections::{Config, Daemon, HideState, Limits, Runtime, Synchronous, WhenFull};
@@ -66,19 +68,19 @@ impl Config {
             if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
                 return Err(format!("\"{id}\" cannot name a runtime; use letters, digits, '-', '_' and '.'"));
             }
+            let built_in = built_in(id);
+            let keys = built_in.map_or(acp::FACTS.config, |one| one.facts.config);
             if runtime.url.is_some() {
-                runtime.check_url(id)?;
+                runtime.check_url(id, keys)?;
             }
-            match (id.as_str(), &runtime.command) {
-                ("demo", _) => runtime.check_demo()?,
-                ("claude" | "codex" | "gemini" | "opencode", _) => {}
-                _ if !runtime.config.is_empty() => {
-                    let why = "its protocol has no place for settings; say the same by `args` or `env`";
-                    return Err(format!("[runtimes.{id}] takes no `config`: {why}"));
-                }
-                (_, Some(_)) => {}
-                (known, None) if roost_adapters::acp::preset(known).is_some() => {}
-                (_, None) => return Err(format!("[runtimes.{id}] needs a `command`, such as command = \"{id}\"")),
+            if !keys.command {
+                runtime.check_without_command(id)?;
+            } else if !keys.settings && !runtime.config.is_empty() {
+                let why = "its protocol has no place for settings; say the same by `args` or `env`";
+                return Err(format!("[runtimes.{id}] takes no `config`: {why}"));
+            }
+            if built_in.is_none() && runtime.command.is_none() && acp::preset(id).is_none() {
+                return Err(format!("[runtimes.{id}] needs a `command`, such as command = \"{id}\""));
             }
         }
         Ok(())
@@ -86,8 +88,8 @@ impl Config {
 }
 
 impl Runtime {
-    /// What would change nothing of the demo.
-    fn check_demo(&self) -> Result<(), String> {
+    /// What would change nothing of a runtime that lives in our own binary.
+    fn check_without_command(&self, id: &str) -> Result<(), String> {
         let unfit = [
             ("command", self.command.is_some()),
             ("args", !self.args.is_empty()),
@@ -98,18 +100,22 @@ impl Runtime {
         ];
         match unfit.iter().find(|(_, is_set)| *is_set) {
             Some((key, _)) => {
-                Err(format!("the demo is part of Roost and takes no `{key}`; give an agent of your own another id"))
+                Err(format!("the {id} is part of Roost and takes no `{key}`; give an agent of your own another id"))
             }
             None => Ok(()),
         }
     }
 
     /// What does not go with a server that runs already.
-    fn check_url(&self, id: &str) -> Result<(), String> {
+    fn check_url(&self, id: &str, keys: ConfigKeys) -> Result<(), String> {
+        if !keys.url {
+            let takers = BUILT_IN.iter().filter(|one| one.facts.config.url).map(|one| format!("`{}`", one.id));
+            let takers: Vec<_> = takers.collect();
+            return Err(format!("[runtimes.{id}] takes no `url`; only {} does", takers.join(" or ")));
+        }
         let unfit =
             [("command", self.command.is_some()), ("args", !self.args.is_empty()), ("config", !self.config.is_empty())];
         match unfit.iter().find(|(_, is_set)| *is_set) {
-            _ if id != "opencode" => Err(format!("[runtimes.{id}] takes no `url`; only `opencode` does")),
             Some((key, _)) => {
                 Err(format!("[runtimes.{id}] has a `url`, where its server runs already: remove `{key}`"))
             }

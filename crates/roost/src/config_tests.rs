@@ -79,7 +79,12 @@ fn everything() -> Config {
             request_seconds: NonZeroU32::new(15).unwrap(),
         },
         daemon: Daemon { idle_exit_minutes: 1, log_max_mb: 2, log_files: 3 },
-        sessions: Sessions { max: NonZeroUsize::new(3).unwrap(), when_full: WhenFull::Reject, idle_timeout_minutes: 5 },
+        sessions: Sessions {
+            max: NonZeroUsize::new(3).unwrap(),
+            when_full: WhenFull::Reject,
+            idle_timeout_minutes: 5,
+            max_context_chars: 100_000,
+        },
         policy: Policy {
             allow_yolo: true,
             rules: vec![roost_policy::Rule::new(roost_policy::Effect::Deny)],

@@ -10,7 +10,7 @@ use roost_model::event::{NormalizedEvent, NormalizedEventType};
 use roost_model::ids::{PromptId, SessionId, TaskId};
 use roost_model::mode::Mode;
 use roost_model::registry::RuntimeStatus;
-use roost_model::runtime::{CreateSessionInput, ResumeModel};
+use roost_model::runtime::ResumeModel;
 use roost_model::session::SessionRecord;
 use roost_process::records::Record;
 use roost_process::{Environment, Isolation, Process, RunId};
@@ -152,16 +152,7 @@ impl Harness {
 
     /// What a session here is made with.
     pub fn new_session(&self, mode: Mode) -> NewSession {
-        NewSession {
-            runtime: None,
-            cwd: self.home.path().into(),
-            mode,
-            credential_namespace: "default".into(),
-            isolation: None,
-            env: Default::default(),
-            input: CreateSessionInput::default(),
-            workspace_id: None,
-        }
+        NewSession { mode, ..NewSession::within(self.home.path()) }
     }
 
     /// A new session that asks.

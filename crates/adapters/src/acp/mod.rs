@@ -17,6 +17,7 @@ mod between;
 mod capabilities;
 mod connection;
 mod cost;
+mod facts;
 mod failure;
 mod launch;
 mod map;
@@ -38,6 +39,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::facts::RuntimeFacts;
 use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::{Holder, RunId};
@@ -45,6 +47,8 @@ use roost_process::{Holder, RunId};
 use crate::version_probe::VersionProbe;
 
 pub(crate) use connection::Parts;
+pub use facts::FACTS;
+pub(crate) use facts::TOOLS;
 pub use launch::AgentCommand;
 use launch::environment;
 pub(crate) use launch::launch;
@@ -56,6 +60,7 @@ pub(crate) use session::{AcpSession, Agent};
 pub struct AcpAdapter {
     name: RuntimeName,
     display_name: String,
+    facts: &'static RuntimeFacts,
     command: AgentCommand,
     holder: Arc<Holder>,
     about: About,
@@ -72,12 +77,18 @@ impl AcpAdapter {
     pub fn new(name: RuntimeName, display_name: impl Into<String>, command: AgentCommand, holder: Arc<Holder>) -> Self {
         let (display_name, about, observed) = (display_name.into(), About::default(), Observed::ALL);
         let versions = VersionProbe::default();
-        Self { name, display_name, command, holder, about, observed, preset: None, versions, mcp: true, images: true }
+        let (facts, preset, mcp, images) = (&FACTS, None, true, true);
+        Self { name, display_name, facts, command, holder, about, observed, preset, versions, mcp, images }
     }
 
     /// An agent that does what this preset says, whatever command starts it.
     pub fn of(self, preset: &'static Preset) -> Self {
         Self { observed: preset.observed, preset: Some(preset), ..self }
+    }
+
+    /// An agent of which more is known than of any.
+    pub(crate) fn with_facts(self, facts: &'static RuntimeFacts) -> Self {
+        Self { facts, ..self }
     }
 
     /// The agent does not use tool servers, although the protocol wants it to.
@@ -140,6 +151,10 @@ impl RuntimeAdapter for AcpAdapter {
 
     fn display_name(&self) -> &str {
         &self.display_name
+    }
+
+    fn facts(&self) -> &'static RuntimeFacts {
+        self.facts
     }
 
     fn capabilities(&self) -> RuntimeCapabilities {

@@ -19,6 +19,7 @@ mod capabilities;
 mod connection;
 mod content;
 mod elsewhere;
+mod facts;
 mod history;
 mod host_server;
 mod launch;
@@ -45,7 +46,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
-use roost_engine::plain::PlainSetting;
+use roost_engine::facts::RuntimeFacts;
 use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::{RuntimeSessionId, SessionId};
 use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
@@ -54,15 +55,23 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::acp::AgentCommand;
+use crate::built_in::BuiltIn;
 use crate::head_cache::HeadCache;
 use crate::locks::Locks;
 use crate::version_probe::VersionProbe;
+use facts::FACTS;
 use launch::Conversation;
 use session::ClaudeSession;
 use sources::{Places, Used};
 
 /// How the CLI says that it does not know a session.
 const UNKNOWN_SESSION: &str = "No conversation found";
+
+pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
+    id: "claude",
+    facts: &FACTS,
+    adapter: |setup| Arc::new(adapter(setup.command, setup.config, setup.holder)),
+};
 
 /// The adapter of Claude Code, started by this command, with this document of its settings.
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> ClaudeAdapter {
@@ -163,12 +172,12 @@ impl RuntimeAdapter for ClaudeAdapter {
         "Claude Code"
     }
 
-    fn capabilities(&self) -> RuntimeCapabilities {
-        capabilities::capabilities()
+    fn facts(&self) -> &'static RuntimeFacts {
+        &FACTS
     }
 
-    fn plain_settings(&self) -> &'static [PlainSetting] {
-        plain::SETTINGS
+    fn capabilities(&self) -> RuntimeCapabilities {
+        capabilities::capabilities()
     }
 
     fn asks_questions(&self) -> bool {

@@ -18,6 +18,7 @@ mod calls;
 mod capabilities;
 mod connection;
 mod exec;
+mod facts;
 mod failure;
 mod history;
 mod home;
@@ -53,7 +54,7 @@ use async_trait::async_trait;
 use roost_engine::adapter::{
     AdapterError, Availability, LoginCommand, OpenSession, Reattached, RuntimeAdapter, RuntimeSession,
 };
-use roost_engine::plain::PlainSetting;
+use roost_engine::facts::RuntimeFacts;
 use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
@@ -62,8 +63,11 @@ use roost_process::records::Record;
 use serde_json::{Map, Value};
 
 use crate::acp::AgentCommand;
+use crate::built_in::BuiltIn;
 use crate::head_cache::HeadCache;
 use exec::ExecSession;
+use facts::FACTS;
+pub(crate) use facts::SILENT_FIELDS;
 use home::CodexHome;
 use note::{Note, TurnNote};
 pub use notify::forward;
@@ -80,6 +84,12 @@ pub struct CodexAdapter {
     /// How the conversations on disk begin.
     heads: Arc<HeadCache<Option<history::Head>>>,
 }
+
+pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
+    id: "codex",
+    facts: &FACTS,
+    adapter: |setup| Arc::new(adapter(setup.command, setup.config, setup.holder)),
+};
 
 /// Codex, started by this command (what comes before `app-server`) with these settings of its own (its `-c` keys).
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> CodexAdapter {
@@ -129,12 +139,12 @@ impl RuntimeAdapter for CodexAdapter {
         "Codex"
     }
 
-    fn capabilities(&self) -> RuntimeCapabilities {
-        if self.version.too_old().is_some() { exec::capabilities() } else { capabilities::capabilities() }
+    fn facts(&self) -> &'static RuntimeFacts {
+        &FACTS
     }
 
-    fn plain_settings(&self) -> &'static [PlainSetting] {
-        plain::SETTINGS
+    fn capabilities(&self) -> RuntimeCapabilities {
+        if self.version.too_old().is_some() { exec::capabilities() } else { capabilities::capabilities() }
     }
 
     fn asks_questions(&self) -> bool {

@@ -20,6 +20,7 @@
 mod auth;
 mod capabilities;
 mod chats;
+mod facts;
 mod history;
 mod home;
 mod launch;
@@ -35,7 +36,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
-use roost_engine::plain::PlainSetting;
+use roost_engine::facts::RuntimeFacts;
 use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
@@ -43,8 +44,10 @@ use roost_process::Holder;
 use serde_json::{Map, Value};
 
 use crate::acp::{Agent, AgentCommand, Observed};
+use crate::built_in::BuiltIn;
 use crate::head_cache::HeadCache;
 use crate::locks::Locks;
+use facts::FACTS;
 use session::GeminiSession;
 use version::Version;
 
@@ -62,6 +65,12 @@ pub struct GeminiAdapter {
     /// How the conversations on disk begin.
     heads: Arc<HeadCache<Option<history::Head>>>,
 }
+
+pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
+    id: "gemini",
+    facts: &FACTS,
+    adapter: |setup| Arc::new(adapter(setup.command, setup.config, setup.holder)),
+};
 
 /// The Gemini CLI, started by this command (what comes before `--acp`) with these settings (its `settings.json`).
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> GeminiAdapter {
@@ -98,12 +107,12 @@ impl RuntimeAdapter for GeminiAdapter {
         "Gemini CLI"
     }
 
-    fn capabilities(&self) -> RuntimeCapabilities {
-        capabilities::capabilities()
+    fn facts(&self) -> &'static RuntimeFacts {
+        &FACTS
     }
 
-    fn plain_settings(&self) -> &'static [PlainSetting] {
-        plain::SETTINGS
+    fn capabilities(&self) -> RuntimeCapabilities {
+        capabilities::capabilities()
     }
 
     fn asks_questions(&self) -> bool {

@@ -23,6 +23,7 @@ mod capabilities;
 mod catch_up;
 mod connection;
 mod external;
+mod facts;
 mod failure;
 mod family;
 mod history;
@@ -49,7 +50,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
-use roost_engine::plain::PlainSetting;
+use roost_engine::facts::RuntimeFacts;
 use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeName};
@@ -58,8 +59,10 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use crate::acp::AgentCommand;
+use crate::built_in::BuiltIn;
 use crate::locks::Locks;
 pub use external::ServerUrl;
+use facts::FACTS;
 use home::Folders;
 use session::OpencodeSession;
 use version::Version;
@@ -76,6 +79,12 @@ pub struct OpencodeAdapter {
     /// The server to use instead of one of our own.
     external: Option<ServerUrl>,
 }
+
+pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
+    id: "opencode",
+    facts: &FACTS,
+    adapter: |setup| Arc::new(adapter(setup.command, setup.config, setup.holder).at(setup.url)),
+};
 
 /// OpenCode, started by this command (what comes before `serve`) with these settings of its own (its config document).
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> OpencodeAdapter {
@@ -125,15 +134,15 @@ impl RuntimeAdapter for OpencodeAdapter {
         "OpenCode"
     }
 
+    fn facts(&self) -> &'static RuntimeFacts {
+        &FACTS
+    }
+
     fn capabilities(&self) -> RuntimeCapabilities {
         match self.external {
             Some(_) => capabilities::of_external(),
             None => capabilities::capabilities(),
         }
-    }
-
-    fn plain_settings(&self) -> &'static [PlainSetting] {
-        plain::SETTINGS
     }
 
     fn asks_questions(&self) -> bool {

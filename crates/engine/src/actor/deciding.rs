@@ -82,6 +82,7 @@ impl Actor {
                 let place = Place {
                     session: &self.profile.id,
                     runtime,
+                    tools: &self.profile.adapter.facts().tools,
                     workspace: self.profile.cwd.as_ref(),
                     folders: &self.shell_folders,
                     home,

@@ -36,7 +36,8 @@ impl Actor {
             }
             match &fact {
                 Fact::ToolRequested(request) | Fact::ToolAsks(request) => {
-                    let effect = folder_effect(&call_of(&self.profile.adapter.name(), request));
+                    let adapter = &self.profile.adapter;
+                    let effect = folder_effect(&call_of(&adapter.name(), &adapter.facts().tools, request));
                     self.shell_folders.requested(&request.identity.tool_call_id, effect);
                 }
                 Fact::ToolCompleted(outcome) => self.shell_folders.ended(&outcome.call, !outcome.is_error),

@@ -23,4 +23,5 @@ mod remembering;
 mod resuming;
 mod shell_folder;
 mod stopping;
+mod tool_servers;
 mod watched;

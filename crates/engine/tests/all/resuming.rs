@@ -7,6 +7,7 @@ use roost_engine::{Accepted, Error, NewSession, Prompt};
 use roost_log::{Log, Retention, RowKind};
 use roost_model::content::{TranscriptContentBlock as Block, TranscriptMessage, TranscriptRole as Role};
 use roost_model::event::{EventBody, NormalizedEvent};
+use roost_model::failure::FailureCode;
 use roost_model::ids::SessionId;
 use roost_model::mode::Mode;
 use roost_model::registry::RuntimeStatus;
@@ -95,6 +96,23 @@ async fn a_runtime_that_cannot_resume_gets_the_transcript_and_runs_no_tool_again
     assert_eq!(started.count(), 1);
     host.stop().await;
     assert_eq!(agent.told_until_gone().await, []);
+}
+
+#[tokio::test]
+async fn of_a_long_conversation_the_latest_that_fits_is_told_and_a_prompt_that_does_not_fit_is_refused() {
+    let mut host = Home::with(ResumeModel::Reconstruct).start_with(|config| config.max_context_chars = Some(8)).await;
+    let session = closed(&mut host).await;
+    host.begin(&session, "two").await;
+    let (_runtime, agent) = host.runtimes().task().await;
+    assert_eq!(shape(&agent.input().history), TRANSCRIPT[3..]);
+    assert_eq!(agent.input().context_window.omitted_indices, Some(vec![0, 1, 2]));
+    agent.finish().await;
+    host.wait_for_end(&session, &agent.input().task_id).await;
+    let long = host.begin(&session, "far too long").await;
+    let end = host.wait_for_end(&session, &long).await;
+    let EventBody::TaskFailed(failed) = end.body else { panic!("{end:?}") };
+    assert_eq!(failed.error.code, FailureCode::ContextTooLarge);
+    host.stop().await;
 }
 
 #[tokio::test]

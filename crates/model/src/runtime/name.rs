@@ -7,7 +7,8 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Who events come from: the seed's four runtimes, `demo`, `acp:<id>` for any other ACP agent, and `host`.
+/// Who events come from: the seed's four runtimes, `demo`, `acp:<id>` for any other runtime, and `host`. The spellings are
+/// the log's and the wire's for good; what else is known of a runtime comes with its adapter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RuntimeName {
     /// Claude Code.
@@ -20,7 +21,7 @@ pub enum RuntimeName {
     OpencodeServer,
     /// The agent inside Roost's own binary.
     Demo,
-    /// Any agent that speaks ACP, by the id it is configured under.
+    /// Any other runtime, by the id it is registered under. Most speak ACP, hence the prefix; none has to.
     Acp(Arc<str>),
     /// Roost itself, for what happens to the host; no runtime, so no id leads to it.
     Host,

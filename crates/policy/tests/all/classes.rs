@@ -1,66 +1,22 @@
 //! What kind of thing a call does, and what it touches.
 
 use roost_model::payload::ToolKind;
-use roost_policy::{Subject, ToolClass};
-use serde_json::json;
+use roost_policy::{Subject, ToolClass, Toolset};
+use serde_json::{Value, json};
 
 use crate::kit::Ask;
 
 use ToolClass::{Dangerous, Network, ReadOnly, Write};
 
 #[test]
-fn every_runtimes_own_tools_are_known() {
+fn a_tool_in_the_table_does_what_the_table_says_and_a_name_is_one_runtimes_own() {
     let cases = [
         ("claude", "Read", ReadOnly),
-        ("claude", "Glob", ReadOnly),
-        ("claude", "Grep", ReadOnly),
-        ("claude", "LS", ReadOnly),
-        ("claude", "NotebookRead", ReadOnly),
-        ("claude", "TodoWrite", ReadOnly),
-        ("claude", "Task", ReadOnly),
-        ("claude", "AskUserQuestion", ReadOnly),
         ("claude", "Edit", Write),
-        ("claude", "MultiEdit", Write),
-        ("claude", "Write", Write),
-        ("claude", "NotebookEdit", Write),
-        ("claude", "ExitPlanMode", Write),
         ("claude", "WebFetch", Network),
-        ("claude", "WebSearch", Network),
         ("claude", "mcp__probe__probe_echo", Dangerous),
-        ("claude", "CronCreate", Dangerous),
-        ("codex", "apply_patch", Write),
-        ("codex", "fileChange", Write),
-        ("codex", "web_search", Network),
-        ("codex", "view_image", ReadOnly),
-        ("codex", "update_plan", ReadOnly),
-        ("codex", "write_stdin", Dangerous),
-        ("codex", "mcpToolCall", Dangerous),
-        ("gemini", "read_file", ReadOnly),
-        ("gemini", "list_directory", ReadOnly),
-        ("gemini", "glob", ReadOnly),
-        ("gemini", "search_file_content", ReadOnly),
-        ("gemini", "write_todos", ReadOnly),
-        ("gemini", "write_file", Write),
-        ("gemini", "replace", Write),
-        ("gemini", "save_memory", Write),
-        ("gemini", "web_fetch", Network),
-        ("gemini", "google_web_search", Network),
-        ("gemini", "mcp_probe_probe_echo", Dangerous),
-        ("opencode", "read", ReadOnly),
-        ("opencode", "list", ReadOnly),
-        ("opencode", "glob", ReadOnly),
-        ("opencode", "grep", ReadOnly),
-        ("opencode", "todowrite", ReadOnly),
-        ("opencode", "edit", Write),
-        ("opencode", "write", Write),
-        ("opencode", "patch", Write),
-        ("opencode", "webfetch", Network),
-        ("opencode", "probe_probe_echo", Dangerous),
-        ("opencode", "external_directory", Dangerous),
-        ("demo", "anything", Dangerous),
-        // A name is one runtime's own: another may mean anything by it.
+        ("claude", "read", Dangerous),
         ("goose", "Read", Dangerous),
-        ("codex", "Read", Dangerous),
     ];
     for (runtime, name, class) in cases {
         assert_eq!(Ask::tool(runtime, name, json!({})).class(), class, "{runtime} {name}");
@@ -340,29 +296,36 @@ fn commands_that_cannot_be_undone_are_dangerous() {
 }
 
 #[test]
-fn a_command_is_read_from_wherever_its_runtime_puts_it() {
-    let cases = [
-        Ask::bash("git status"),
-        Ask::tool("codex", "shell", json!({ "command": ["git", "status"] })),
-        Ask::tool("codex", "shell", json!({ "command": ["bash", "-lc", "git status"] })),
-        Ask::tool(
-            "codex",
-            "commandExecution",
-            json!({ "command": "/bin/bash -lc 'git status'", "commandActions": [] }),
-        ),
-        Ask::tool("codex", "exec_command", json!({ "cmd": "git status" })),
-        Ask::tool("goose", "execute", json!({ "command": ["/bin/bash", "-lc", "git status"] })).kind(ToolKind::Execute),
-        Ask::tool("opencode", "bash", json!({ "command": "git status", "description": "look" })),
-        Ask {
-            title: Some("git status".into()),
-            ..Ask::tool("gemini", "run_shell_command", json!({ "locations": [] }))
-        },
-    ];
-    for ask in cases {
-        let Subject::Shell(command) = ask.subject() else { panic!("{:?} is no command", ask.input) };
-        assert_eq!(command.text, "git status", "{:?}", ask.input);
-        assert_eq!(command.line.unwrap().single().unwrap(), ["git", "status"], "{:?}", ask.input);
-    }
+fn a_command_is_read_as_its_runtime_shows_it() {
+    static WRAPS: Toolset = Toolset { wraps_commands: true, ..Toolset::UNKNOWN };
+    static TITLES: Toolset = Toolset { titles_are_commands: true, ..Toolset::UNKNOWN };
+    let ask = |tools: &'static Toolset, input: Value, title: Option<&str>| {
+        let title = title.map(Into::into);
+        Ask { tools, title, ..Ask::tool("goose", "execute", input) }.kind(ToolKind::Execute)
+    };
+    let text = |ask: Ask| match ask.subject() {
+        Subject::Shell(command) => command.text,
+        other => panic!("{other:?} is no command"),
+    };
+    let wrapped = || json!({ "command": "/bin/bash -lc 'git status'" });
+    assert_eq!(text(ask(&WRAPS, wrapped(), None)), "git status");
+    assert_eq!(text(ask(&Toolset::UNKNOWN, wrapped(), None)), "/bin/bash -lc 'git status'");
+    assert_eq!(text(ask(&TITLES, json!({}), Some("git status"))), "git status");
+    assert_eq!(text(ask(&TITLES, json!({}), Some("git status [in x]"))), "");
+    assert_eq!(text(ask(&Toolset::UNKNOWN, json!({}), Some("git status"))), "");
+}
+
+#[test]
+fn a_field_is_silent_if_the_policy_or_the_runtime_knows_it() {
+    static NUMBERED: Toolset = Toolset { silent_fields: &["callNumber"], ..Toolset::UNKNOWN };
+    let ask = |tools: &'static Toolset, field: &str| {
+        let input = json!({ "command": "ls", field: 1 });
+        Ask { tools, ..Ask::tool("goose", "execute", input) }.kind(ToolKind::Execute).class()
+    };
+    assert_eq!(ask(&NUMBERED, "callNumber"), ReadOnly);
+    assert_eq!(ask(&NUMBERED, "timeout"), ReadOnly);
+    assert_eq!(ask(&NUMBERED, "env"), Dangerous);
+    assert_eq!(ask(&Toolset::UNKNOWN, "callNumber"), Dangerous);
 }
 
 #[test]
@@ -380,32 +343,6 @@ fn a_command_that_is_not_told_is_dangerous() {
 fn words_that_no_shell_sees_stay_words() {
     let ask = Ask::tool("codex", "shell", json!({ "command": ["echo", "$(rm -rf x)", ";", ">"] }));
     assert_eq!(ask.class(), ReadOnly);
-}
-
-#[test]
-fn files_are_found_wherever_a_runtime_names_them() {
-    let patch =
-        "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n*** Delete File: d\n*** End Patch";
-    let cases = [
-        (Ask::edit("/x/a"), vec!["/x/a"]),
-        (Ask::tool("claude", "NotebookEdit", json!({ "notebook_path": "n" })), vec!["n"]),
-        (Ask::tool("gemini", "read_many_files", json!({ "paths": ["a", "b"] })), vec!["a", "b"]),
-        (Ask::tool("opencode", "write", json!({ "filePath": "a", "content": "path" })), vec!["a"]),
-        (Ask::tool("opencode", "patch", json!({ "patchText": patch })), vec!["a", "b", "c", "d"]),
-        (Ask::tool("codex", "apply_patch", json!({ "input": patch })), vec!["a", "b", "c", "d"]),
-        (Ask::tool("codex", "apply_patch", json!(patch)), vec!["a", "b", "c", "d"]),
-        (Ask::tool("codex", "apply_patch", json!({ "patch": "--- a/x\n+++ b/y\n" })), vec!["x", "y"]),
-        (Ask::tool("codex", "fileChange", json!({ "changes": [{ "path": "a" }, { "path": "b" }] })), vec!["a", "b"]),
-        (Ask::tool("codex", "fileChange", json!({ "changes": { "a": { "move_path": "z" } } })), vec!["a", "z"]),
-        (
-            Ask::tool("goose", "edit", json!({ "locations": ["a"], "content": [{ "type": "diff", "path": "b" }] }))
-                .kind(ToolKind::Edit),
-            vec!["a", "b"],
-        ),
-    ];
-    for (ask, files) in cases {
-        assert_eq!(ask.subject(), Subject::Files(files.into_iter().map(Into::into).collect()), "{}", ask.input);
-    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use roost_model::mode::Mode;
 use roost_model::tool::{PolicyResult, PolicySource};
-use roost_policy::{Approver, Effect, NO_APPROVER, Rule, ToolClass};
+use roost_policy::{Approver, ControlFiles, Effect, NO_APPROVER, Rule, ToolClass};
 use serde_json::json;
 
 use crate::kit::{Ask, allow, command, deny};
@@ -90,6 +90,21 @@ fn accept_edits_allows_edits_of_the_workspaces_files_only() {
         let input = ask.input.clone();
         assert_eq!(ask.mode(AcceptEdits).result(), result, "{input}");
     }
+}
+
+#[test]
+fn accept_edits_asks_about_the_files_of_every_registered_runtime_and_of_no_other() {
+    static OTHERS: [ControlFiles; 1] = [ControlFiles { folders: &["Lantern.d"], files: &["lantern.toml"] }];
+    let edit = |control: &'static [ControlFiles], path: &str| {
+        let ask = Ask::edit(path).leads(path, &format!("/home/ada/project/{path}")).mode(AcceptEdits);
+        Ask { control, ..ask }.result()
+    };
+    for path in ["lantern.d/hooks", "sub/LANTERN.d/a/b", "lantern.d", "Lantern.toml", "sub/lantern.toml"] {
+        assert_eq!(edit(&OTHERS, path), Asks, "{path}");
+        assert_eq!(edit(&[], path), Allow, "{path}");
+    }
+    assert_eq!(edit(&OTHERS, "lantern/hooks"), Allow);
+    assert_eq!(edit(&[], ".git/config"), Asks, "of no runtime, and known all the same");
 }
 
 #[test]

@@ -8,16 +8,34 @@ use std::path::{Path, PathBuf};
 use roost_model::ids::SessionId;
 use roost_model::mode::Mode;
 use roost_model::payload::ToolKind;
-use roost_model::runtime::RuntimeName;
 use roost_model::tool::PolicyResult;
 use roost_policy::*;
 use serde_json::{Value, json};
 
 pub(crate) const WORKSPACE: &str = "/home/ada/project";
 
+/// The tools of a runtime that told about them; those of the real ones are tested with their adapters.
+static KNOWN: Toolset = Toolset {
+    actions: &[
+        (Action::Read, &["Read"]),
+        (Action::Edit, &["Edit", "apply_patch"]),
+        (Action::Shell, &["Bash", "bash", "shell", "exec_command"]),
+        (Action::Fetch, &["WebFetch", "WebSearch"]),
+    ],
+    ..Toolset::UNKNOWN
+};
+
+/// The files of two runtimes that told about theirs.
+const CONTROL: [ControlFiles; 2] = [
+    ControlFiles { folders: &[".claude", ".codex"], files: &[] },
+    ControlFiles { folders: &[".gemini"], files: &["opencode.json"] },
+];
+
 /// A question to the policy, with the usual answers to everything that a test does not care about.
 pub(crate) struct Ask {
-    pub(crate) runtime: RuntimeName,
+    pub(crate) runtime: String,
+    pub(crate) tools: &'static Toolset,
+    pub(crate) control: &'static [ControlFiles],
     pub(crate) name: String,
     pub(crate) kind: Option<ToolKind>,
     pub(crate) input: Value,
@@ -33,9 +51,12 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
+    /// A call of this runtime, which is one that told about its tools unless it is `goose`.
     pub(crate) fn tool(runtime: &str, name: &str, input: Value) -> Self {
         Self {
-            runtime: RuntimeName::from_id(runtime),
+            runtime: runtime.into(),
+            tools: if runtime == "goose" { &Toolset::UNKNOWN } else { &KNOWN },
+            control: &CONTROL,
             name: name.into(),
             kind: None,
             input,
@@ -112,6 +133,7 @@ impl Ask {
                 workspace: &self.workspace,
                 resolved: &self.resolved,
                 unresolved: self.unresolved,
+                control: self.control,
                 rules: &rules,
                 memory: &memory,
             },
@@ -119,8 +141,8 @@ impl Ask {
     }
 
     fn call<'a>(&'a self, hash: &'a str) -> Call<'a> {
-        let Self { runtime, name, kind, input, title, .. } = self;
-        Call { runtime, name, kind: *kind, input, input_hash: hash, title: title.as_deref() }
+        let Self { runtime, tools, name, kind, input, title, .. } = self;
+        Call { runtime, tools, name, kind: *kind, input, input_hash: hash, title: title.as_deref() }
     }
 
     pub(crate) fn class(&self) -> ToolClass {

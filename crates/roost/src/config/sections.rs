@@ -167,6 +167,15 @@ section! {
         when_full: WhenFull = WhenFull::Queue,
         /// Minutes that an agent is kept without a task.
         idle_timeout_minutes: u32 = 30,
+        /// Characters of a conversation that an agent is told at once, the oldest left out first; 0 means any number.
+        max_context_chars: u64 = 0,
+    }
+}
+
+impl Sessions {
+    /// Most characters of a conversation that reach an agent at once.
+    pub(crate) fn max_context_chars(&self) -> Option<u64> {
+        (self.max_context_chars > 0).then_some(self.max_context_chars)
     }
 }
 

@@ -23,6 +23,7 @@ mod live;
 mod malformed;
 mod metrics;
 mod ordering;
+mod outside;
 mod past;
 mod player;
 mod repository;

@@ -9,6 +9,7 @@ use roost_engine::adapter::{
     AdapterError, Answer, Availability, DRAFT_QUEUE, Draft, Fact, OpenSession, RuntimeAdapter, RuntimeSession,
     RuntimeTask, StartedTask, TaskControl, TaskInput, ToolOutcome,
 };
+use roost_engine::facts::RuntimeFacts;
 use roost_model::content::TranscriptMessage;
 use roost_model::ids::{QuestionId, RuntimeSessionId};
 use roost_model::payload::{ToolCallRequestedPayload, ToolKind};
@@ -75,6 +76,10 @@ impl RuntimeAdapter for Lying {
 
     fn display_name(&self) -> &str {
         self.honest.display_name()
+    }
+
+    fn facts(&self) -> &'static RuntimeFacts {
+        self.honest.facts()
     }
 
     fn capabilities(&self) -> RuntimeCapabilities {

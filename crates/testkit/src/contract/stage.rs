@@ -17,7 +17,7 @@ use roost_model::ids::{SessionId, TaskId};
 use roost_model::mode::Mode;
 use roost_model::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
 use roost_model::registry::RuntimeStatus;
-use roost_model::runtime::{CreateSessionInput, RuntimeCapabilities, RuntimeEnv};
+use roost_model::runtime::{RuntimeCapabilities, RuntimeEnv};
 use roost_process::{Environment, Isolation, Process, records};
 use tempfile::TempDir;
 
@@ -150,16 +150,7 @@ impl Stage {
     }
 
     pub(super) async fn session(&self, mode: Mode) -> SessionId {
-        let new = NewSession {
-            runtime: None,
-            cwd: self.host().home.work(),
-            mode,
-            credential_namespace: "default".into(),
-            isolation: None,
-            env: Default::default(),
-            input: CreateSessionInput::default(),
-            workspace_id: None,
-        };
+        let new = NewSession { mode, ..NewSession::within(self.host().home.work()) };
         self.host().engine.create_session(new).await.unwrap()
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, Reattached, RuntimeAdapter, RuntimeSession};
+use roost_engine::facts::RuntimeFacts;
 use roost_engine::plain::{PlainSetting, Takes};
 use roost_engine::{NativeMessage, NativeSession};
 use roost_model::ids::RuntimeSessionId;
@@ -21,6 +22,12 @@ use super::past::FakePast;
 use super::session::{self, FakeSession};
 use super::task::{self, FakeTask};
 use crate::soon;
+
+/// Its tools are unknown, and a device may choose one of its settings.
+static FACTS: RuntimeFacts = RuntimeFacts {
+    plain_settings: &[PlainSetting { path: &["effort"], takes: Takes::OneOf(&["low", "high"]) }],
+    ..RuntimeFacts::UNKNOWN
+};
 
 /// The engine's side of the fake runtime.
 pub struct FakeAdapter {
@@ -195,6 +202,10 @@ impl RuntimeAdapter for FakeAdapter {
         "Fake"
     }
 
+    fn facts(&self) -> &'static RuntimeFacts {
+        &FACTS
+    }
+
     fn capabilities(&self) -> RuntimeCapabilities {
         RuntimeCapabilities {
             supports_streaming: true,
@@ -219,10 +230,6 @@ impl RuntimeAdapter for FakeAdapter {
             supported_isolation_modes: vec![RuntimeIsolationMode::InProcess],
             recommended_isolation_mode: RuntimeIsolationMode::InProcess,
         }
-    }
-
-    fn plain_settings(&self) -> &'static [PlainSetting] {
-        &[PlainSetting { path: &["effort"], takes: Takes::OneOf(&["low", "high"]) }]
     }
 
     fn asks_questions(&self) -> bool {

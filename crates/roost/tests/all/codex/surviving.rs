@@ -18,7 +18,6 @@ use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::SessionId;
 use roost_model::mode::Mode;
 use roost_model::registry::RuntimeStatus;
-use roost_model::runtime::CreateSessionInput;
 use roost_process::{Environment, Isolation};
 use serde::{Deserialize, Serialize};
 use testkit::agents::Agent;
@@ -173,16 +172,7 @@ fn first_daemon() {
     let place: Place = serde_json::from_str(&std::env::var(PLACE).unwrap()).unwrap();
     daemon().block_on(async {
         let (engine, log) = engine(&place).await;
-        let new = NewSession {
-            runtime: None,
-            cwd: place.cwd.clone(),
-            mode: Mode::Ask,
-            credential_namespace: "default".into(),
-            isolation: place.isolation,
-            env: Default::default(),
-            input: CreateSessionInput::default(),
-            workspace_id: None,
-        };
+        let new = NewSession { mode: Mode::Ask, isolation: place.isolation, ..NewSession::within(place.cwd.clone()) };
         let session = engine.create_session(new).await.unwrap();
         let message = TranscriptMessage::user("SCRIPT:shell");
         let prompt = Prompt { message, mode: None, model: None, approver: Approver::Present, never_yolo: false };

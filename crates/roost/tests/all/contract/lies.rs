@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
+use roost_engine::facts::RuntimeFacts;
 use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{
     AuthStatus, McpSupport, McpTransport, PermissionModel, ResumeModel, RuntimeCapabilities, RuntimeEnv,
@@ -36,6 +37,10 @@ impl RuntimeAdapter for Liar {
 
     fn display_name(&self) -> &str {
         self.honest.display_name()
+    }
+
+    fn facts(&self) -> &'static RuntimeFacts {
+        self.honest.facts()
     }
 
     fn capabilities(&self) -> RuntimeCapabilities {

@@ -75,16 +75,8 @@ impl Daemon {
     }
 
     async fn session(&self, place: &Place) -> SessionId {
-        let new = NewSession {
-            runtime: None,
-            cwd: place.cwd.clone(),
-            mode: Mode::Ask,
-            credential_namespace: "default".into(),
-            isolation: None,
-            env: Default::default(),
-            input: CreateSessionInput { model: Some("gemini-2.5-pro".into()), ..Default::default() },
-            workspace_id: None,
-        };
+        let input = CreateSessionInput { model: Some("gemini-2.5-pro".into()), ..Default::default() };
+        let new = NewSession { mode: Mode::Ask, input, ..NewSession::within(place.cwd.clone()) };
         self.engine.create_session(new).await.unwrap()
     }
 

@@ -1,22 +1,13 @@
-//! The tools that each runtime brings along, and what they do.
-//!
-//! The tables hold what is certain. A tool that is in none of them is judged by the kind that its runtime claims, and
-//! one without a kind is [`Action::Unknown`].
-
-mod claude;
-mod codex;
-mod gemini;
-mod opencode;
+//! What a tool does: by the table that comes with its runtime, else by the kind that the runtime claims.
 
 use roost_model::payload::ToolKind;
-use roost_model::runtime::RuntimeName;
 
 use crate::class::Call;
 use crate::fields;
 
 /// What a tool does, which says where in its input to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
+pub enum Action {
     /// Changes only the agent's own state (plans, to-dos, questions), or starts an agent whose calls are judged alone.
     Inert,
     /// Reads files.
@@ -35,16 +26,36 @@ pub(crate) enum Action {
     Unknown,
 }
 
+/// What a runtime's adapter tells the policy of the runtime's tools. Whatever it leaves as in [`Toolset::UNKNOWN`] is
+/// judged as strictly as a runtime of which nobody knows anything.
+#[derive(Clone, Copy, Debug)]
+pub struct Toolset {
+    /// What the tools do that the runtime brings along, by their exact names. Only what is certain belongs here: a tool
+    /// that is not listed is judged by the kind that the runtime claims, and one without a kind is asked about.
+    pub actions: &'static [(Action, &'static [&'static str])],
+    /// Fields of its shell tools that cannot change what runs (ids, times), beyond those that the policy knows.
+    pub silent_fields: &'static [&'static str],
+    /// It puts a shell around every command and shows both as one line.
+    pub wraps_commands: bool,
+    /// It asks about a command with the command as the title, and without the input.
+    pub titles_are_commands: bool,
+    /// Its shell lives on from one call to the next, so that a `cd` lasts.
+    pub shell_lasts: bool,
+}
+
+impl Toolset {
+    /// A runtime of which nobody knows anything.
+    pub const UNKNOWN: Self =
+        Self { actions: &[], silent_fields: &[], wraps_commands: false, titles_are_commands: false, shell_lasts: true };
+
+    fn action(&self, name: &str) -> Option<Action> {
+        self.actions.iter().find(|(_, names)| names.contains(&name)).map(|(action, _)| *action)
+    }
+}
+
 /// What a call's tool does.
 pub(crate) fn action(call: &Call<'_>) -> Action {
-    let native = match call.runtime {
-        RuntimeName::ClaudeAgentSdk => claude::action(call.name),
-        RuntimeName::CodexSdk => codex::action(call.name),
-        RuntimeName::GeminiCliCore => gemini::action(call.name),
-        RuntimeName::OpencodeServer => opencode::action(call.name),
-        RuntimeName::Demo | RuntimeName::Acp(_) | RuntimeName::Host => None,
-    };
-    native.unwrap_or_else(|| claimed(call))
+    call.tools.action(call.name).unwrap_or_else(|| claimed(call))
 }
 
 /// What a call does by its kind. A kind is the runtime's own word: `cat x` in a shell is labelled as a read, and a tool of
@@ -72,12 +83,6 @@ fn claimed(call: &Call<'_>) -> Action {
         ToolKind::Think if !names_files() && fields::thinks_only(call.input) => Action::Inert,
         _ => Action::Unknown,
     }
-}
-
-/// Whether the shell of this runtime stays where a `cd` led it, from one call to the next. Only those count as new each
-/// time that are known to be.
-pub(crate) fn keeps_folder(runtime: &RuntimeName) -> bool {
-    !matches!(runtime, RuntimeName::CodexSdk | RuntimeName::GeminiCliCore | RuntimeName::OpencodeServer)
 }
 
 /// Whether this is a name that stands for many tools: an ACP agent that names none is shown by its call's kind.

@@ -1,0 +1,28 @@
+//! What the rest of Roost must know of Claude Code.
+
+use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
+
+use super::plain;
+
+pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
+    preference: Some(1),
+    config: ConfigKeys { settings: true, ..RuntimeFacts::UNKNOWN.config },
+    plain_settings: plain::SETTINGS,
+    tools: Toolset {
+        actions: &[
+            (Action::Read, &["Read", "Glob", "Grep", "LS", "NotebookRead"]),
+            (Action::Edit, &["Edit", "MultiEdit", "Write", "NotebookEdit"]),
+            (Action::Shell, &["Bash"]),
+            (Action::Fetch, &["WebFetch", "WebSearch"]),
+            (
+                Action::Inert,
+                &["Task", "Agent", "Skill", "ToolSearch", "AskUserQuestion", "EnterPlanMode", "ReportFindings"],
+            ),
+            (Action::Inert, &["TodoRead", "TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate"]),
+            (Action::Inert, &["BashOutput", "TaskOutput", "CronList", "ListMcpResourcesTool"]),
+            (Action::Change, &["ExitPlanMode", "KillShell", "KillBash", "TaskStop"]),
+        ],
+        ..Toolset::UNKNOWN
+    },
+    control_files: ControlFiles { folders: &[".claude"], files: &[] },
+};

@@ -1,0 +1,51 @@
+//! What the rest of Roost must know of Codex.
+
+use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
+
+use super::plain;
+
+/// Ids, times and readings of the command that Codex puts beside it; `codex-acp` spells them in its own way.
+pub(crate) const SILENT_FIELDS: &[&str] = &[
+    "availableDecisions",
+    "available_decisions",
+    "callId",
+    "call_id",
+    "commandActions",
+    "completed_at_ms",
+    "environmentId",
+    "itemId",
+    "parsed_cmd",
+    "process_id",
+    "proposedExecpolicyAmendment",
+    "proposed_execpolicy_amendment",
+    "source",
+    "startedAtMs",
+    "started_at_ms",
+    "threadId",
+    "turnId",
+    "turn_id",
+];
+
+pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
+    preference: Some(2),
+    config: ConfigKeys { settings: true, ..RuntimeFacts::UNKNOWN.config },
+    plain_settings: plain::SETTINGS,
+    tools: Toolset {
+        // Both as its model calls them and as its server reports them.
+        actions: &[
+            (
+                Action::Shell,
+                &["shell", "shell_command", "local_shell", "exec_command", "container.exec", "commandExecution"],
+            ),
+            (Action::Edit, &["apply_patch", "fileChange"]),
+            (Action::Read, &["view_image", "read_file", "list_dir", "grep_files"]),
+            (Action::Fetch, &["web_search", "webSearch"]),
+            (Action::Inert, &["update_plan", "request_user_input", "list_mcp_resources"]),
+        ],
+        silent_fields: SILENT_FIELDS,
+        wraps_commands: true,
+        shell_lasts: false,
+        ..Toolset::UNKNOWN
+    },
+    control_files: ControlFiles { folders: &[".codex"], files: &[] },
+};

@@ -1,0 +1,28 @@
+//! What the rest of Roost must know of the Gemini CLI.
+
+use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
+
+use super::plain;
+
+pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
+    preference: Some(3),
+    config: ConfigKeys { settings: true, ..RuntimeFacts::UNKNOWN.config },
+    plain_settings: plain::SETTINGS,
+    tools: Toolset {
+        actions: &[
+            (
+                Action::Read,
+                &["read_file", "read_many_files", "list_directory", "glob", "search_file_content", "grep_search"],
+            ),
+            (Action::Edit, &["write_file", "replace"]),
+            (Action::Shell, &["run_shell_command"]),
+            (Action::Fetch, &["web_fetch", "google_web_search"]),
+            (Action::Inert, &["write_todos", "ask_user", "enter_plan_mode", "activate_skill", "get_internal_docs"]),
+            (Action::Change, &["save_memory", "exit_plan_mode"]),
+        ],
+        titles_are_commands: true,
+        shell_lasts: false,
+        ..Toolset::UNKNOWN
+    },
+    control_files: ControlFiles { folders: &[".gemini"], files: &[] },
+};

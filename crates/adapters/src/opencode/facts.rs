@@ -1,0 +1,25 @@
+//! What the rest of Roost must know of OpenCode.
+
+use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
+
+use super::plain;
+
+pub(super) static FACTS: RuntimeFacts = RuntimeFacts {
+    preference: Some(4),
+    config: ConfigKeys { settings: true, url: true, ..RuntimeFacts::UNKNOWN.config },
+    plain_settings: plain::SETTINGS,
+    tools: Toolset {
+        // Its permission requests use the same names.
+        actions: &[
+            (Action::Read, &["read", "list", "glob", "grep", "lsp"]),
+            (Action::Edit, &["edit", "write", "patch", "apply_patch", "multiedit"]),
+            (Action::Shell, &["bash"]),
+            (Action::Fetch, &["webfetch", "websearch", "codesearch"]),
+            (Action::Inert, &["todowrite", "todoread", "task", "skill", "question", "plan_enter", "invalid"]),
+            (Action::Change, &["plan_exit"]),
+        ],
+        shell_lasts: false,
+        ..Toolset::UNKNOWN
+    },
+    control_files: ControlFiles { folders: &[".opencode"], files: &["opencode.json", "opencode.jsonc"] },
+};
