@@ -7,9 +7,11 @@ pub mod demo;
 #[cfg(test)]
 mod examples;
 pub mod gemini;
+#[cfg(test)]
+mod generated;
 mod head_cache;
+mod host;
 mod layers;
-mod locks;
 pub mod opencode;
-mod version_probe;
-mod waiting;
+
+pub use host::AgentCommand;

@@ -4,25 +4,25 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use agent_client_protocol::v1::schema as acp;
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_engine::ledger::{Asked, Ledger, Next, Terms};
 use roost_model::event::EventBody;
-use roost_model::ids::{RequestId, ToolCallId};
+use roost_model::ids::ToolCallId;
 use roost_model::mode::Mode;
 use roost_model::payload::ModelOutputDeltaKind;
 use roost_process::Line;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::between::Between;
+use super::connection::{AcpConnection, Pending};
 use super::cost::Spent;
 use super::presets::{Observed, preset};
-use super::reader::Reader;
-use super::turn::Turn;
-use super::wire::{self, Incoming};
+use super::turn::{PROMPT, Turn};
+use super::wire;
+use crate::host::json_rpc::Incoming;
+use crate::host::{Task, Writer};
 
 struct Recorded {
     sent: bool,
@@ -38,41 +38,38 @@ fn recorded(path: &Path) -> Vec<Recorded> {
 
 /// Every turn of a trace as drafts.
 fn turns(path: &Path) -> Vec<Vec<Draft>> {
-    let (writer, _written) = mpsc::channel(256);
-    let mut calls = HashMap::new();
+    let (writer, mut written) = Writer::new("nobody reads this");
     let agent = path.parent().unwrap().file_name().unwrap().to_string_lossy();
     let observed = preset(&agent).map_or(Observed::ALL, |preset| preset.observed);
-    let (mut native, mut turn, mut outbox, mut turns) = (None, None, Vec::new(), Vec::new());
-    let (mut spent, mut between) = (Spent::default(), Between::default());
+    let mut connection = AcpConnection::new(writer, observed);
+    let mut turns = Vec::new();
     for Recorded { sent, line } in recorded(path) {
         let text = line.as_str().map_or_else(|| line.to_string(), Into::into);
         if sent {
             let message: Value = serde_json::from_str(&text).unwrap_or_default();
             if message["method"] == "session/prompt" {
-                native = message["params"]["sessionId"].as_str().map(Into::into);
-                turns.push(std::mem::replace(&mut outbox, between.take()));
+                connection.native = message["params"]["sessionId"].as_str().map(Into::into);
+                turns.push(std::mem::replace(&mut connection.out.drafts, connection.between.take()));
                 let (drafts, _) = mpsc::channel(1);
-                let prompt = message["id"].as_u64().unwrap();
-                turn = Some(Turn::new(prompt, RequestId::new(), Instant::now(), drafts, observed));
-            } else if message["method"] == "session/new" {
-                spent = Spent::NOTHING;
-                calls.insert(message["id"].as_u64().unwrap(), tokio::sync::oneshot::channel().0);
+                connection.peer.expect(message["id"].as_u64().unwrap(), Pending::Prompt);
+                connection.out.turn = Some(Turn::new(Task::new(PROMPT, drafts), observed));
             } else if let (Some(id), true) = (message["id"].as_u64(), message["method"].is_string()) {
-                calls.insert(id, tokio::sync::oneshot::channel().0);
+                if message["method"] == "session/new" {
+                    connection.spent = Spent::NOTHING;
+                }
+                connection.peer.expect(id, Pending::Reply(tokio::sync::oneshot::channel().0));
             }
             if message["method"] == "session/cancel"
-                && let Some(turn) = &mut turn
+                && let Some(turn) = &mut connection.out.turn
             {
                 turn.cancelled = true;
             }
         } else {
-            let native = &native;
-            let (turn, outbox, spent, between) = (&mut turn, &mut outbox, &mut spent, &mut between);
-            let mut reader = Reader { writer: &writer, calls: &mut calls, native, turn, outbox, spent, between };
-            reader.line(Line::Bytes(text.as_bytes()));
+            connection.line(Line::Bytes(text.as_bytes()));
+            while written.try_recv().is_ok() {}
         }
     }
-    turns.push(outbox);
+    turns.push(connection.out.drafts);
     turns.remove(0);
     turns
 }
@@ -161,8 +158,11 @@ fn recorded_agents_are_understood_as_before() {
 
 /// What a line is taken for; what means nothing to us is kept as it is, as a notice.
 fn kind(line: &str) -> String {
-    match wire::parse(line) {
-        Incoming::Chunk(chunk) => if chunk.thought { "thought" } else { "text" }.to_owned(),
+    let message = match wire::parse(line) {
+        wire::Incoming::Chunk(chunk) => return if chunk.thought { "thought" } else { "text" }.to_owned(),
+        wire::Incoming::Rpc(message) => message,
+    };
+    match message {
         Incoming::Notification { method, params } if method == "session/update" => {
             let known = serde_json::from_str::<acp::SessionNotification>(params.get()).is_ok();
             let update: Value = serde_json::from_str(params.get()).unwrap();
@@ -198,7 +198,7 @@ fn every_line_of_a_recorded_agent_is_of_the_protocol_and_what_is_not_understood_
     for path in traces() {
         for Recorded { line, .. } in recorded(&path).into_iter().filter(|line| !line.sent) {
             let text = line.as_str().map_or_else(|| line.to_string(), Into::into);
-            assert!(!matches!(wire::parse(&text), wire::Incoming::Noise), "{}: {text}", path.display());
+            assert!(!matches!(wire::parse(&text), wire::Incoming::Rpc(Incoming::Noise)), "{}: {text}", path.display());
         }
         for draft in turns(&path).into_iter().flatten() {
             if matches!(draft.fact, Fact::Notice(_) | Fact::Usage(_)) {

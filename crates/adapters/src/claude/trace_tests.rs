@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_engine::ledger::{Asked, Ledger, Next, Terms};
 use roost_model::event::EventBody;
-use roost_model::ids::{RequestId, ToolCallId};
+use roost_model::ids::ToolCallId;
 use roost_model::mode::Mode;
 use roost_model::payload::ModelOutputDeltaKind;
 use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
@@ -16,9 +16,10 @@ use roost_process::Line;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::talk::Talk;
+use super::talk::{METHOD, Talk};
 use super::turn::Turn;
 use super::wire::{self, Incoming};
+use crate::host::{Task, Writer};
 
 /// What went in and came out, in order.
 fn recorded(path: &Path) -> Vec<(bool, String)> {
@@ -35,38 +36,39 @@ fn recorded(path: &Path) -> Vec<(bool, String)> {
 
 /// Every task of a trace as drafts.
 fn turns(path: &Path) -> Vec<Vec<Draft>> {
-    let (writer, _written) = mpsc::channel(4096);
+    let (writer, mut written) = Writer::new("nobody reads this");
     let mut talk = Talk::new(writer, "default");
     let mut turns = Vec::new();
     for (sent, line) in recorded(path) {
         if !sent {
             talk.line(Line::Bytes(line.as_bytes()));
+            while written.try_recv().is_ok() {}
             continue;
         }
         let message: Value = serde_json::from_str(&line).unwrap();
         if message["type"] == "user" {
             // Older recordings acknowledge nothing, and have one prompt for each turn.
             let uuid = message["uuid"].as_str().map(ToOwned::to_owned);
-            match &mut talk.turn {
-                Some(turn) if !turn.ended => {
+            match &mut talk.out.turn {
+                Some(turn) if !turn.task.is_over() => {
                     turn.unheard.extend(uuid);
                 }
                 _ => {
-                    turns.push(std::mem::take(&mut talk.outbox));
+                    turns.push(std::mem::take(&mut talk.out.drafts));
                     let (drafts, _) = mpsc::channel(1);
-                    let mut turn = Turn::new(String::new(), RequestId::new(), drafts);
+                    let mut turn = Turn::new(String::new(), Task::new(METHOD, drafts));
                     turn.unheard = uuid.into_iter().collect();
-                    talk.turn = Some(turn);
+                    talk.out.turn = Some(turn);
                 }
             }
         }
         if message["request"]["subtype"] == "interrupt"
-            && let Some(turn) = &mut talk.turn
+            && let Some(turn) = &mut talk.out.turn
         {
             turn.cancelled = true;
         }
     }
-    turns.push(talk.outbox);
+    turns.push(std::mem::take(&mut talk.out.drafts));
     turns.remove(0);
     turns
 }

@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_engine::ledger::{Asked, Ledger, Next, Terms};
 use roost_model::event::EventBody;
-use roost_model::ids::{RequestId, ToolCallId};
+use roost_model::ids::ToolCallId;
 use roost_model::mode::Mode;
 use roost_model::payload::ModelOutputDeltaKind;
 use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-use super::calls::{Calls, Pending};
-use super::reader::Reader;
-use super::turn::Turn;
-use super::wire::{self, Incoming};
+use super::connection::{Dialog, Pending};
+use super::turn::{METHOD, Turn};
+use crate::host::json_rpc::{self, Incoming};
+use crate::host::{Task, Writer};
 
 /// What was said, and by whom.
 struct Recorded {
@@ -34,34 +34,25 @@ fn recorded(path: &Path) -> Vec<Recorded> {
     lines.map(|record| Recorded { sent: record["dir"] == "in", text: text(&record["line"]) }).collect()
 }
 
-/// The pump's state without its processes.
+/// A dialog without a server.
 struct Replay {
-    calls: Calls,
-    thread: Option<String>,
-    turn: Option<Turn>,
-    outbox: Vec<Draft>,
-    early: Vec<Draft>,
+    dialog: Dialog,
     turns: Vec<Vec<Draft>>,
 }
 
 impl Replay {
     fn of(path: &Path) -> Vec<Vec<Draft>> {
-        let (writer, _written) = mpsc::channel(256);
-        let (outbox, early, turns) = (Vec::new(), Vec::new(), Vec::new());
-        let mut replay = Self { calls: Calls::new(writer), thread: None, turn: None, outbox, early, turns };
+        let (writer, mut written) = Writer::new("nobody reads this");
+        let mut replay = Self { dialog: Dialog::new(writer), turns: Vec::new() };
         for Recorded { sent, text } in recorded(path) {
             match sent {
                 true => replay.sent(&serde_json::from_str(&text).unwrap()),
-                false => replay.reader().message(&text),
+                false => replay.dialog.message(&text),
             }
+            while written.try_recv().is_ok() {}
         }
         replay.next_turn();
         replay.turns
-    }
-
-    fn reader(&mut self) -> Reader<'_> {
-        let Self { calls, thread, turn, outbox, early, .. } = self;
-        Reader { calls, thread, turn, outbox, early }
     }
 
     /// What the recorded host said, done to the state as ours would.
@@ -69,38 +60,39 @@ impl Replay {
         match message["method"].as_str() {
             Some("turn/start") => {
                 self.next_turn();
-                self.thread = message["params"]["threadId"].as_str().map(Into::into);
+                self.dialog.thread = message["params"]["threadId"].as_str().map(Into::into);
                 let (drafts, _) = mpsc::channel(1);
-                self.turn = Some(Turn::new(RequestId::new(), drafts));
-                self.outbox.append(&mut self.early);
+                let out = &mut self.dialog.out;
+                out.turn = Some(Turn::new(Task::new(METHOD, drafts)));
+                out.drafts.append(&mut out.early);
                 let (to, _) = oneshot::channel();
-                self.calls.expect(message["id"].as_u64().unwrap(), Pending::Begun(to));
+                self.dialog.peer.expect(message["id"].as_u64().unwrap(), Pending::Begun(to));
             }
             Some(_) => {
-                self.calls.expect(message["id"].as_u64().unwrap_or(u64::MAX), Pending::Ignored);
-                if let (Some("turn/interrupt"), Some(turn)) = (message["method"].as_str(), &mut self.turn) {
+                self.dialog.peer.expect(message["id"].as_u64().unwrap_or(u64::MAX), Pending::Ignored);
+                if let (Some("turn/interrupt"), Some(turn)) = (message["method"].as_str(), &mut self.dialog.out.turn) {
                     turn.cancelled = true;
                 }
             }
             None => {
-                let Some(turn) = &mut self.turn else { return };
+                let Some(turn) = &mut self.dialog.out.turn else { return };
                 turn.questions.retain(|_, (id, _)| serde_json::json!(id) != message["id"]);
                 let call = turn.approvals.find(|waiting| serde_json::json!(waiting.id) == message["id"]);
                 let yes = serde_json::json!("accept");
                 let allowed = message["result"]["decision"] == yes || message["result"]["action"] == yes;
                 if let (Some(call), true) = (call, allowed) {
-                    turn.mapper.tools.allowed(&call.tool_call_id, &mut self.outbox);
+                    turn.mapper.tools.allowed(&call.tool_call_id, &mut self.dialog.out.drafts);
                 }
             }
         }
     }
 
     fn next_turn(&mut self) {
-        let Some(mut turn) = self.turn.take() else { return };
+        let Some(mut turn) = self.dialog.out.turn.take() else { return };
         if let Some(end) = turn.end.take() {
-            turn.finish(end, &mut self.outbox);
+            turn.finish(end, &mut self.dialog.out.drafts);
         }
-        self.turns.push(std::mem::take(&mut self.outbox));
+        self.turns.push(std::mem::take(&mut self.dialog.out.drafts));
     }
 }
 
@@ -191,8 +183,9 @@ fn recorded_turns_are_understood_as_before() {
 fn every_recorded_message_is_known() {
     for path in traces() {
         let messages = recorded(&path).into_iter().filter(|recorded| !recorded.sent);
-        messages
-            .for_each(|message| assert!(!matches!(wire::parse(&message.text), Incoming::Noise), "{}", message.text));
+        messages.for_each(|message| {
+            assert!(!matches!(json_rpc::parse(&message.text), Incoming::Noise), "{}", message.text)
+        });
         for draft in Replay::of(&path).into_iter().flatten() {
             if let Fact::Notice(notice) = &draft.fact {
                 assert!(!notice.message.contains("Roost does not know"), "{}: {draft:?}", path.display());

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use roost_model::runtime::RuntimeName;
 use roost_process::Holder;
 
-use crate::acp::{AcpAdapter, AgentCommand};
+use crate::acp::AcpAdapter;
+use crate::host::AgentCommand;
 
 /// The adapter of the demo agent; `roost` is the binary that serves it as `roost demo-agent`.
 pub fn adapter(roost: &Path, holder: Arc<Holder>) -> AcpAdapter {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_engine::ledger::{Asked, Ledger, Next, Terms};
 use roost_model::event::EventBody;
-use roost_model::ids::{RequestId, ToolCallId};
+use roost_model::ids::ToolCallId;
 use roost_model::mode::Mode;
 use roost_model::payload::ModelOutputDeltaKind;
 use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
@@ -17,9 +17,10 @@ use tokio::sync::mpsc;
 
 use super::family::Family;
 use super::launch;
-use super::reader::{Errand, Reader};
-use super::turn::Turn;
+use super::reader::Reader;
+use super::turn::{METHOD, Turn};
 use super::wire::{self, Told};
+use crate::host::Task;
 
 /// A line of a recording: what was said, and by whom.
 enum Recorded {
@@ -57,15 +58,10 @@ fn recorded(path: &Path) -> Vec<Recorded> {
     recorded.collect()
 }
 
-/// The pump's state without its process.
+/// A reader without a server.
 #[derive(Default)]
 struct Replay {
-    family: Family,
-    turn: Option<Turn>,
-    last_prompt: String,
-    outbox: Vec<Draft>,
-    early: Vec<Draft>,
-    errands: Vec<Errand>,
+    reader: Reader,
     turns: Vec<Vec<Draft>>,
     /// The ids of events; where two listened at once, the recording has each event twice.
     heard: HashSet<String>,
@@ -90,26 +86,26 @@ impl Replay {
         if !self.heard.insert(event["id"].as_str().unwrap().to_owned()) {
             return;
         }
-        let Self { family, turn, last_prompt, outbox, early, errands, .. } = self;
-        Reader { family, turn, last_prompt, outbox, early, errands }.message(text);
+        self.reader.message(text);
     }
 
     /// What the recorded host said, done to the state as ours would.
     fn sent(&mut self, path: &str, body: &Value) {
         let words: Vec<_> = path.trim_start_matches('/').split('/').collect();
-        match (words.as_slice(), &mut self.turn) {
+        match (words.as_slice(), &mut self.reader.out.turn) {
             (["session", session, "prompt_async"], _) => {
                 self.next_turn();
-                self.family = Family::of((*session).to_owned());
+                self.reader.family = Family::of((*session).to_owned());
                 let (drafts, _) = mpsc::channel(1);
-                self.turn = Some(Turn::new(RequestId::new(), drafts));
-                self.outbox.append(&mut self.early);
+                let out = &mut self.reader.out;
+                out.turn = Some(Turn::new(Task::new(METHOD, drafts)));
+                out.drafts.append(&mut out.early);
             }
             (["session", _, "abort"], Some(turn)) => turn.cancelled = true,
             (["permission", permission, "reply"], Some(turn)) => {
                 let tools = &mut turn.mapper.tools;
                 if let Some(call) = tools.waiting_for(permission) {
-                    tools.decide(&call, body["reply"] == "once", &mut self.outbox);
+                    tools.decide(&call, body["reply"] == "once", &mut self.reader.out.drafts);
                 }
             }
             (["question", question, _], Some(turn)) => turn.questions.retain(|_, asked| asked.native != *question),
@@ -118,8 +114,8 @@ impl Replay {
     }
 
     fn next_turn(&mut self) {
-        if self.turn.take().is_some() {
-            self.turns.push(std::mem::take(&mut self.outbox));
+        if self.reader.out.turn.take().is_some() {
+            self.turns.push(std::mem::take(&mut self.reader.out.drafts));
         }
     }
 }
@@ -164,7 +160,7 @@ fn summary(path: &Path) -> String {
         }
         pieces.flush(&mut text);
     }
-    for errand in replay.errands {
+    for errand in replay.reader.errands {
         writeln!(text, "and sends {} {}", errand.path, errand.body).unwrap();
     }
     text
