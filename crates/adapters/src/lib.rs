@@ -13,5 +13,7 @@ mod head_cache;
 mod host;
 mod layers;
 pub mod opencode;
+#[cfg(test)]
+mod trace_kit;
 
 pub use host::AgentCommand;

@@ -139,8 +139,10 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_breaks_the_parser(message in message("method", METHODS, NAMES), at: Index, text in ".{0,200}") {
-            let (line, is_request) = (Value::Object(message.clone()).to_string(), message.contains_key("id"));
-            prop_assert!(is_request || matches!(kind(&line), "notification" | "chunk" | "thought"), "{}", line);
+            let line = Value::Object(message.clone()).to_string();
+            // Half a request or answer may be noise.
+            let is_told = !message.contains_key("id") && !message.contains_key("error");
+            prop_assert!(!is_told || matches!(kind(&line), "notification" | "chunk" | "thought"), "{}", line);
             prop_assert_eq!(kind(cut(&line, at)), "noise");
             let _ = parse(&text);
         }

@@ -10,7 +10,7 @@ use roost_process::Batch;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::talk::{CallResult, METHOD, Talk, allowance, denial};
+use super::talk::{CallResult, Complaint, METHOD, Talk, allowance, denial};
 use super::turn::Turn;
 use super::{host_server, map, questions, wire};
 use crate::host::waiting::not_pending;
@@ -95,9 +95,13 @@ impl Connection for Talk {
     }
 
     fn on_exit(&mut self, exit: &ExitReport) {
-        let why = self.complaint.take().map(|complaint| format!(": {complaint}")).unwrap_or_default();
+        let unanswered = match self.complaint.take() {
+            Some(Complaint::UnknownSession(session)) => AdapterError::UnknownSession(session),
+            Some(Complaint::Other(why)) => exit.error(&format!("before it answered: {why}")),
+            None => exit.error("before it answered"),
+        };
         for (_, to) in self.calls.drain() {
-            reply(to, Err(exit.error(&format!("before it answered{why}"))));
+            reply(to, Err(unanswered.clone()));
         }
         if let Some((turn, drafts)) = self.out.live() {
             turn.mapper.end(drafts);

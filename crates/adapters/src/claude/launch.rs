@@ -38,6 +38,14 @@ impl Conversation {
             Self::New(id) | Self::Known(id) | Self::Fork { id, .. } => id,
         }
     }
+
+    /// The id under which the CLI must know it, unless it is new.
+    pub(super) fn known_as(&self) -> Option<&str> {
+        match self {
+            Self::New(_) => None,
+            Self::Known(id) | Self::Fork { of: id, .. } => Some(id),
+        }
+    }
 }
 
 /// The CLI's own permission mode for one of ours. The host decides about every call in any mode; only planning changes

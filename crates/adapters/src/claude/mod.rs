@@ -61,9 +61,6 @@ use launch::Conversation;
 use session::ClaudeSession;
 use sources::{Places, Used};
 
-/// How the CLI says that it does not know a session.
-const UNKNOWN_SESSION: &str = "No conversation found";
-
 /// The adapter of Claude Code, started by this command, with this document of its settings.
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> ClaudeAdapter {
     let (locks, versions, forgotten, heads) = Default::default();
@@ -128,7 +125,7 @@ impl ClaudeAdapter {
         let places = Places { config, cwd: open.env.cwd.clone().into(), used };
         refuse_without_hooks(&settings, &places).await?;
         let started = launch::launch(&self.holder, &command, &open, &conversation).await?;
-        ClaudeSession::begin(started, lock, conversation.id().to_owned(), open, places, settings).await
+        ClaudeSession::begin(started, lock, &conversation, open, places, settings).await
     }
 }
 
@@ -219,7 +216,7 @@ impl RuntimeAdapter for ClaudeAdapter {
         }
         match self.open(open, Conversation::Known(native.to_string())).await {
             Ok(session) => Ok(Box::new(session)),
-            Err(AdapterError::Exited { message, .. }) if message.contains(UNKNOWN_SESSION) => Err(unknown()),
+            Err(AdapterError::UnknownSession(_)) => Err(unknown()),
             Err(error) => Err(error),
         }
     }
@@ -234,13 +231,7 @@ impl RuntimeAdapter for ClaudeAdapter {
             return Err(AdapterError::UnknownSession(native));
         }
         let id = self.new_id(&open).await;
-        match self.open(open, Conversation::Fork { id, of: native.to_string() }).await {
-            Ok(session) => Ok(Box::new(session)),
-            Err(AdapterError::Exited { message, .. }) if message.contains(UNKNOWN_SESSION) => {
-                Err(AdapterError::UnknownSession(native))
-            }
-            Err(error) => Err(error),
-        }
+        Ok(Box::new(self.open(open, Conversation::Fork { id, of: native.to_string() }).await?))
     }
 
     async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {

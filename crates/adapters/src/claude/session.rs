@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 
 use super::connection::{Command, Decision, Prompt};
 use super::content;
-use super::launch::{permission_mode, servers};
+use super::launch::{Conversation, permission_mode, servers};
 use super::sources::Places;
 use super::talk::{CallResult, Talk};
 use crate::host::locks::Lock;
@@ -50,13 +50,16 @@ impl ClaudeSession {
     pub(super) async fn begin(
         (process, stdin): (Process, Stdin),
         lock: Lock,
-        native: String,
+        conversation: &Conversation,
         open: OpenSession,
         places: Places,
         settings: Map<String, Value>,
     ) -> Result<Self, AdapterError> {
         let writer = Writer::to_stdin(stdin, "Claude Code does not read its input");
-        let (handle, pump) = start(Talk::new(writer, permission_mode(open.mode)), Some(process), lock);
+        let mut talk = Talk::new(writer, permission_mode(open.mode));
+        talk.known_as = conversation.known_as().map(Into::into);
+        let (handle, pump) = start(talk, Some(process), lock);
+        let native = conversation.id().to_owned();
         let (tools, notices) = (ToolManifest::default(), Vec::new());
         let model = open.input.model.clone();
         let mut session = Self { native, open, places, handle, pump, model, settings, tools, notices };

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use roost_engine::adapter::{AdapterError, Draft, Fact};
+use roost_model::ids::RuntimeSessionId;
 use roost_model::payload::{NoticeLevel, NoticeSource, RequestStatus};
 use roost_model::tool::ToolManifest;
 use roost_process::Line;
@@ -16,6 +17,8 @@ use super::wire::{self, Incoming};
 use super::{map, outcome, questions};
 use crate::host::{Outbox, Reply, Writer, reply};
 
+/// How the CLI says that it does not know a session.
+const UNKNOWN_SESSION: &str = "No conversation found";
 /// What an agent is told that wants to act while no task runs.
 const NO_TASK: &str = "no task is running; wait for the user";
 /// What an agent is told about a question in whose place it put another.
@@ -25,6 +28,14 @@ pub(super) const METHOD: &str = "user";
 
 /// What the CLI said to a request of ours.
 pub(super) type CallResult = Result<Value, String>;
+
+/// What the CLI said on its way out.
+#[derive(Debug)]
+pub(super) enum Complaint {
+    /// It does not know the session that it was to go on with.
+    UnknownSession(RuntimeSessionId),
+    Other(String),
+}
 
 /// The conversation with one process.
 pub(super) struct Talk {
@@ -36,9 +47,11 @@ pub(super) struct Talk {
     /// The CLI's own permission mode, as it last told.
     pub(super) mode: String,
     /// What it complained about outside of a task: the reason why it ends, as a rule.
-    pub(super) complaint: Option<String>,
+    pub(super) complaint: Option<Complaint>,
     /// Messages of which Roost makes nothing.
     unknown: u64,
+    /// The CLI's id of the session that it goes on with, unless that is new.
+    pub(super) known_as: Option<RuntimeSessionId>,
     plan: Plan,
     model: Option<String>,
     spent: f64,
@@ -56,6 +69,7 @@ impl Talk {
             mode: mode.to_owned(),
             complaint: None,
             unknown: 0,
+            known_as: None,
             plan: Plan::default(),
             model: None,
             spent: 0.0,
@@ -243,7 +257,11 @@ impl Talk {
     fn result(&mut self, result: TurnResult) {
         let Some((turn, drafts)) = self.out.live() else {
             self.spent = result.total_cost_usd;
-            self.complaint = (!result.errors.is_empty()).then(|| result.errors.join("; "));
+            let words = result.errors.join("; ");
+            self.complaint = match &self.known_as {
+                Some(session) if words.contains(UNKNOWN_SESSION) => Some(Complaint::UnknownSession(session.clone())),
+                _ => (!words.is_empty()).then_some(Complaint::Other(words)),
+            };
             return;
         };
         drafts.extend(outcome::usage(&result, turn.mapper.last_request, &mut self.spent));

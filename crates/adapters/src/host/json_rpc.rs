@@ -250,8 +250,10 @@ mod tests {
             at: Index,
             text in ".{0,200}",
         ) {
-            let (line, has_id) = (Value::Object(message.clone()).to_string(), message.contains_key("id"));
-            prop_assert!(has_id || message.contains_key("error") || kind(&line) == "notification", "{}", line);
+            let line = Value::Object(message.clone()).to_string();
+            // Half a request or answer may be noise.
+            let is_told = !message.contains_key("id") && !message.contains_key("error");
+            prop_assert!(!is_told || kind(&line) == "notification", "{}", line);
             prop_assert_eq!(kind(cut(&line, at)), "noise");
             let _ = parse(&text);
         }

@@ -17,6 +17,7 @@
 //! * **A runtime that is gone is reported once** ([`ExitReport`]): to every open request, and as the failure of the turn,
 //!   with how the process ended and the end of its stderr.
 
+pub(crate) mod capabilities;
 mod command;
 mod connection;
 mod exit_report;
@@ -26,6 +27,8 @@ pub(crate) mod locks;
 mod outbox;
 mod process;
 mod pump;
+#[cfg(test)]
+mod pump_tests;
 mod task;
 mod version_probe;
 pub(crate) mod waiting;

@@ -73,12 +73,13 @@ impl OpencodeSession {
             }
         };
         let mut reader = Reader { family: Family::of(native.clone()), ..Reader::default() };
-        let server = server.map(|Server { process, stdin, early }| {
-            reader.out.early = early.into_iter().map(|line| map::noise(NoticeSource::Stdout, line)).collect();
-            (process, stdin)
-        });
-        let (process, stdin) = server.unzip();
-        let kept = process.as_ref().map(|process| process.control.clone()).zip(stdin);
+        let (mut process, mut kept) = (None, None);
+        if let Some(server) = server {
+            let early = server.early.into_iter().map(|line| map::noise(NoticeSource::Stdout, line));
+            reader.out.early = early.collect();
+            kept = Some((server.process.control.clone(), server.stdin));
+            process = Some(server.process);
+        }
         let connection = OpencodeConnection::new(client.clone(), events, reader, kept);
         let (handle, _) = start(connection, process, ());
         let settings = settings.keys().cloned().collect();
