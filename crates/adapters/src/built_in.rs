@@ -7,7 +7,7 @@ use roost_engine::facts::RuntimeFacts;
 use roost_process::Holder;
 use serde_json::{Map, Value};
 
-use crate::acp::AgentCommand;
+use crate::host::AgentCommand;
 use crate::opencode::ServerUrl;
 use crate::{claude, codex, demo, gemini, opencode};
 

@@ -1,18 +1,19 @@
 //! What files say at their beginning, read again only when one has changed: a list of many costs a look at each.
 
-use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::fs::Metadata;
 use std::hash::{Hash, Hasher};
 use std::io;
+use std::num::NonZeroUsize;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use lru::LruCache;
+use parking_lot::Mutex;
 use roost_model::time::Timestamp;
 
-/// Files whose beginning is kept at most.
-const KEPT: usize = 16 * 1024;
+/// Files whose beginning is kept at most; the one that was not asked for the longest goes first.
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(16 * 1024).unwrap();
 
 /// What changes when a file is written to or replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,12 +49,15 @@ impl From<&Metadata> for Stamp {
     }
 }
 
-/// The beginnings that were read.
-pub(crate) struct HeadCache<T>(Mutex<HashMap<PathBuf, (Stamp, T)>>);
+/// The beginnings that were read, by file; one counts for as long as the file's [`Stamp`] is the same.
+pub(crate) struct HeadCache<T>(Mutex<LruCache<PathBuf, (Stamp, T)>>);
 
 impl<T> Default for HeadCache<T> {
     fn default() -> Self {
-        Self(Mutex::default())
+        // Grows as files are read: most homes have few.
+        let mut cache = LruCache::unbounded();
+        cache.resize(CAPACITY);
+        Self(Mutex::new(cache))
     }
 }
 
@@ -61,22 +65,13 @@ impl<T: Clone> HeadCache<T> {
     /// What a file says at its beginning, and when it was written to.
     pub(crate) fn of(&self, file: &Path, read: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<(T, Timestamp)> {
         let stamp = Stamp::of(file)?;
-        let known = self.lock().get(file).filter(|(then, _)| *then == stamp).map(|(_, head)| head.clone());
+        let known = self.0.lock().get(file).filter(|(then, _)| *then == stamp).map(|(_, head)| head.clone());
         if let Some(head) = known {
             return Ok((head, stamp.time()));
         }
         let head = read(file)?;
-        let mut heads = self.lock();
-        if heads.len() >= KEPT {
-            heads.clear();
-        }
-        heads.insert(file.to_owned(), (stamp, head.clone()));
+        self.0.lock().put(file.to_owned(), (stamp, head.clone()));
         Ok((head, stamp.time()))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, (Stamp, T)>> {
-        // Whatever a panic elsewhere left of it, it only saves reading.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,11 +8,14 @@ pub mod demo;
 #[cfg(test)]
 mod examples;
 pub mod gemini;
+#[cfg(test)]
+mod generated;
 mod head_cache;
+mod host;
 mod layers;
-mod locks;
 pub mod opencode;
-mod version_probe;
-mod waiting;
+#[cfg(test)]
+mod trace_kit;
 
 pub use built_in::{BUILT_IN, BuiltIn, Setup, built_in};
+pub use host::AgentCommand;

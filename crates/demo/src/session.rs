@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{self, SessionId};
 use agent_client_protocol::{Error, ErrorCode};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -52,18 +53,18 @@ impl Sessions {
         // Unique across processes, because a host may know several demo agents.
         let id = SessionId::new(Uuid::now_v7().to_string());
         let session = Arc::new(Session { id: id.clone(), cwd, memory: Mutex::default() });
-        lock(&self.open).insert(id, session.clone());
+        self.open.lock().insert(id, session.clone());
         Ok(session)
     }
 
     pub(super) fn get(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
-        let found = lock(&self.open).get(id).cloned();
+        let found = self.open.lock().get(id).cloned();
         found.ok_or_else(|| schema::Error::session_not_found(id.clone()).into())
     }
 
     pub(super) fn close(&self, id: &SessionId) -> Result<(), Error> {
         self.get(id)?.cancel();
-        lock(&self.open).remove(id);
+        self.open.lock().remove(id);
         Ok(())
     }
 }
@@ -107,11 +108,6 @@ impl Session {
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
-        lock(&self.memory)
+        self.memory.lock()
     }
-}
-
-/// Locks; a panic elsewhere leaves these small values whole, so poison is no reason to stop.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

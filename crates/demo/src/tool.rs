@@ -8,7 +8,6 @@ use agent_client_protocol::v1::schema::{
 };
 use serde_json::{Value, json};
 
-use super::session::lock;
 use super::turn::{Interrupt, Turn};
 
 /// Where an answer's `_meta` holds what Roost adds to it, such as why a call was refused.
@@ -55,7 +54,7 @@ impl Turn {
     /// Tells the client that `tool` is about to be used, still pending.
     pub(super) async fn announce(&self, tool: &'static str, call: ToolCall) -> Result<OpenCall<'_>, Interrupt> {
         let call = call.name(tool.to_owned()).status(ToolCallStatus::Pending);
-        lock(&self.open_calls).push(call.tool_call_id.clone());
+        self.open_calls.lock().push(call.tool_call_id.clone());
         self.update(SessionUpdate::ToolCall(call.clone())).await?;
         Ok(OpenCall { turn: self, call, tool })
     }
@@ -145,6 +144,6 @@ impl OpenCall<'_> {
     }
 
     fn close(&self) {
-        lock(&self.turn.open_calls).retain(|open| *open != self.call.tool_call_id);
+        self.turn.open_calls.lock().retain(|open| *open != self.call.tool_call_id);
     }
 }

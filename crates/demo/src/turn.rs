@@ -1,8 +1,8 @@
 //! One turn: what the acts speak through, and how it ends.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agent_client_protocol::v1::ConnectionTo;
@@ -11,6 +11,7 @@ use agent_client_protocol::v1::schema::{
     ToolCallId,
 };
 use agent_client_protocol::{Client, Error, RequestCancellation};
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +19,7 @@ use super::Demo;
 use super::acts;
 use super::keyword::Keyword;
 use super::prompt::Prompt;
-use super::session::{Seen, Session, lock};
+use super::session::{Seen, Session};
 
 /// The usual rough rule for English text.
 const CHARS_PER_TOKEN: u64 = 4;
@@ -165,7 +166,7 @@ impl Turn {
     }
 
     async fn fail_open_calls(&self) -> Result<(), Interrupt> {
-        let open = std::mem::take(&mut *lock(&self.open_calls));
+        let open = std::mem::take(&mut *self.open_calls.lock());
         for id in open {
             self.fail_call(id, "The turn ended before this call did.").await?;
         }

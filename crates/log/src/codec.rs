@@ -1,8 +1,8 @@
 //! How the text of a block is stored: plain, or compressed.
 //!
 //! Big blocks are compressed when they are written: that takes about as much CPU as writing and checkpointing their plain
-//! bytes, and the disk has less to do (`examples/rate`: 7 to 28 % more events a second). Small ones wait until they
-//! are cold.
+//! bytes, and the disk has less to do (`examples/append_rate.rs`: 7 to 28 % more events a second). Small ones wait until
+//! they are cold.
 
 use std::borrow::Cow;
 

@@ -5,7 +5,7 @@ use roost_engine::adapter::AdapterError;
 use roost_model::failure::{FailureCode, TaskError};
 use serde_json::Value;
 
-use super::wire::RpcError;
+use crate::host::json_rpc::RpcError;
 
 /// The protocol's code for a login that is missing.
 const AUTH_REQUIRED: i64 = -32000;

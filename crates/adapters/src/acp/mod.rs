@@ -34,8 +34,7 @@ mod turn;
 mod wire;
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use roost_engine::adapter::{AdapterError, Availability, OpenSession, RuntimeAdapter, RuntimeSession};
@@ -44,13 +43,11 @@ use roost_model::ids::RuntimeSessionId;
 use roost_model::runtime::{AuthModel, AuthStatus, McpSupport, RuntimeCapabilities, RuntimeEnv, RuntimeName};
 use roost_process::{Holder, RunId};
 
-use crate::version_probe::VersionProbe;
+pub use crate::host::AgentCommand;
+use crate::host::{VersionProbe, without_grace};
 
-pub(crate) use connection::Parts;
 pub use facts::FACTS;
 pub(crate) use facts::TOOLS;
-pub use launch::AgentCommand;
-use launch::environment;
 pub(crate) use launch::launch;
 pub use presets::{Observed, PRESETS, Preset, preset};
 use session::About;
@@ -111,20 +108,17 @@ impl AcpAdapter {
         if !self.mcp {
             open.mcp_servers.clear();
         }
-        let mut holder = Holder::clone(&self.holder);
-        if !self.observed.leaves_with_stdin {
-            holder.ladder.grace = Duration::ZERO;
-        }
-        let parts = launch(&Arc::new(holder), RunId::fresh(), &self.command.of_session(open), open).await?;
-        let agent = Agent::initialize(parts, self.observed).await?;
-        *self.about.lock().unwrap_or_else(PoisonError::into_inner) = Some(agent.about.clone());
+        let holder = if self.observed.leaves_with_stdin { (*self.holder).clone() } else { without_grace(&self.holder) };
+        let started = launch(&holder, RunId::fresh(), &self.command.of_session(open), open).await?;
+        let agent = Agent::initialize(started, self.observed).await?;
+        *self.about.lock() = Some(agent.about.clone());
         Ok(agent)
     }
 
     /// The version that the agent told when it introduced itself, else the one that it prints.
     async fn told_version(&self, program: &Path, env: &RuntimeEnv) -> Option<String> {
         let told = {
-            let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+            let about = self.about.lock();
             about.as_ref().and_then(|about| Some(about.agent_info.as_ref()?.version.clone()))
         };
         let preset = self.preset.filter(|preset| told.is_none() && preset.prints_version);
@@ -134,11 +128,11 @@ impl AcpAdapter {
         if command.args.iter().take(preset.args.len()).eq(preset.args) {
             command.args.drain(..preset.args.len());
         }
-        self.versions.of(program, &self.holder, &command, environment(&self.command, env)).await
+        self.versions.version(program, &self.holder, &command, self.command.environment(env)).await
     }
 
     fn cannot_resume(&self) -> bool {
-        let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        let about = self.about.lock();
         about.is_some() && !capabilities::capabilities(about.as_ref(), self.observed).supports_session_resume
     }
 }
@@ -158,7 +152,7 @@ impl RuntimeAdapter for AcpAdapter {
     }
 
     fn capabilities(&self) -> RuntimeCapabilities {
-        let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        let about = self.about.lock();
         let capabilities = capabilities::capabilities(about.as_ref(), self.observed);
         match self.mcp {
             true => capabilities,
@@ -171,12 +165,12 @@ impl RuntimeAdapter for AcpAdapter {
     }
 
     fn takes_images(&self) -> bool {
-        let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        let about = self.about.lock();
         self.images && about.as_ref().is_none_or(|about| about.agent_capabilities.prompt_capabilities.image)
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
-        let path = environment(&self.command, env).get("PATH").map(|path| path.to_string_lossy().into_owned());
+        let path = self.command.environment(env).get("PATH").map(|path| path.to_string_lossy().into_owned());
         match roost_process::find_program(&self.command.program, path.as_deref()).await {
             Ok(program) => Availability::Installed { version: self.told_version(&program, env).await },
             Err(error) => {
@@ -195,7 +189,7 @@ impl RuntimeAdapter for AcpAdapter {
         if let Some(preset) = self.preset {
             return Some(format!("if it wants a login: {}", preset.login));
         }
-        let about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        let about = self.about.lock();
         let methods = about.as_ref()?.auth_methods.iter().map(|method| method.name().to_owned()).collect::<Vec<_>>();
         (!methods.is_empty()).then(|| format!("log in with the agent's own command; it offers: {}", methods.join(", ")))
     }

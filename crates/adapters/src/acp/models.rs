@@ -3,7 +3,7 @@
 use roost_engine::adapter::AdapterError;
 use serde_json::{Value, json};
 
-use super::connection::CallResult;
+use crate::host::json_rpc::CallResult;
 
 /// How the model of a session is chosen, and the models that are offered.
 #[derive(Debug, PartialEq, Eq)]

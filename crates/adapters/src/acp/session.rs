@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as acp;
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use roost_engine::adapter::{
     AdapterError, Answer, DRAFT_QUEUE, McpServerTransport, OpenSession, RuntimeSession, RuntimeTask, SentInput,
     StartedTask, TaskControl, TaskInput,
@@ -15,39 +15,40 @@ use roost_model::content::TranscriptMessage;
 use roost_model::ids::{QuestionId, RuntimeSessionId};
 use roost_model::sources::ImplicitSources;
 use roost_model::tool::ToolCallIdentity;
-use roost_process::Control;
+use roost_process::Stdin;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
-use super::connection::{CallResult, Command, Decision, Parts, Reply, start};
+use super::connection::{AcpConnection, Command, Decision};
 use super::failure::rejected;
 use super::models::Models;
 use super::presets::Observed;
 use super::prompt;
-
-/// How long an agent may take for one step of the handshake. First starts download things.
-const HANDSHAKE: Duration = Duration::from_secs(120);
+use crate::host::json_rpc::CallResult;
+use crate::host::{Handle, Process, Writer, start};
 
 /// A started agent before it has a session.
 pub(crate) struct Agent {
-    commands: mpsc::Sender<Command>,
-    control: Control,
+    handle: Handle<AcpConnection>,
     observed: Observed,
     pub(super) about: acp::InitializeResponse,
 }
 
 impl Agent {
     /// Introduces us to the agent.
-    pub(crate) async fn initialize(parts: Parts, observed: Observed) -> Result<Self, AdapterError> {
-        let control = parts.control.clone();
-        let commands = start(parts, observed);
+    pub(crate) async fn initialize(
+        (process, stdin): (Process, Stdin),
+        observed: Observed,
+    ) -> Result<Self, AdapterError> {
+        let writer = Writer::to_stdin(stdin, "the agent does not read its input");
+        let (handle, _) = start(AcpConnection::new(writer, observed), Some(process), ());
         let elicitation = acp::ElicitationCapabilities::new().form(acp::ElicitationFormCapabilities::new());
         let capabilities = acp::ClientCapabilities::new().elicitation(elicitation);
         let request = acp::InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(capabilities)
             .client_info(acp::Implementation::new("roost", env!("CARGO_PKG_VERSION")).title("Roost"));
-        let answered = call(&commands, "initialize", &request).await?.map_err(rejected)?;
+        let answered = call(&handle, "initialize", &request).await?.map_err(rejected)?;
         let about: acp::InitializeResponse = serde_json::from_value(answered).map_err(|error| {
             let message = format!("the agent's answer to initialize makes no sense: {error}");
             AdapterError::Runtime { message, raw: None }
@@ -56,7 +57,7 @@ impl Agent {
             let message = format!("the agent speaks ACP version {}, Roost speaks 1", json!(about.protocol_version));
             return Err(AdapterError::Runtime { message, raw: None });
         }
-        Ok(Self { commands, control, observed, about })
+        Ok(Self { handle, observed, about })
     }
 
     /// The version that the agent tells.
@@ -67,7 +68,7 @@ impl Agent {
     /// Makes a new session.
     pub(crate) async fn new_session(self, open: &OpenSession) -> Result<AcpSession, AdapterError> {
         let request = acp::NewSessionRequest::new(&open.env.cwd).mcp_servers(mcp_servers(open));
-        let answered = call(&self.commands, "session/new", &request).await?.map_err(rejected)?;
+        let answered = call(&self.handle, "session/new", &request).await?.map_err(rejected)?;
         let Some(native) = answered.get("sessionId").and_then(Value::as_str) else {
             let message = "the agent made a session without an id".into();
             return Err(AdapterError::Runtime { message, raw: Some(answered) });
@@ -85,10 +86,10 @@ impl Agent {
         let (id, cwd, servers) = (native.as_str().to_owned(), &open.env.cwd, mcp_servers(open));
         let answered = if capabilities.session_capabilities.resume.is_some() {
             let request = acp::ResumeSessionRequest::new(id, cwd).mcp_servers(servers);
-            call(&self.commands, "session/resume", &request).await?
+            call(&self.handle, "session/resume", &request).await?
         } else if capabilities.load_session {
             let request = acp::LoadSessionRequest::new(id, cwd).mcp_servers(servers);
-            call(&self.commands, "session/load", &request).await?
+            call(&self.handle, "session/load", &request).await?
         } else {
             return Err(AdapterError::UnknownSession(native.clone()));
         };
@@ -109,11 +110,11 @@ impl Agent {
         answered: &Value,
         is_new: bool,
     ) -> Result<AcpSession, AdapterError> {
-        let Self { commands, control, observed, about } = self;
-        commands.send(Command::Bind { native: native.clone(), is_new }).await.map_err(|_| gone())?;
+        let Self { handle, observed, about } = self;
+        handle.tell(Command::Bind { native: native.clone(), is_new }).await?;
         let takes_images = about.agent_capabilities.prompt_capabilities.image;
         let (cwd, models) = (open.env.cwd.clone().into(), Models::offered_in(answered));
-        Ok(AcpSession { native, cwd, takes_images, observed, models, chosen: None, commands, control })
+        Ok(AcpSession { native, cwd, takes_images, observed, models, chosen: None, handle })
     }
 }
 
@@ -126,8 +127,7 @@ pub(crate) struct AcpSession {
     models: Models,
     /// The model of its tasks, where they may choose one.
     chosen: Option<Option<String>>,
-    commands: mpsc::Sender<Command>,
-    control: Control,
+    handle: Handle<AcpConnection>,
 }
 
 impl AcpSession {
@@ -142,7 +142,7 @@ impl AcpSession {
         let (Some(chosen), Some(wanted)) = (&mut self.chosen, model) else { return Ok(()) };
         if chosen.as_ref() != Some(&wanted) {
             let (method, params) = self.models.request(&self.native, &wanted)?;
-            self.models.taken(&wanted, call(&self.commands, method, &params).await?)?;
+            self.models.taken(&wanted, call(&self.handle, method, &params).await?)?;
             *chosen = Some(wanted);
         }
         Ok(())
@@ -151,7 +151,7 @@ impl AcpSession {
     /// Chooses one of the agent's own modes. Whatever the agent had to say before is said when this returns.
     pub(crate) async fn set_mode(&self, mode: &str) -> Result<(), AdapterError> {
         let request = acp::SetSessionModeRequest::new(self.native.clone(), mode.to_owned());
-        call(&self.commands, "session/set_mode", &request).await?.map_err(rejected)?;
+        call(&self.handle, "session/set_mode", &request).await?.map_err(rejected)?;
         Ok(())
     }
 }
@@ -173,32 +173,25 @@ impl RuntimeSession for AcpSession {
             return Err(AdapterError::Unsupported("take images"));
         }
         let params = json!({ "sessionId": self.native, "prompt": prompt::prompt(&input, &self.cwd, self.observed) });
-        request(&self.commands, |reply| Command::Prompt { params, drafts, reply }).await?;
+        self.handle.ask(|to| Command::Prompt { params, drafts, to }).await?;
         let sources = ImplicitSources::disabled("the agent does not tell what it reads by itself");
-        let task = RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.commands.clone())) };
+        let task = RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.handle.clone())) };
         // The protocol has no place for the host's tools, so they are not part of what the agent was told.
         let told = TaskInput { tool_manifest: None, ..input };
         Ok(StartedTask { input: SentInput::of(&told, sources), task })
     }
 
     async fn exited(&mut self) {
-        tokio::select! {
-            // The pump ends when the agent's output does, even if its process lives on.
-            () = self.commands.closed() => {}
-            _ = self.control.wait_exit() => {}
-        }
+        self.handle.exited().await;
     }
 
     async fn close(self: Box<Self>) {
-        // The pump ends with its last command sender and closes the agent's stdin on the way.
-        let Self { commands, control, .. } = *self;
-        drop(commands);
-        control.stop().await;
+        self.handle.close().await;
     }
 }
 
 /// The way back into a running task.
-struct AcpTask(mpsc::Sender<Command>);
+struct AcpTask(Handle<AcpConnection>);
 
 #[async_trait]
 impl TaskControl for AcpTask {
@@ -208,17 +201,17 @@ impl TaskControl for AcpTask {
 
     async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
         let call = call.clone();
-        request(&self.0, |reply| Command::Decide { call, decision: Decision::Allow, reply }).await
+        self.0.ask(|to| Command::Decide { call, decision: Decision::Allow, to }).await
     }
 
     async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError> {
         let (call, decision) = (call.clone(), Decision::Deny { reason: reason.into() });
-        request(&self.0, |reply| Command::Decide { call, decision, reply }).await
+        self.0.ask(|to| Command::Decide { call, decision, to }).await
     }
 
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
         let question = question.clone();
-        request(&self.0, |reply| Command::Answer { question, answer, reply }).await
+        self.0.ask(|to| Command::Answer { question, answer, to }).await
     }
 
     async fn steer(&self, _: TranscriptMessage) -> Result<(), AdapterError> {
@@ -226,38 +219,18 @@ impl TaskControl for AcpTask {
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {
-        request(&self.0, |reply| Command::Cancel { reply }).await
+        self.0.ask(|to| Command::Cancel { to }).await
     }
 }
 
-async fn request<T>(
-    commands: &mpsc::Sender<Command>,
-    command: impl FnOnce(Reply<T>) -> Command,
-) -> Result<T, AdapterError> {
-    let (reply, answer) = oneshot::channel();
-    commands.send(command(reply)).await.map_err(|_| gone())?;
-    answer.await.map_err(|_| gone())?
-}
-
 async fn call(
-    commands: &mpsc::Sender<Command>,
+    handle: &Handle<AcpConnection>,
     method: &'static str,
     params: &impl Serialize,
 ) -> Result<CallResult, AdapterError> {
     // Requests of the schema have string keys and finite numbers only, so they always serialise.
     let params = serde_json::to_value(params).unwrap_or_default();
-    let answered = request(commands, |reply| Command::Call { method, params, reply });
-    match tokio::time::timeout(HANDSHAKE, answered).await {
-        Ok(answered) => answered,
-        Err(_) => {
-            let message = format!("the agent did not answer {method} within {} s", HANDSHAKE.as_secs());
-            Err(AdapterError::Runtime { message, raw: None })
-        }
-    }
-}
-
-fn gone() -> AdapterError {
-    AdapterError::Exited { message: "the agent is gone".into(), stderr_tail: None }
+    handle.shake(method, |to| Command::Call { method, params, to }).await
 }
 
 fn mcp_servers(open: &OpenSession) -> Vec<acp::McpServer> {
@@ -275,4 +248,4 @@ fn mcp_servers(open: &OpenSession) -> Vec<acp::McpServer> {
 }
 
 /// What an agent told about itself, shared by the adapter's sessions.
-pub(super) type About = Arc<std::sync::Mutex<Option<acp::InitializeResponse>>>;
+pub(super) type About = Arc<Mutex<Option<acp::InitializeResponse>>>;

@@ -1,27 +1,18 @@
-//! JSON-RPC lines of the Agent Client Protocol, read with tolerance and written strictly.
-//!
-//! Agents print banners, logs and half messages on stdout. Only a JSON object that has the shape of JSON-RPC counts;
-//! everything else is noise, to be shown and otherwise ignored.
+//! The lines of the Agent Client Protocol: JSON-RPC, with a short cut for what nearly all of them are.
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use serde_json::value::RawValue;
+use serde::Deserialize;
+
+use crate::host::json_rpc;
 
 /// One line from the agent.
 #[derive(Debug)]
 pub(super) enum Incoming<'a> {
     /// A piece of the agent's answer or thinking: nearly all traffic, so it is read in one pass.
     Chunk(Chunk<'a>),
-    /// Another notification.
-    Notification { method: Cow<'a, str>, params: &'a RawValue },
-    /// The agent asks us something.
-    Request { id: RpcId, method: Cow<'a, str>, params: &'a RawValue },
-    /// The agent answers.
-    Response { id: u64, result: Result<&'a RawValue, RpcError> },
-    /// Not protocol.
-    Noise,
+    /// Everything else.
+    Rpc(json_rpc::Incoming<'a>),
 }
 
 /// A piece of text that the agent says or thinks.
@@ -31,25 +22,6 @@ pub(super) struct Chunk<'a> {
     pub(super) thought: bool,
     pub(super) message: Option<Cow<'a, str>>,
     pub(super) text: Cow<'a, str>,
-}
-
-/// A request id as the agent chose it, sent back unchanged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(super) enum RpcId {
-    Number(i64),
-    Text(String),
-}
-
-/// An error as the agent sent it.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(super) struct RpcError {
-    #[serde(default)]
-    pub(super) code: i64,
-    #[serde(default)]
-    pub(super) message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) data: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -86,26 +58,10 @@ struct ChunkContent<'a> {
     text: Cow<'a, str>,
 }
 
-#[derive(Deserialize)]
-struct Frame<'a> {
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    result: Option<&'a RawValue>,
-    #[serde(default)]
-    error: Option<RpcError>,
-}
-
 /// Reads one line.
 pub(super) fn parse(line: &str) -> Incoming<'_> {
-    if !line.trim_start().starts_with('{') {
-        return Incoming::Noise;
-    }
-    if let Ok(line) = serde_json::from_str::<ChunkLine<'_>>(line)
+    if line.trim_start().starts_with('{')
+        && let Ok(line) = serde_json::from_str::<ChunkLine<'_>>(line)
         && line.method == "session/update"
     {
         let ChunkParams { session_id, update } = line.params;
@@ -119,85 +75,31 @@ pub(super) fn parse(line: &str) -> Incoming<'_> {
             return Incoming::Chunk(Chunk { session: session_id, thought, message, text });
         }
     }
-    frame(line)
-}
-
-fn frame(line: &str) -> Incoming<'_> {
-    let Ok(Frame { id, method, params, result, error }) = serde_json::from_str(line) else { return Incoming::Noise };
-    let params = params.unwrap_or(RawValue::NULL);
-    match (id.map(RawValue::get), method, result, error) {
-        (None | Some("null"), Some(method), ..) => Incoming::Notification { method, params },
-        (Some(id), Some(method), ..) => match serde_json::from_str(id) {
-            Ok(id) => Incoming::Request { id, method, params },
-            Err(_) => Incoming::Noise,
-        },
-        (Some(id), None, result, error) => match (serde_json::from_str(id), result, error) {
-            (Ok(id), _, Some(error)) => Incoming::Response { id, result: Err(error) },
-            (Ok(id), result, None) => Incoming::Response { id, result: Ok(result.unwrap_or(RawValue::NULL)) },
-            (Err(_), ..) => Incoming::Noise,
-        },
-        (None, None, ..) => Incoming::Noise,
-    }
-}
-
-/// A request of ours as a line.
-pub(super) fn request(id: u64, method: &str, params: &impl Serialize) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct Request<'a, P> {
-        jsonrpc: &'a str,
-        id: u64,
-        method: &'a str,
-        params: &'a P,
-    }
-    line(&Request { jsonrpc: "2.0", id, method, params })
-}
-
-/// A notification of ours as a line.
-pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct Notification<'a, P> {
-        jsonrpc: &'a str,
-        method: &'a str,
-        params: &'a P,
-    }
-    line(&Notification { jsonrpc: "2.0", method, params })
-}
-
-/// An answer of ours as a line.
-pub(super) fn response(id: &RpcId, result: Result<&impl Serialize, &RpcError>) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct Response<'a, R> {
-        jsonrpc: &'a str,
-        id: &'a RpcId,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        result: Option<&'a R>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<&'a RpcError>,
-    }
-    line(&Response { jsonrpc: "2.0", id, result: result.ok(), error: result.err() })
-}
-
-fn line(message: &impl Serialize) -> Vec<u8> {
-    // Wire types have string keys and finite numbers only, so they always serialise.
-    let mut line = serde_json::to_vec(message).unwrap_or_default();
-    line.push(b'\n');
-    line
+    Incoming::Rpc(json_rpc::parse(line))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use proptest::sample::Index;
+    use serde_json::Value;
+
+    use crate::generated::{cut, message};
+
+    const METHODS: &[&str] = &["session/update", "session/request_permission", "agent_message_chunk", "s"];
+    const NAMES: &[&str] =
+        &["id", "params", "result", "error", "sessionId", "update", "sessionUpdate", "content", "text", "code"];
 
     fn kind(line: &str) -> &'static str {
         match parse(line) {
             Incoming::Chunk(chunk) if chunk.thought => "thought",
             Incoming::Chunk(_) => "chunk",
-            Incoming::Notification { .. } => "notification",
-            Incoming::Request { .. } => "request",
-            Incoming::Response { result: Ok(_), .. } => "answer",
-            Incoming::Response { result: Err(_), .. } => "error",
-            Incoming::Noise => "noise",
+            Incoming::Rpc(json_rpc::Incoming::Notification { .. }) => "notification",
+            Incoming::Rpc(json_rpc::Incoming::Request { .. }) => "request",
+            Incoming::Rpc(json_rpc::Incoming::Response { result: Ok(_), .. }) => "answer",
+            Incoming::Rpc(json_rpc::Incoming::Response { result: Err(_), .. }) => "error",
+            Incoming::Rpc(json_rpc::Incoming::Noise) => "noise",
         }
     }
 
@@ -236,8 +138,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_breaks_the_parser(line in ".{0,200}") {
-            let _ = parse(&line);
+        fn no_line_breaks_the_parser(message in message("method", METHODS, NAMES), at: Index, text in ".{0,200}") {
+            let line = Value::Object(message.clone()).to_string();
+            // Half a request or answer may be noise.
+            let is_told = !message.contains_key("id") && !message.contains_key("error");
+            prop_assert!(!is_told || matches!(kind(&line), "notification" | "chunk" | "thought"), "{}", line);
+            prop_assert_eq!(kind(cut(&line, at)), "noise");
+            let _ = parse(&text);
         }
 
         #[test]

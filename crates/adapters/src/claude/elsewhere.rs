@@ -6,7 +6,7 @@ use roost_engine::adapter::AdapterError;
 use roost_process::Process;
 use serde::Deserialize;
 
-use crate::locks::in_use;
+use crate::host::locks::in_use;
 
 /// The CLI's note about a process of its own.
 #[derive(Deserialize)]

@@ -9,17 +9,12 @@ use std::sync::Arc;
 
 use roost_engine::adapter::{AdapterError, McpServerTransport, OpenSession};
 use roost_model::mode::Mode;
-use roost_process::{Environment, Holder, Launch, RunId};
+use roost_model::runtime::RuntimeEnv;
+use roost_process::{Holder, RunId, Stdin};
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
 
-use super::connection::Parts;
 use super::host_server;
-use crate::acp::AgentCommand;
-use crate::locks::Lock;
-
-/// Lines of stderr that may wait to be shown; the rest is only in the tail.
-const STDERR_LINES: usize = 64;
+use crate::host::{AgentCommand, Process, Start, environment};
 
 /// Which conversation the process is for.
 pub(super) enum Conversation {
@@ -41,6 +36,14 @@ impl Conversation {
     pub(super) fn id(&self) -> &str {
         match self {
             Self::New(id) | Self::Known(id) | Self::Fork { id, .. } => id,
+        }
+    }
+
+    /// The id under which the CLI must know it, unless it is new.
+    pub(super) fn known_as(&self) -> Option<&str> {
+        match self {
+            Self::New(_) => None,
+            Self::Known(id) | Self::Fork { of: id, .. } => Some(id),
         }
     }
 }
@@ -69,22 +72,10 @@ pub(super) fn refuse_unseen(command: &AgentCommand, env: &BTreeMap<String, Strin
     }
 }
 
-/// The session's environment with the variables of the configured command.
-pub(super) fn environment(command: &AgentCommand, env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+/// Every variable of the CLI.
+pub(super) fn variables(command: &AgentCommand, env: &RuntimeEnv) -> BTreeMap<String, String> {
     // A process that Roost started must not replace its own program.
-    let mut all = BTreeMap::from([("DISABLE_AUTOUPDATER".to_owned(), "1".to_owned())]);
-    all.extend(env.clone());
-    all.extend(command.env.iter().cloned());
-    all
-}
-
-/// These variables and no others.
-pub(super) fn cleared(variables: &BTreeMap<String, String>) -> Environment {
-    let mut env = Environment::default();
-    for (name, value) in variables {
-        env.set(name, value);
-    }
-    env
+    command.variables(&[("DISABLE_AUTOUPDATER", "1")], env)
 }
 
 /// The CLI's arguments.
@@ -130,31 +121,18 @@ pub(super) async fn launch(
     command: &AgentCommand,
     open: &OpenSession,
     conversation: &Conversation,
-    lock: Lock,
-) -> Result<Parts, AdapterError> {
-    let variables = environment(command, &open.env.env);
+) -> Result<(Process, Stdin), AdapterError> {
+    let variables = variables(command, &open.env);
     refuse_unseen(command, &variables)?;
-    let env = cleared(&variables);
-    let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
-    let launch = Launch {
-        run: RunId::fresh(),
-        label: open.session_id.to_string(),
-        program: command.program.clone(),
-        args: arguments(command, open, conversation),
-        cwd: open.env.cwd.clone().into(),
-        env,
-        stderr_lines: Some(stderr_lines),
-    };
-    let running = holder.spawn(launch).await.map_err(|error| AdapterError::Spawn(error.to_string()))?;
-    let (stdin, lines, tail, control) = (running.stdin, running.stdout, running.stderr, running.control);
-    Ok(Parts { stdin, lines, stderr, tail, control, lock, mode: permission_mode(open.mode) })
+    let (args, env) = (arguments(command, open, conversation), environment(variables));
+    Start { run: RunId::fresh(), command, args, env, open }.spawn(holder).await
 }
 
 #[cfg(test)]
 mod tests {
     use roost_engine::adapter::McpServer;
     use roost_model::ids::SessionId;
-    use roost_model::runtime::{CreateSessionInput, RuntimeEnv};
+    use roost_model::runtime::CreateSessionInput;
 
     use super::*;
 

@@ -29,21 +29,11 @@ pub(super) struct Streamed {
 }
 
 /// The events of the model's stream that Roost uses.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[derive(Debug)]
 pub(super) enum StreamEvent {
-    MessageStart {
-        message: Started,
-    },
-    ContentBlockStart {
-        index: u64,
-        content_block: Block,
-    },
-    MessageDelta {
-        #[serde(default)]
-        usage: Usage,
-    },
-    #[serde(other)]
+    MessageStart { message: Started },
+    ContentBlockStart { index: u64, content_block: Block },
+    MessageDelta { usage: Usage },
     Other,
 }
 

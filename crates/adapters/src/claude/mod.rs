@@ -42,9 +42,10 @@ mod wire;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use roost_engine::adapter::{AdapterError, Availability, LoginCommand, OpenSession, RuntimeAdapter, RuntimeSession};
 use roost_engine::facts::RuntimeFacts;
 use roost_engine::{NativeMessage, NativeSession};
@@ -54,18 +55,14 @@ use roost_process::Holder;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::acp::AgentCommand;
 use crate::built_in::BuiltIn;
 use crate::head_cache::HeadCache;
-use crate::locks::Locks;
-use crate::version_probe::VersionProbe;
+use crate::host::locks::Locks;
+use crate::host::{AgentCommand, VersionProbe, environment};
 use facts::FACTS;
 use launch::Conversation;
 use session::ClaudeSession;
 use sources::{Places, Used};
-
-/// How the CLI says that it does not know a session.
-const UNKNOWN_SESSION: &str = "No conversation found";
 
 pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
     id: "claude",
@@ -93,16 +90,16 @@ pub struct ClaudeAdapter {
 }
 
 impl ClaudeAdapter {
-    fn environment(&self, env: &RuntimeEnv) -> BTreeMap<String, String> {
-        launch::environment(&self.command, &env.env)
+    fn variables(&self, env: &RuntimeEnv) -> BTreeMap<String, String> {
+        launch::variables(&self.command, env)
     }
 
     fn config_dir(&self, env: &RuntimeEnv) -> PathBuf {
-        auth::config_dir(&self.environment(env))
+        auth::config_dir(&self.variables(env))
     }
 
     fn config_dir_of(&self, open: &OpenSession) -> PathBuf {
-        auth::config_dir(&launch::environment(&self.command.of_session(open), &open.env.env))
+        auth::config_dir(&launch::variables(&self.command.of_session(open), &open.env))
     }
 
     /// The CLI's settings for a session: the configured ones, with the session's own in their place where it has some.
@@ -115,7 +112,7 @@ impl ClaudeAdapter {
     /// The CLI's id for a new conversation: ours, unless it is taken.
     async fn new_id(&self, open: &OpenSession) -> String {
         let ours = &open.session_id;
-        let forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).remove(ours);
+        let forgotten = self.forgotten.lock().remove(ours);
         let usable = !forgotten && Uuid::try_parse(ours.as_str()).is_ok();
         // An id is taken as soon as there is a transcript, even if its first task never got to tell us.
         match usable && !history::exists(self.config_dir_of(open), ours.as_str()).await {
@@ -136,8 +133,8 @@ impl ClaudeAdapter {
         let (settings, used) = (self.settings(&open), Used::by(&command.args));
         let places = Places { config, cwd: open.env.cwd.clone().into(), used };
         refuse_without_hooks(&settings, &places).await?;
-        let parts = launch::launch(&self.holder, &command, &open, &conversation, lock).await?;
-        ClaudeSession::begin(parts, conversation.id().to_owned(), open, places, settings).await
+        let started = launch::launch(&self.holder, &command, &open, &conversation).await?;
+        ClaudeSession::begin(started, lock, &conversation, open, places, settings).await
     }
 }
 
@@ -189,25 +186,13 @@ impl RuntimeAdapter for ClaudeAdapter {
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
-        let env = self.environment(env);
-        match roost_process::find_program(&self.command.program, env.get("PATH").map(String::as_str)).await {
-            Ok(program) => {
-                let env = launch::cleared(&env);
-                let version = self.versions.of(&program, &self.holder, &self.command, env).await;
-                match version.as_deref().and_then(version::too_old) {
-                    Some(reason) => Availability::Missing { reason },
-                    None => Availability::Installed { version },
-                }
-            }
-            Err(error) => {
-                let reason = format!("{error}; install it with `npm install -g @anthropic-ai/claude-code`");
-                Availability::Missing { reason }
-            }
-        }
+        let (env, install) =
+            (environment(self.variables(env)), "install it with `npm install -g @anthropic-ai/claude-code`");
+        self.versions.availability(&self.holder, &self.command, env, install, version::too_old).await
     }
 
     async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus {
-        auth::status(&self.environment(env)).await
+        auth::status(&self.variables(env)).await
     }
 
     async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String> {
@@ -231,7 +216,7 @@ impl RuntimeAdapter for ClaudeAdapter {
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         let ours = open.session_id.clone();
         let unknown = || {
-            self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).insert(ours);
+            self.forgotten.lock().insert(ours);
             AdapterError::UnknownSession(native.clone())
         };
         // The CLI takes anything else for a search.
@@ -240,7 +225,7 @@ impl RuntimeAdapter for ClaudeAdapter {
         }
         match self.open(open, Conversation::Known(native.to_string())).await {
             Ok(session) => Ok(Box::new(session)),
-            Err(AdapterError::Exited { message, .. }) if message.contains(UNKNOWN_SESSION) => Err(unknown()),
+            Err(AdapterError::UnknownSession(_)) => Err(unknown()),
             Err(error) => Err(error),
         }
     }
@@ -255,13 +240,7 @@ impl RuntimeAdapter for ClaudeAdapter {
             return Err(AdapterError::UnknownSession(native));
         }
         let id = self.new_id(&open).await;
-        match self.open(open, Conversation::Fork { id, of: native.to_string() }).await {
-            Ok(session) => Ok(Box::new(session)),
-            Err(AdapterError::Exited { message, .. }) if message.contains(UNKNOWN_SESSION) => {
-                Err(AdapterError::UnknownSession(native))
-            }
-            Err(error) => Err(error),
-        }
+        Ok(Box::new(self.open(open, Conversation::Fork { id, of: native.to_string() }).await?))
     }
 
     async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {

@@ -1,7 +1,5 @@
 //! An open session of Claude Code: the handshake, its tasks, and the way back into them.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use roost_engine::Images;
 use roost_engine::adapter::{
@@ -13,19 +11,19 @@ use roost_model::ids::{QuestionId, RuntimeSessionId};
 use roost_model::sources::ImplicitSources;
 use roost_model::tool::ToolCallIdentity;
 use roost_model::tool::ToolManifest;
-use roost_process::Control;
+use roost_process::Stdin;
 use serde_json::{Map, Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::connection::{Command, Decision, Parts, Prompt, start};
+use super::connection::{Command, Decision, Prompt};
 use super::content;
-use super::launch::{permission_mode, servers};
+use super::launch::{Conversation, permission_mode, servers};
 use super::sources::Places;
-use super::talk::{CallResult, Reply};
+use super::talk::{CallResult, Talk};
+use crate::host::locks::Lock;
+use crate::host::{Connection, Handle, Process, Writer, start};
 
-/// How long the CLI may take for one step of the handshake. First starts are slow, and so are tool servers.
-const HANDSHAKE: Duration = Duration::from_secs(120);
 /// The hook that makes the CLI ask about every tool call.
 const HOOK: &str = "roost_pre_tool_use";
 
@@ -34,8 +32,7 @@ pub(super) struct ClaudeSession {
     native: String,
     open: OpenSession,
     places: Places,
-    commands: mpsc::Sender<Command>,
-    control: Control,
+    handle: Handle<Talk>,
     pump: JoinHandle<()>,
     /// The model that the CLI was told to use.
     model: Option<String>,
@@ -48,19 +45,24 @@ pub(super) struct ClaudeSession {
 }
 
 impl ClaudeSession {
-    /// Takes over a process and introduces us to it; a process that does not answer is ended.
+    /// Takes over a process and introduces us to it; a process that does not answer is ended. The lock is held until
+    /// nothing of the process is left.
     pub(super) async fn begin(
-        parts: Parts,
-        native: String,
+        (process, stdin): (Process, Stdin),
+        lock: Lock,
+        conversation: &Conversation,
         open: OpenSession,
         places: Places,
         settings: Map<String, Value>,
     ) -> Result<Self, AdapterError> {
-        let control = parts.control.clone();
-        let (commands, pump) = start(parts);
+        let writer = Writer::to_stdin(stdin, "Claude Code does not read its input");
+        let mut talk = Talk::new(writer, permission_mode(open.mode));
+        talk.known_as = conversation.known_as().map(Into::into);
+        let (handle, pump) = start(talk, Some(process), lock);
+        let native = conversation.id().to_owned();
         let (tools, notices) = (ToolManifest::default(), Vec::new());
         let model = open.input.model.clone();
-        let mut session = Self { native, open, places, commands, control, pump, model, settings, tools, notices };
+        let mut session = Self { native, open, places, handle, pump, model, settings, tools, notices };
         match session.shake_hands().await {
             Ok(()) => Ok(session),
             Err(error) => {
@@ -99,7 +101,7 @@ impl ClaudeSession {
         if tools == self.tools {
             return Ok(());
         }
-        self.commands.send(Command::Offer { tools: tools.clone() }).await.map_err(|_| gone())?;
+        self.handle.tell(Command::Offer { tools: tools.clone() }).await?;
         if !self.tools.tools.is_empty() {
             self.connect(false).await?;
         }
@@ -112,7 +114,7 @@ impl ClaudeSession {
 
     /// Puts the CLI into a permission mode of its own; a task does not begin in another one than it was given for.
     async fn switch_to(&self, mode: &str) -> Result<(), AdapterError> {
-        if ask(&self.commands, |reply| Command::Mode { reply }).await? == mode {
+        if self.handle.ask(|to| Command::Mode { to }).await? == mode {
             return Ok(());
         }
         let told = self.must(json!({ "subtype": "set_permission_mode", "mode": mode })).await?;
@@ -127,15 +129,11 @@ impl ClaudeSession {
 
     async fn must(&self, request: Value) -> Result<Value, AdapterError> {
         let subtype = request["subtype"].as_str().unwrap_or_default().to_owned();
-        let called = ask::<CallResult>(&self.commands, |reply| Command::Call { request, reply });
-        let failed = |message: String| AdapterError::Runtime { message, raw: None };
-        match tokio::time::timeout(HANDSHAKE, called).await {
-            Ok(answered) => answered?.map_err(|error| failed(format!("Claude Code refused {subtype}: {error}"))),
-            Err(_) => {
-                let seconds = HANDSHAKE.as_secs();
-                Err(failed(format!("Claude Code did not answer {subtype} within {seconds} s")))
-            }
-        }
+        let answered = self.handle.shake::<CallResult>(&subtype, |to| Command::Call { request, to }).await?;
+        answered.map_err(|error| {
+            let message = format!("{} refused {subtype}: {error}", Talk::NAME);
+            AdapterError::Runtime { message, raw: None }
+        })
     }
 }
 
@@ -162,8 +160,8 @@ impl RuntimeSession for ClaudeSession {
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
         let notices = std::mem::take(&mut self.notices);
         let prompt = Prompt { content: content::prompt(&input), notices };
-        ask(&self.commands, |reply| Command::Prompt { prompt, drafts, reply }).await?;
-        let task = RuntimeTask { drafts: receiver, control: Box::new(ClaudeTask(self.commands.clone())) };
+        self.handle.ask(|to| Command::Prompt { prompt, drafts, to }).await?;
+        let task = RuntimeTask { drafts: receiver, control: Box::new(ClaudeTask(self.handle.clone())) };
         let sources = sources.await.unwrap_or_else(|_| ImplicitSources::disabled("they could not be read"));
         let mut sent = SentInput::of(&input, sources);
         sent.input["runtime_config"] =
@@ -172,30 +170,24 @@ impl RuntimeSession for ClaudeSession {
     }
 
     async fn exited(&mut self) {
-        tokio::select! {
-            // The pump ends when the CLI's output does, even if its process lives on.
-            () = self.commands.closed() => {}
-            _ = self.control.wait_exit() => {}
-        }
+        self.handle.exited().await;
     }
 
     async fn close(self: Box<Self>) {
-        // The pump ends with its last command sender and closes the CLI's stdin on the way.
-        let Self { commands, control, pump, .. } = *self;
-        drop(commands);
-        control.stop().await;
+        let Self { handle, pump, .. } = *self;
+        handle.close().await;
         // Then the session may be opened again.
         let _ = pump.await;
     }
 }
 
 /// The way back into a running task.
-struct ClaudeTask(mpsc::Sender<Command>);
+struct ClaudeTask(Handle<Talk>);
 
 impl ClaudeTask {
     async fn decide(&self, call: &ToolCallIdentity, decision: Decision) -> Result<(), AdapterError> {
         let call = call.clone();
-        ask(&self.0, |reply| Command::Decide { call, decision, reply }).await
+        self.0.ask(|to| Command::Decide { call, decision, to }).await
     }
 }
 
@@ -203,7 +195,7 @@ impl ClaudeTask {
 impl TaskControl for ClaudeTask {
     async fn send_tool_result(&self, call: &ToolCallIdentity, result: Value) -> Result<(), AdapterError> {
         let call = call.clone();
-        ask(&self.0, |reply| Command::Result { call, result, reply }).await
+        self.0.ask(|to| Command::Result { call, result, to }).await
     }
 
     async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
@@ -224,28 +216,15 @@ impl TaskControl for ClaudeTask {
 
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
         let question = question.clone();
-        ask(&self.0, |reply| Command::Answer { question, answer, reply }).await
+        self.0.ask(|to| Command::Answer { question, answer, to }).await
     }
 
     async fn steer(&self, message: TranscriptMessage) -> Result<(), AdapterError> {
         let content = content::blocks(&message, &Images::new());
-        ask(&self.0, |reply| Command::Steer { content, reply }).await
+        self.0.ask(|to| Command::Steer { content, to }).await
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {
-        ask(&self.0, |reply| Command::Cancel { reply }).await
+        self.0.ask(|to| Command::Cancel { to }).await
     }
-}
-
-async fn ask<T>(
-    commands: &mpsc::Sender<Command>,
-    command: impl FnOnce(Reply<T>) -> Command,
-) -> Result<T, AdapterError> {
-    let (reply, answer) = oneshot::channel();
-    commands.send(command(reply)).await.map_err(|_| gone())?;
-    answer.await.map_err(|_| gone())?
-}
-
-fn gone() -> AdapterError {
-    AdapterError::Exited { message: "Claude Code is gone".into(), stderr_tail: None }
 }

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::item::{ToolItem, mcp_name, title};
 use super::questions::{self, Form};
 use super::tools::Tools;
-use super::wire::{CommandAction, ItemStatus, RpcError};
+use super::wire::{CommandAction, ItemStatus};
+use crate::host::json_rpc::RpcError;
 
 /// How an approval is answered.
 #[derive(Clone, Debug, PartialEq)]

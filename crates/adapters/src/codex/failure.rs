@@ -4,7 +4,8 @@ use roost_engine::adapter::{AdapterError, TaskEnd};
 use roost_model::failure::{FailureCode, TaskError};
 use serde_json::Value;
 
-use super::wire::{RpcError, TurnError, TurnStatus};
+use super::wire::{TurnError, TurnStatus};
+use crate::host::json_rpc::RpcError;
 
 /// How a turn that Codex ended this way ended for us.
 pub(super) fn end(status: TurnStatus, error: Option<&TurnError>) -> TaskEnd {

@@ -8,7 +8,7 @@ use roost_model::sources::{ImplicitSource, ImplicitSources, SourceKind};
 use serde_json::{Map, Value, json};
 
 use super::provider;
-use crate::acp::AgentCommand;
+use crate::host::AgentCommand;
 
 /// Variables that hold an API key.
 const KEYS: [&str; 2] = ["CODEX_API_KEY", "OPENAI_API_KEY"];

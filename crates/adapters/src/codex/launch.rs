@@ -6,22 +6,18 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use roost_engine::adapter::{AdapterError, OpenSession};
 use roost_model::payload::NoticeLevel;
-use roost_model::runtime::RuntimeEnv;
 use roost_process::records::Record;
-use roost_process::{Environment, Holder, Ladder, Launch, RunId};
+use roost_process::{Holder, RunId};
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
 
-use super::connection::Parts;
+use super::connection::{CodexConnection, Dialog};
 use super::home::CodexHome;
 use super::note::TurnNote;
-use super::socket::Socket;
+use super::socket::{self, Socket};
 use super::{map, notify};
-use crate::acp::AgentCommand;
+use crate::host::{AgentCommand, Process, Start, Writer, without_grace};
 use crate::layers::nest;
 
-/// Lines of stderr that may wait to be shown; the rest is only in the tail.
-const STDERR_LINES: usize = 64;
 /// How long a server goes on without Roost: long enough for a restart.
 const ALONE: Duration = Duration::from_secs(60);
 /// How long a server may take until it listens.
@@ -82,15 +78,6 @@ pub(super) fn arguments<'a>(settings: impl IntoIterator<Item = (&'a String, &'a 
     settings.into_iter().filter_map(argument).flatten().collect()
 }
 
-/// The environment of the runtime, with what its command adds.
-pub(super) fn environment(command: &AgentCommand, env: &RuntimeEnv) -> Environment {
-    let mut all = Environment::default();
-    for (name, value) in env.env.iter().chain(command.env.iter().map(|(name, value)| (name, value))) {
-        all.set(name, value);
-    }
-    all
-}
-
 /// Roost's own variables about Codex: of the command, of the session, of the daemon. Codex sees none that it is not given.
 pub(super) fn variable(command: &AgentCommand, open: &OpenSession) -> impl Fn(&str) -> Option<String> {
     move |name| {
@@ -105,7 +92,7 @@ pub(super) async fn launch(
     command: &AgentCommand,
     open: &OpenSession,
     settings: &Map<String, Value>,
-) -> Result<(Parts, Socket), AdapterError> {
+) -> Result<(CodexConnection, Process, Socket), AdapterError> {
     let spawn = |error: String| AdapterError::Spawn(error);
     let run = RunId::fresh();
     let socket = Socket::within(&holder.folder(&run));
@@ -121,30 +108,22 @@ pub(super) async fn launch(
     let CodexHome(home) = CodexHome::of(command, &open.env);
     let made = tokio::fs::create_dir_all(&home).await;
     made.map_err(|error| spawn(format!("Codex's folder {} could not be made: {error}", home.display())))?;
-    let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
-    let launch = Launch {
-        run,
-        label: open.session_id.to_string(),
-        program: command.program.clone(),
-        args,
-        cwd: open.env.cwd.clone().into(),
-        env: environment(command, &open.env),
-        stderr_lines: Some(stderr_lines),
-    };
-    let running = match hasty(holder).spawn_lasting(launch, ALONE).await {
-        Ok(running) => running,
+    let start = Start { run, command, args, env: command.environment(&open.env), open };
+    // On a socket it does not watch its stdin.
+    let (process, stdin) = match start.spawn_lasting(&without_grace(holder), ALONE).await {
+        Ok(started) => started,
         Err(error) => {
             // There is no run that would take it along.
             socket.remove().await;
-            return Err(spawn(error.to_string()));
+            return Err(error);
         }
     };
-    let control = running.control;
-    let (reader, writer) = tokio::select! {
+    let control = &process.control;
+    let connected = tokio::select! {
         connected = socket.connect() => connected,
         exit = control.wait_exit() => {
             control.gone().await;
-            let said = running.stderr.text();
+            let said = process.tail.text();
             return Err(spawn(format!("Codex ended before it listened ({exit}): {}", said.trim())));
         }
         () = tokio::time::sleep(START) => {
@@ -152,35 +131,37 @@ pub(super) async fn launch(
             return Err(spawn(format!("Codex did not listen within {} s", START.as_secs())));
         }
     };
-    let (stdin, stdout, tail) = (Some(running.stdin), running.stdout, running.stderr);
-    let note = TurnNote::within(socket.folder());
+    let mut connection = connect(connected, &socket);
+    connection._stdin = Some(stdin);
     let early = notify::unused(variable(command, open)).map(|message| map::notice(NoticeLevel::Warning, message, None));
-    let early = early.into_iter().collect();
-    Ok((Parts { reader, writer, stdin, stdout, stderr, tail, control, note, early }, socket))
+    connection.dialog.out.early.extend(early);
+    Ok((connection, process, socket))
+}
+
+/// The connection over a socket that is open.
+fn connect((messages, sink): (socket::Reader, socket::Writer), socket: &Socket) -> CodexConnection {
+    let (writer, outgoing) = Writer::new("Codex does not read its socket");
+    tokio::spawn(sink.run(outgoing));
+    let note = TurnNote::within(socket.folder());
+    CodexConnection { dialog: Dialog::new(writer), messages, _stdin: None, note }
 }
 
 /// Takes over a server that outlived an earlier daemon, and when that was lost, in milliseconds since 1970.
-pub(super) async fn adopt(holder: &Arc<Holder>, record: &Record, socket: &Socket) -> Option<(Parts, u64)> {
-    let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
-    let adopted = match holder.adopt(record, Some(stderr_lines)).await {
+pub(super) async fn adopt(
+    holder: &Holder,
+    record: &Record,
+    socket: &Socket,
+) -> Option<(CodexConnection, Process, u64)> {
+    let (process, alone_since) = match Process::adopt(holder, record).await {
         Ok(adopted) => adopted,
         Err(error) => {
             tracing::info!(%error, "A Codex session ends with the daemon that had it.");
             return None;
         }
     };
-    let (reader, writer) = tokio::time::timeout(START, socket.connect()).await.ok()?;
-    let since = adopted.alone_since.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    let (stdout, tail, control) = (adopted.stdout, adopted.stderr, adopted.control);
-    let note = TurnNote::within(socket.folder());
-    let parts = Parts { reader, writer, stdin: None, stdout, stderr, tail, control, note, early: Vec::new() };
-    Some((parts, u64::try_from(since).unwrap_or(u64::MAX)))
-}
-
-/// A holder that does not wait for Codex to leave by itself: neither a server on a socket nor one that has read its
-/// prompt watches its stdin.
-pub(super) fn hasty(holder: &Holder) -> Holder {
-    Holder { ladder: Ladder { grace: Duration::ZERO, ..holder.ladder }, ..holder.clone() }
+    let connected = tokio::time::timeout(START, socket.connect()).await.ok()?;
+    let since = alone_since.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    Some((connect(connected, socket), process, u64::try_from(since).unwrap_or(u64::MAX)))
 }
 
 #[cfg(test)]

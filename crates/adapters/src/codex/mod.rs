@@ -14,7 +14,6 @@
 //! * A Codex that is too old for all this runs by `codex exec`, with less (see [`exec`]).
 
 mod asks;
-mod calls;
 mod capabilities;
 mod connection;
 mod exec;
@@ -62,9 +61,9 @@ use roost_process::Holder;
 use roost_process::records::Record;
 use serde_json::{Map, Value};
 
-use crate::acp::AgentCommand;
 use crate::built_in::BuiltIn;
 use crate::head_cache::HeadCache;
+use crate::host::AgentCommand;
 use exec::ExecSession;
 use facts::FACTS;
 pub(crate) use facts::SILENT_FIELDS;
@@ -100,8 +99,8 @@ impl CodexAdapter {
     async fn start(&self, open: OpenSession) -> Result<CodexSession, AdapterError> {
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
         let command = self.command.of_session(&open);
-        let (parts, socket) = launch::launch(&self.holder, &command, &open, &settings).await?;
-        let server = Server::initialize(parts, socket).await?;
+        let (connection, process, socket) = launch::launch(&self.holder, &command, &open, &settings).await?;
+        let server = Server::initialize(connection, process, socket).await?;
         let home = CodexHome::of(&command, &open.env);
         Ok(CodexSession::new(server, open, home, settings))
     }
@@ -205,8 +204,8 @@ impl RuntimeAdapter for CodexAdapter {
         let socket = Socket::within(&self.holder.folder(&record.run));
         let note = Note::read(socket.folder()).await.ok()?;
         let turn = TurnNote::within(socket.folder()).read().await;
-        let (parts, since) = launch::adopt(&self.holder, record, &socket).await?;
-        let server = Server::initialize(parts, socket).await.ok()?;
+        let (connection, process, since) = launch::adopt(&self.holder, record, &socket).await?;
+        let server = Server::initialize(connection, process, socket).await.ok()?;
         match server.reattach(note, turn, since).await {
             Ok(reattached) => Some(reattached),
             Err(error) => {

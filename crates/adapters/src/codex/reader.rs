@@ -1,49 +1,30 @@
 //! What the server's messages do: to the turn, to whoever waits for an answer, and to the outbox.
 
-use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
+use roost_engine::adapter::{AdapterError, Answer, Fact, TaskEnd};
 use roost_model::payload::{NoticeLevel, NoticeSource};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::asks::{self, Ask, Wait};
-use super::calls::{CallResult, Calls, Pending, Reply, reply};
+use super::connection::{Dialog, Pending};
 use super::failure;
 use super::map::{self, At};
 use super::past::{PastState, Resumed};
 use super::tools::Tools;
-use super::turn::{Approval, Turn};
-use super::wire::{self, Incoming, RpcError, RpcId, TurnParams};
+use super::turn::Approval;
+use super::wire::TurnParams;
+use crate::host::json_rpc::{self, CallResult, Incoming, RpcError, RpcId};
+use crate::host::{Reply, reply};
 
-/// Notices from before the first turn that are kept for it.
-const EARLY: usize = 32;
-
-/// Reads messages into the outbox; the parts of the pump that reading touches.
-pub(super) struct Reader<'a> {
-    pub(super) calls: &'a mut Calls,
-    pub(super) thread: &'a Option<String>,
-    pub(super) turn: &'a mut Option<Turn>,
-    pub(super) outbox: &'a mut Vec<Draft>,
-    pub(super) early: &'a mut Vec<Draft>,
-}
-
-impl Reader<'_> {
+impl Dialog {
     /// Takes one message.
     pub(super) fn message(&mut self, text: &str) {
-        match wire::parse(text) {
+        match json_rpc::parse(text) {
             Incoming::Notification { method, params } => self.notification(&method, params),
             Incoming::Request { id, method, params } => self.request(id, &method, params),
             Incoming::Response { id, result } => self.response(id, result),
-            Incoming::Noise => self.notice(map::noise(NoticeSource::Protocol, text.to_owned())),
-        }
-    }
-
-    /// Says something to people: now, or with the next turn.
-    pub(super) fn notice(&mut self, notice: Draft) {
-        match self.turn {
-            Some(_) => self.outbox.push(notice),
-            None if self.early.len() < EARLY => self.early.push(notice),
-            None => {}
+            Incoming::Noise => self.out.notice(map::noise(NoticeSource::Protocol, text.to_owned())),
         }
     }
 
@@ -51,10 +32,10 @@ impl Reader<'_> {
         if method == "serverRequest/resolved" {
             return self.resolved(params);
         }
-        let (Some(turn), Some(thread)) = (self.turn.as_mut().filter(|turn| !turn.over), self.thread) else {
+        let (Some((turn, drafts)), Some(thread)) = (self.out.live(), &self.thread) else {
             // Between turns only what is said to people matters.
             if let Some(Some(draft)) = map::told(method, params) {
-                self.notice(draft);
+                self.out.notice(draft);
             }
             return;
         };
@@ -67,18 +48,22 @@ impl Reader<'_> {
             }
             return;
         }
-        turn.mapper.notification(&At { thread, turn: turn.id.as_deref() }, method, params, self.outbox);
+        turn.mapper.notification(&At { thread, turn: turn.id.as_deref() }, method, params, drafts);
     }
 
     /// The turn is over. A command that it left behind is ended first: an interrupt alone leaves it running.
     fn ended(&mut self, ended: TurnParams) {
-        let (Some(turn), Some(thread)) = (self.turn.as_mut(), self.thread) else { return };
+        let (Some(turn), Some(thread)) = (self.out.turn.as_mut(), &self.thread) else { return };
         let end = failure::end(ended.turn.status, ended.turn.error.as_ref());
         let cut = !matches!(end, TaskEnd::Completed(_));
-        if cut && (turn.cancelled || turn.mapper.tools.any_running()) && self.calls.clean(thread).is_ok() {
+        let mut cleans = || {
+            let params = json!({ "threadId": thread });
+            self.peer.call("thread/backgroundTerminals/clean", &params, Pending::Cleaned).is_ok()
+        };
+        if cut && (turn.cancelled || turn.mapper.tools.any_running()) && cleans() {
             turn.end = Some(end);
         } else {
-            turn.finish(end, self.outbox);
+            turn.finish(end, &mut self.out.drafts);
         }
     }
 
@@ -88,53 +73,53 @@ impl Reader<'_> {
         struct Resolved {
             request_id: RpcId,
         }
-        if let (Some(turn), Ok(resolved)) = (self.turn.as_mut(), serde_json::from_str::<Resolved>(params.get())) {
-            turn.resolved(&resolved.request_id, self.outbox);
+        if let (Some(turn), Ok(resolved)) = (self.out.turn.as_mut(), serde_json::from_str::<Resolved>(params.get())) {
+            turn.resolved(&resolved.request_id, &mut self.out.drafts);
         }
     }
 
     fn request(&mut self, id: RpcId, method: &str, params: &RawValue) {
         let none = Tools::default();
-        let turn = self.turn.as_mut().filter(|turn| turn.end.is_none() && !turn.over && !turn.cancelled);
-        let tools = turn.as_ref().map_or(&none, |turn| &turn.mapper.tools);
+        let live = self.out.live().filter(|(turn, _)| turn.end.is_none() && !turn.cancelled);
+        let tools = live.as_ref().map_or(&none, |(turn, _)| &turn.mapper.tools);
         let ask = match asks::read(method, params, tools) {
             Ok(ask) => ask,
             Err(error) => return self.refuse(&id, &error),
         };
-        match (ask, turn) {
-            (Ask::Tool { turn: at, item, wait }, Some(turn)) => {
-                let asked = turn.mapper.tools.asked(&at, item, self.outbox);
+        match (ask, live) {
+            (Ask::Tool { turn: at, item, wait }, Some((turn, drafts))) => {
+                let asked = turn.mapper.tools.asked(&at, item, drafts);
                 let identity = asked.identity.clone();
                 let fact = match wait {
                     Wait::HostTool => Fact::HostToolAsks(asked),
                     _ => Fact::ToolAsks(asked),
                 };
-                self.outbox.push(fact.into());
+                drafts.push(fact.into());
                 if let Some(void) = turn.approvals.ask(&identity, Approval { id, wait }) {
-                    self.calls.answer_quietly(&void.id, &void.wait.deny("asked again"));
+                    self.answer_quietly(&void.id, &void.wait.deny("asked again"));
                 }
             }
-            (Ask::Question { question, form }, Some(turn)) => {
+            (Ask::Question { question, form }, Some((turn, drafts))) => {
                 turn.questions.insert(question.question_id.clone(), (id, form));
-                self.outbox.push(Fact::Question(question).into());
+                drafts.push(Fact::Question(question).into());
             }
             (Ask::Answered { answer, why }, _) => {
-                self.calls.answer_quietly(&id, &answer);
-                self.notice(map::notice(NoticeLevel::Warning, why.to_owned(), None));
+                self.answer_quietly(&id, &answer);
+                self.out.notice(map::notice(NoticeLevel::Warning, why.to_owned(), None));
             }
             // Nobody can be asked between turns; Codex must not wait for ever.
             (Ask::Tool { wait, .. }, None) => {
-                self.calls.answer_quietly(&id, &wait.deny("nobody can be asked between two tasks"));
+                self.answer_quietly(&id, &wait.deny("nobody can be asked between two tasks"));
             }
             (Ask::Question { form, .. }, None) => {
-                self.calls.answer_quietly(&id, &form.answer(Answer::Declined));
+                self.answer_quietly(&id, &form.answer(Answer::Declined));
             }
         }
     }
 
     fn response(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
-        let value = result.map(|raw| serde_json::from_str(raw.get()).unwrap_or(Value::Null));
-        match self.calls.take(id) {
+        let value = json_rpc::owned(result);
+        match self.peer.take(id) {
             Some(Pending::Reply(to)) => reply(to, Ok(value)),
             Some(Pending::Begun(to)) => self.begun(to, value),
             Some(Pending::Resumed { since, last, to }) => {
@@ -142,16 +127,16 @@ impl Reader<'_> {
                 reply(to, heard);
             }
             Some(Pending::Cleaned) => {
-                if let Some(turn) = self.turn
+                if let Some(turn) = &mut self.out.turn
                     && let Some(end) = turn.end.take()
                 {
-                    turn.finish(end, self.outbox);
+                    turn.finish(end, &mut self.out.drafts);
                 }
             }
             Some(Pending::Ignored) => {}
-            None => {
-                self.notice(map::noise(NoticeSource::Protocol, format!("an answer to request {id}, which is not open")))
-            }
+            None => self
+                .out
+                .notice(map::noise(NoticeSource::Protocol, format!("an answer to request {id}, which is not open"))),
         }
     }
 
@@ -159,42 +144,47 @@ impl Reader<'_> {
     fn resumed(&mut self, since: u64, last: bool, result: CallResult) -> Result<Option<PastState>, AdapterError> {
         let answer = result.map_err(failure::rejected)?;
         // It may have been heard to its end meanwhile.
-        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.over) else { return Ok(Some(PastState::Ended)) };
+        let Some((turn, drafts)) = self.out.live() else { return Ok(Some(PastState::Ended)) };
         let turns = serde_json::from_value::<Resumed>(answer).map(|resumed| resumed.thread.turns).unwrap_or_default();
         let Some(past) = turns.into_iter().find(|past| turn.id.as_ref() == Some(&past.turn.id)) else {
-            *self.turn = None;
+            self.out.turn = None;
             return Ok(None);
         };
         let state = past.state();
         let missed = past.items.into_iter().filter(|item| item.completed_at_ms.is_some_and(|at| at >= since));
-        missed.for_each(|missed| turn.mapper.missed(&past.turn.id, missed.item, self.outbox));
+        missed.for_each(|missed| turn.mapper.missed(&past.turn.id, missed.item, drafts));
         if state == PastState::Ended || last && state == PastState::Unsure {
-            turn.finish(failure::end(past.turn.status, past.turn.error.as_ref()), self.outbox);
+            turn.finish(failure::end(past.turn.status, past.turn.error.as_ref()), drafts);
         }
         Ok(Some(state))
     }
 
     fn begun(&mut self, to: Reply, result: CallResult) {
         let begun = result.map(|value| value.pointer("/turn/id").and_then(Value::as_str).map(str::to_owned));
-        match (begun, &mut self.turn) {
+        match (begun, &mut self.out.turn) {
             (Ok(Some(id)), Some(turn)) => {
                 turn.id = Some(id);
                 turn.begun = Some(to);
             }
             (Err(error), _) => {
-                *self.turn = None;
+                self.out.turn = None;
                 reply(to, Err(failure::rejected(error)));
             }
             (Ok(_), _) => {
-                *self.turn = None;
+                self.out.turn = None;
                 let message = "Codex began a turn without an id".into();
                 reply(to, Err(AdapterError::Runtime { message, raw: None }));
             }
         }
     }
 
+    /// Answers on behalf of nobody; a server that does not read does not wait either.
+    fn answer_quietly(&self, id: &RpcId, result: &Value) {
+        let _ = self.peer.answer(id, result);
+    }
+
     fn refuse(&mut self, id: &RpcId, error: &RpcError) {
-        self.calls.refuse(id, error);
-        self.notice(map::notice(NoticeLevel::Warning, error.message.clone(), None));
+        let _ = self.peer.refuse(id, error);
+        self.out.notice(map::notice(NoticeLevel::Warning, error.message.clone(), None));
     }
 }

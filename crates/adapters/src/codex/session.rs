@@ -14,12 +14,10 @@ use roost_model::ids::{QuestionId, RuntimeSessionId};
 use roost_model::mode::Mode;
 use roost_model::tool::ToolCallIdentity;
 use roost_model::tool::ToolManifest;
-use roost_process::Control;
 use serde_json::{Map, Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
-use super::calls::{CallResult, Reply};
-use super::connection::{Command, Decision, Parts, start};
+use super::connection::{CodexConnection, Command, Decision};
 use super::failure::rejected;
 use super::history;
 use super::home::{self, CodexHome};
@@ -30,9 +28,8 @@ use super::prompt;
 use super::sandbox::Sandbox;
 use super::socket::Socket;
 use super::thread;
-
-/// How long Codex may take for one step of the handshake; tool servers start with a thread.
-const HANDSHAKE: Duration = Duration::from_secs(120);
+use crate::host::json_rpc::CallResult;
+use crate::host::{Handle, Process, start};
 
 /// How often Codex is asked about a turn whose end it has not written down yet, and the pause in between.
 const TRIES: u32 = 10;
@@ -40,8 +37,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// A started server before it has a thread.
 pub(super) struct Server {
-    commands: mpsc::Sender<Command>,
-    control: Control,
+    handle: Handle<CodexConnection>,
     socket: Socket,
     /// Where the socket really is.
     real: Option<PathBuf>,
@@ -49,15 +45,19 @@ pub(super) struct Server {
 
 impl Server {
     /// Introduces us to the server.
-    pub(super) async fn initialize(parts: Parts, socket: Socket) -> Result<Self, AdapterError> {
-        let control = parts.control.clone();
-        let server = Self { commands: start(parts), control, real: socket.real().await, socket };
+    pub(super) async fn initialize(
+        connection: CodexConnection,
+        process: Process,
+        socket: Socket,
+    ) -> Result<Self, AdapterError> {
+        let (handle, _) = start(connection, Some(process), ());
+        let server = Self { handle, real: socket.real().await, socket };
         let hello = json!({
             "clientInfo": { "name": "roost", "title": "Roost", "version": env!("CARGO_PKG_VERSION") },
             "capabilities": { "experimentalApi": true, "optOutNotificationMethods": UNWANTED },
         });
         server.call("initialize", hello).await?.map_err(rejected)?;
-        server.tell(Command::Notify { method: "initialized" }).await?;
+        server.handle.tell(Command::Notify { method: "initialized" }).await?;
         Ok(server)
     }
 
@@ -69,13 +69,13 @@ impl Server {
         turn: Option<String>,
         since: u64,
     ) -> Result<Reattached, AdapterError> {
-        let Some(Thread { id, .. }) = note.thread.clone() else { return Err(gone()) };
+        let Some(Thread { id, .. }) = note.thread.clone() else { return Err(Handle::<CodexConnection>::gone()) };
         let task = match turn {
             Some(turn) => self.adopt(id, turn, since).await?,
             None => {
                 let terms = json!({ "threadId": id, "excludeTurns": true });
                 self.call("thread/resume", terms).await?.map_err(rejected)?;
-                self.tell(Command::Bind { thread: id }).await?;
+                self.handle.tell(Command::Bind { thread: id }).await?;
                 None
             }
         };
@@ -88,10 +88,10 @@ impl Server {
     /// Listens to a turn again.
     async fn adopt(&self, thread: String, turn: String, mut since: u64) -> Result<Option<RuntimeTask>, AdapterError> {
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
-        self.tell(Command::Adopt { thread, turn, drafts: sender }).await?;
+        self.handle.tell(Command::Adopt { thread, turn, drafts: sender }).await?;
         for tries_left in (0..TRIES).rev() {
             let asked_at = now();
-            let heard = request(&self.commands, |to| Command::CatchUp { since, last: tries_left == 0, to });
+            let heard = self.handle.ask(|to| Command::CatchUp { since, last: tries_left == 0, to });
             match heard.await? {
                 None => return Ok(None),
                 Some(PastState::GoesOn | PastState::Ended) => break,
@@ -99,22 +99,11 @@ impl Server {
             }
             since = asked_at;
         }
-        Ok(Some(RuntimeTask { drafts, control: Box::new(CodexTask(self.commands.clone())) }))
-    }
-
-    async fn tell(&self, command: Command) -> Result<(), AdapterError> {
-        self.commands.send(command).await.map_err(|_| gone())
+        Ok(Some(RuntimeTask { drafts, control: Box::new(CodexTask(self.handle.clone())) }))
     }
 
     async fn call(&self, method: &'static str, params: Value) -> Result<CallResult, AdapterError> {
-        let answered = request(&self.commands, |to| Command::Call { method, params, to });
-        match tokio::time::timeout(HANDSHAKE, answered).await {
-            Ok(answered) => answered,
-            Err(_) => {
-                let message = format!("Codex did not answer {method} within {} s", HANDSHAKE.as_secs());
-                Err(AdapterError::Runtime { message, raw: None })
-            }
-        }
+        self.handle.shake(method, |to| Command::Call { method, params, to }).await
     }
 }
 
@@ -152,7 +141,7 @@ impl CodexSession {
     }
 
     async fn known(mut self, method: &'static str, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
-        let Some(open) = &self.open else { return Err(gone()) };
+        let Some(open) = &self.open else { return Err(Handle::<CodexConnection>::gone()) };
         let sandbox = self.sandbox_of(open.mode);
         let mut terms = thread::terms(open, sandbox, &self.settings);
         terms.insert("threadId".into(), native.as_str().into());
@@ -172,7 +161,7 @@ impl CodexSession {
     }
 
     async fn begin_thread(&mut self, input: &TaskInput) -> Result<(), AdapterError> {
-        let Some(open) = &self.open else { return Err(gone()) };
+        let Some(open) = &self.open else { return Err(Handle::<CodexConnection>::gone()) };
         let sandbox = self.sandbox_of(input.mode);
         let mut terms = thread::terms(open, sandbox, &self.settings);
         if let Some(manifest) = &input.tool_manifest {
@@ -194,7 +183,7 @@ impl CodexSession {
         };
         let found = answered.get("instructionSources").and_then(Value::as_array).into_iter().flatten();
         let instructions = found.filter_map(|path| Some(path.as_str()?.to_owned())).collect();
-        self.server.tell(Command::Bind { thread: id.clone() }).await?;
+        self.server.handle.tell(Command::Bind { thread: id.clone() }).await?;
         self.note.thread = Some(Thread { id, sandbox, instructions, tools });
         self.note.write(self.server.socket.folder()).await;
         Ok(())
@@ -221,7 +210,7 @@ impl RuntimeSession for CodexSession {
             self.begin_thread(&input).await?;
         }
         let sandbox = self.sandbox_of(input.mode);
-        let Some(thread) = &mut self.note.thread else { return Err(gone()) };
+        let Some(thread) = &mut self.note.thread else { return Err(Handle::<CodexConnection>::gone()) };
         let changed = sandbox.filter(|_| sandbox != thread.sandbox);
         let prompt = prompt::prompt(&input, &self.note.cwd).await;
         let mut params = thread::turn(&thread.id, prompt, changed);
@@ -230,8 +219,7 @@ impl RuntimeSession for CodexSession {
             params["model"] = model.as_str().into();
         }
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
-        let begun = request(&self.server.commands, |to| Command::Begin { params, drafts: sender, to });
-        begun.await?;
+        self.server.handle.ask(|to| Command::Begin { params, drafts: sender, to }).await?;
         thread.sandbox = sandbox;
         let sources = home::sources(&self.note.home, &self.note.cwd, &thread.instructions).await;
         let tool_manifest = thread.tools.clone();
@@ -245,23 +233,17 @@ impl RuntimeSession for CodexSession {
         let Note { model, settings, .. } = &self.note;
         let told = json!({ "model": model, "sandbox": sandbox.map(Sandbox::label), "settings": settings });
         sent.input["runtime_config"] = told;
-        let control = Box::new(CodexTask(self.server.commands.clone()));
+        let control = Box::new(CodexTask(self.server.handle.clone()));
         Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control } })
     }
 
     async fn exited(&mut self) {
-        tokio::select! {
-            // The pump ends when the server hangs up, even if its process lives on.
-            () = self.server.commands.closed() => {}
-            _ = self.server.control.wait_exit() => {}
-        }
+        self.server.handle.exited().await;
     }
 
     async fn close(self: Box<Self>) {
-        let Server { commands, control, real, .. } = self.server;
-        // The pump ends with its last command sender and hangs up.
-        drop(commands);
-        control.stop().await;
+        let Server { handle, real, .. } = self.server;
+        handle.close().await;
         if let Some(real) = real {
             Socket::remove_leftovers(real).await;
         }
@@ -269,12 +251,12 @@ impl RuntimeSession for CodexSession {
 }
 
 /// The way back into a running task.
-struct CodexTask(mpsc::Sender<Command>);
+struct CodexTask(Handle<CodexConnection>);
 
 impl CodexTask {
     async fn decide(&self, call: &ToolCallIdentity, decision: Decision) -> Result<(), AdapterError> {
         let call = call.clone();
-        request(&self.0, |to| Command::Decide { call, decision, to }).await
+        self.0.ask(|to| Command::Decide { call, decision, to }).await
     }
 }
 
@@ -294,37 +276,24 @@ impl TaskControl for CodexTask {
 
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
         let question = question.clone();
-        request(&self.0, |to| Command::Answer { question, answer, to }).await
+        self.0.ask(|to| Command::Answer { question, answer, to }).await
     }
 
     async fn steer(&self, message: TranscriptMessage) -> Result<(), AdapterError> {
         let input = prompt::words(&message, &Images::new(), Path::new("")).await.into();
-        request(&self.0, |to| Command::Steer { input, to }).await?.map_err(rejected)?;
+        self.0.ask(|to| Command::Steer { input, to }).await?.map_err(rejected)?;
         Ok(())
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {
-        request(&self.0, |to| Command::Cancel { to }).await
+        self.0.ask(|to| Command::Cancel { to }).await
     }
-}
-
-async fn request<T>(
-    commands: &mpsc::Sender<Command>,
-    command: impl FnOnce(Reply<T>) -> Command,
-) -> Result<T, AdapterError> {
-    let (to, answer) = oneshot::channel();
-    commands.send(command(to)).await.map_err(|_| gone())?;
-    answer.await.map_err(|_| gone())?
 }
 
 /// In milliseconds since 1970, as Codex counts.
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn gone() -> AdapterError {
-    AdapterError::Exited { message: "Codex is gone".into(), stderr_tail: None }
 }
 
 /// Codex has one code for every refusal; only its words tell a thread that it does not know.

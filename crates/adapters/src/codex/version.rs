@@ -1,14 +1,11 @@
 //! Which Codex is installed.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use roost_engine::adapter::Availability;
 use roost_model::runtime::RuntimeEnv;
 use roost_process::Holder;
 
-use super::launch::environment;
-use crate::acp::AgentCommand;
-use crate::version_probe::VersionProbe;
+use crate::host::{AgentCommand, VersionProbe};
 
 /// The first version whose app server speaks WebSocket on a unix socket (2026-04-30), which all else is built on.
 const APP_SERVER: [u64; 3] = [0, 128, 0];
@@ -23,26 +20,19 @@ pub(super) struct Version {
 
 impl Version {
     /// Whether Codex is there, and which.
-    pub(super) async fn look(&self, holder: &Arc<Holder>, command: &AgentCommand, env: &RuntimeEnv) -> Availability {
-        let env = environment(command, env);
-        let path = env.get("PATH").map(|path| path.to_string_lossy().into_owned());
-        match roost_process::find_program(&command.program, path.as_deref()).await {
-            Ok(program) => {
-                let version = self.versions.of(&program, holder, command, env).await;
-                self.last.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&version);
-                Availability::Installed { version }
-            }
-            Err(error) => {
-                let reason = format!("{error}; install it with `npm install -g @openai/codex`, or set its `command`");
-                Availability::Missing { reason }
-            }
+    pub(super) async fn look(&self, holder: &Holder, command: &AgentCommand, env: &RuntimeEnv) -> Availability {
+        let install = "install it with `npm install -g @openai/codex`, or set its `command`";
+        // None is too old: what cannot be done by the app server is done by `codex exec`.
+        let found = self.versions.availability(holder, command, command.environment(env), install, |_| None).await;
+        if let Availability::Installed { version } = &found {
+            self.last.lock().clone_from(version);
         }
+        found
     }
 
     /// The version, if it was told last and is too old for the app server. One that does not tell is taken for a new one.
     pub(super) fn too_old(&self) -> Option<String> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.clone().filter(|version| is_too_old(version))
+        self.last.lock().clone().filter(|version| is_too_old(version))
     }
 }
 

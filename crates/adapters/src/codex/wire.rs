@@ -7,96 +7,6 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
-
-/// One message from the server.
-#[derive(Debug)]
-pub(super) enum Incoming<'a> {
-    /// It tells something.
-    Notification { method: Cow<'a, str>, params: &'a RawValue },
-    /// It asks something and waits.
-    Request { id: RpcId, method: Cow<'a, str>, params: &'a RawValue },
-    /// It answers.
-    Response { id: u64, result: Result<&'a RawValue, RpcError> },
-    /// Not protocol.
-    Noise,
-}
-
-/// The id of a request of the server's, sent back unchanged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(super) enum RpcId {
-    Number(i64),
-    Text(String),
-}
-
-/// An error as the server sent it.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(super) struct RpcError {
-    #[serde(default)]
-    pub(super) code: i64,
-    #[serde(default)]
-    pub(super) message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) data: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct Frame<'a> {
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    result: Option<&'a RawValue>,
-    #[serde(default)]
-    error: Option<RpcError>,
-}
-
-/// Reads one message.
-pub(super) fn parse(text: &str) -> Incoming<'_> {
-    let Ok(Frame { id, method, params, result, error }) = serde_json::from_str(text) else { return Incoming::Noise };
-    let params = params.unwrap_or(RawValue::NULL);
-    match (id.map(RawValue::get), method) {
-        (None | Some("null"), Some(method)) => Incoming::Notification { method, params },
-        (Some(id), Some(method)) => match serde_json::from_str(id) {
-            Ok(id) => Incoming::Request { id, method, params },
-            Err(_) => Incoming::Noise,
-        },
-        (Some(id), None) => match (id.parse(), error) {
-            (Ok(id), Some(error)) => Incoming::Response { id, result: Err(error) },
-            (Ok(id), None) => Incoming::Response { id, result: Ok(result.unwrap_or(RawValue::NULL)) },
-            (Err(_), _) => Incoming::Noise,
-        },
-        (None, None) => Incoming::Noise,
-    }
-}
-
-/// A request of ours.
-pub(super) fn request(id: u64, method: &str, params: &Value) -> String {
-    text(&serde_json::json!({ "id": id, "method": method, "params": params }))
-}
-
-/// A notification of ours.
-pub(super) fn notification(method: &str) -> String {
-    text(&serde_json::json!({ "method": method }))
-}
-
-/// An answer of ours.
-pub(super) fn response(id: &RpcId, result: &Value) -> String {
-    text(&serde_json::json!({ "id": id, "result": result }))
-}
-
-/// A refusal to answer.
-pub(super) fn refusal(id: &RpcId, error: &RpcError) -> String {
-    text(&serde_json::json!({ "id": id, "error": error }))
-}
-
-fn text(message: &Value) -> String {
-    message.to_string()
-}
 
 /// Where a message belongs; every message about a turn carries it.
 #[derive(Debug, Default, Deserialize)]
@@ -335,39 +245,6 @@ pub(super) enum PlanStepStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    fn kind(text: &str) -> &'static str {
-        match parse(text) {
-            Incoming::Notification { .. } => "notification",
-            Incoming::Request { .. } => "request",
-            Incoming::Response { result: Ok(_), .. } => "answer",
-            Incoming::Response { result: Err(_), .. } => "error",
-            Incoming::Noise => "noise",
-        }
-    }
-
-    #[test]
-    fn every_text_is_protocol_or_noise() {
-        let cases = [
-            (r#"{"method":"turn/started","params":{},"emittedAtMs":1}"#, "notification"),
-            (r#"{"method":"initialized"}"#, "notification"),
-            (r#"{"method":"item/tool/call","id":0,"params":{}}"#, "request"),
-            (r#"{"method":"item/tool/call","id":"a","params":{}}"#, "request"),
-            (r#"{"id":1,"result":{}}"#, "answer"),
-            (r#"{"id":1,"result":null}"#, "answer"),
-            (r#"{"error":{"code":-32600,"message":"no"},"id":1}"#, "error"),
-            (r#"{"error":{},"id":1}"#, "error"),
-            (r#"{"id":"not ours","result":{}}"#, "noise"),
-            (r#"{"level":"info"}"#, "noise"),
-            ("[]", "noise"),
-            ("{", "noise"),
-            ("", "noise"),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(kind(text), expected, "{text}");
-        }
-    }
 
     #[test]
     fn items_and_words_that_nobody_knows_are_no_error() {
@@ -375,12 +252,5 @@ mod tests {
         assert!(matches!(read(r#"{"type":"brandNew","id":"a"}"#), Item::Other));
         let command = r#"{"type":"commandExecution","id":"a","command":"ls","cwd":"/","status":"paused"}"#;
         assert!(matches!(read(command), Item::CommandExecution { status: ItemStatus::Unknown, .. }));
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_breaks_the_parser(text in ".{0,200}") {
-            let _ = parse(&text);
-        }
     }
 }

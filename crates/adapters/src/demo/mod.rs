@@ -9,8 +9,9 @@ use roost_engine::facts::{ConfigKeys, RuntimeFacts};
 use roost_model::runtime::RuntimeName;
 use roost_process::Holder;
 
-use crate::acp::{self, AcpAdapter, AgentCommand};
+use crate::acp::{self, AcpAdapter};
 use crate::built_in::BuiltIn;
+use crate::host::AgentCommand;
 
 /// It is always ready, so it is the last choice; as a part of Roost it has nothing to configure.
 static FACTS: RuntimeFacts = RuntimeFacts {

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use roost_engine::adapter::{AdapterError, OpenSession};
 use roost_model::runtime::RuntimeEnv;
-use roost_process::{Environment, Holder, RunId};
+use roost_process::{Holder, RunId, Stdin};
 use serde_json::{Map, Value, json};
 
 use super::{auth, home};
-use crate::acp::{self, AgentCommand, Parts};
+use crate::acp;
+use crate::host::{AgentCommand, Process};
 use crate::layers::lay_over;
 
 /// Arguments that would let tools run that nobody is asked about.
@@ -26,19 +27,7 @@ pub(super) fn variables(command: &AgentCommand, env: &RuntimeEnv) -> BTreeMap<St
         ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
         ("GEMINI_PTY_INFO", "child_process"),
     ];
-    let mut all = BTreeMap::from(ours.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    all.extend(env.env.clone());
-    all.extend(command.env.iter().cloned());
-    all
-}
-
-/// The same, as a process is given it.
-pub(super) fn environment(command: &AgentCommand, env: &RuntimeEnv) -> Environment {
-    let mut all = Environment::default();
-    for (name, value) in variables(command, env) {
-        all.set(name, value);
-    }
-    all
+    command.variables(&ours, env)
 }
 
 /// Starts the CLI under a holder.
@@ -47,7 +36,7 @@ pub(super) async fn launch(
     command: &AgentCommand,
     open: &OpenSession,
     settings: &Map<String, Value>,
-) -> Result<Parts, AdapterError> {
+) -> Result<(Process, Stdin), AdapterError> {
     let mut command = complete(command, open)?;
     let run = RunId::fresh();
     let folder = holder.folder(&run);

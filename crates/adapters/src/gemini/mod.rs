@@ -43,13 +43,13 @@ use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeN
 use roost_process::Holder;
 use serde_json::{Map, Value};
 
-use crate::acp::{Agent, AgentCommand, Observed};
+use crate::acp::{Agent, Observed};
 use crate::built_in::BuiltIn;
 use crate::head_cache::HeadCache;
-use crate::locks::Locks;
+use crate::host::locks::Locks;
+use crate::host::{AgentCommand, VersionProbe, environment};
 use facts::FACTS;
 use session::GeminiSession;
-use version::Version;
 
 /// What was seen of it beyond what it tells.
 const OBSERVED: Observed =
@@ -60,7 +60,7 @@ pub struct GeminiAdapter {
     command: AgentCommand,
     config: Map<String, Value>,
     holder: Arc<Holder>,
-    version: Version,
+    versions: VersionProbe,
     locks: Locks,
     /// How the conversations on disk begin.
     heads: Arc<HeadCache<Option<history::Head>>>,
@@ -74,14 +74,14 @@ pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
 
 /// The Gemini CLI, started by this command (what comes before `--acp`) with these settings (its `settings.json`).
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> GeminiAdapter {
-    let (version, locks, heads) = Default::default();
-    GeminiAdapter { command, config, holder, version, locks, heads }
+    let (versions, locks, heads) = Default::default();
+    GeminiAdapter { command, config, holder, versions, locks, heads }
 }
 
 impl GeminiAdapter {
     async fn start(&self, open: &OpenSession, settings: &Map<String, Value>) -> Result<Agent, AdapterError> {
-        let parts = launch::launch(&self.holder, &self.command.of_session(open), open, settings).await?;
-        let agent = Agent::initialize(parts, OBSERVED).await?;
+        let started = launch::launch(&self.holder, &self.command.of_session(open), open, settings).await?;
+        let agent = Agent::initialize(started, OBSERVED).await?;
         match agent.version().and_then(version::too_old) {
             Some(reason) => Err(AdapterError::Spawn(reason)),
             None => Ok(agent),
@@ -124,7 +124,9 @@ impl RuntimeAdapter for GeminiAdapter {
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
-        self.version.look(&self.holder, &self.command, env).await
+        let env = environment(launch::variables(&self.command, env));
+        let install = "install it with `npm install -g @google/gemini-cli`, or set its `command`";
+        self.versions.availability(&self.holder, &self.command, env, install, version::too_old).await
     }
 
     async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus {

@@ -9,8 +9,9 @@ use roost_model::mode::Mode;
 use serde_json::{Map, Value, json};
 
 use super::{auth, launch, sources};
-use crate::acp::{AcpSession, AgentCommand};
-use crate::locks::Lock;
+use crate::acp::AcpSession;
+use crate::host::AgentCommand;
+use crate::host::locks::Lock;
 
 /// A session with a Gemini that waits for tasks.
 pub(super) struct GeminiSession {

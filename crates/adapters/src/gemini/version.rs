@@ -1,14 +1,4 @@
-//! Which Gemini CLI is installed.
-
-use std::sync::Arc;
-
-use roost_engine::adapter::Availability;
-use roost_model::runtime::RuntimeEnv;
-use roost_process::Holder;
-
-use super::launch::environment;
-use crate::acp::AgentCommand;
-use crate::version_probe::VersionProbe;
+//! Which versions of the Gemini CLI can be used.
 
 /// The oldest version that Roost was tried with; earlier ones keep their sessions otherwise.
 const OLDEST: [u32; 2] = [0, 61];
@@ -23,30 +13,6 @@ pub(super) fn too_old(version: &str) -> Option<String> {
              @google/gemini-cli@latest`"
         )
     })
-}
-
-/// The version.
-#[derive(Default)]
-pub(super) struct Version(VersionProbe);
-
-impl Version {
-    /// Whether Gemini is there, and which.
-    pub(super) async fn look(&self, holder: &Arc<Holder>, command: &AgentCommand, env: &RuntimeEnv) -> Availability {
-        let env = environment(command, env);
-        let path = env.get("PATH").map(|path| path.to_string_lossy().into_owned());
-        let program = match roost_process::find_program(&command.program, path.as_deref()).await {
-            Ok(program) => program,
-            Err(error) => {
-                let how = "install it with `npm install -g @google/gemini-cli`, or set its `command`";
-                return Availability::Missing { reason: format!("{error}; {how}") };
-            }
-        };
-        let version = self.0.of(&program, holder, command, env).await;
-        match version.as_deref().and_then(too_old) {
-            Some(reason) => Availability::Missing { reason },
-            None => Availability::Installed { version },
-        }
-    }
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 
 use super::http::Client;
 use super::launch::environment;
-use super::version::{self, INSTALL};
-use crate::acp::AgentCommand;
+use super::version;
+use crate::host::AgentCommand;
 
 /// How long a server may take to say that it is there.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -74,9 +74,10 @@ impl ServerUrl {
             Ok(Err(error)) => return self.missing(&error.to_string()),
             Err(_) => return self.missing("it does not answer"),
         };
-        match health.get("version").and_then(Value::as_str) {
-            Some(version) if version::is_too_old(version) => self.missing(&version::too_old(version, INSTALL)),
-            version => Availability::Installed { version: version.map(Into::into) },
+        let version = health.get("version").and_then(Value::as_str);
+        match version.and_then(version::too_old) {
+            Some(too_old) => self.missing(&too_old),
+            None => Availability::Installed { version: version.map(Into::into) },
         }
     }
 

@@ -8,7 +8,7 @@ use roost_model::sources::{ImplicitSource, ImplicitSources, SourceKind};
 use serde_json::{Map, Value, json};
 
 use super::launch::{CONTENT, environment};
-use crate::acp::AgentCommand;
+use crate::host::AgentCommand;
 
 /// Variables that hold an API key of a provider that OpenCode knows.
 const KEYS: [&str; 5] =

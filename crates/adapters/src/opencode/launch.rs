@@ -2,22 +2,17 @@
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use roost_engine::adapter::{AdapterError, McpServerTransport, OpenSession};
 use roost_model::runtime::RuntimeEnv;
-use roost_process::{Environment, Holder, Ladder, Launch, Lines, RunId};
+use roost_process::{Environment, Holder, Lines, RunId, Stdin};
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::http::Client;
-use super::server::Server;
-use crate::acp::AgentCommand;
+use crate::host::{AgentCommand, Process, Start, without_grace};
 
-/// Lines of stderr that may wait to be shown; the rest is only in the tail.
-const STDERR_LINES: usize = 64;
 /// How long a server may take until it listens; in a new home it makes its database first.
 const START: Duration = Duration::from_secs(60);
 /// What the line begins with by which the server says where it listens.
@@ -81,19 +76,24 @@ fn document(inherited: Option<&str>, settings: &Map<String, Value>, open: &OpenS
 
 /// The environment of the runtime, with what its command adds and what keeps it from fetching things.
 pub(super) fn environment(command: &AgentCommand, env: &RuntimeEnv) -> Environment {
-    let mut all = Environment::default();
-    for (name, value) in env.env.iter().chain(command.env.iter().map(|(name, value)| (name, value))) {
-        all.set(name, value);
-    }
+    let mut all = command.environment(env);
     for (name, value) in SWITCHES {
         all.set(name, value);
     }
     all
 }
 
+/// A server that was started for one session.
+pub(super) struct Server {
+    pub(super) process: Process,
+    pub(super) stdin: Stdin,
+    /// What it printed before it listened.
+    pub(super) early: Vec<String>,
+}
+
 /// Starts a server under a holder and waits until it listens.
 pub(super) async fn launch(
-    holder: &Arc<Holder>,
+    holder: &Holder,
     command: &AgentCommand,
     open: &OpenSession,
     settings: &Map<String, Value>,
@@ -107,34 +107,24 @@ pub(super) async fn launch(
     env.set("OPENCODE_SERVER_USERNAME", USER);
     let mut args = command.args.clone();
     args.extend(["serve", "--port", "0", "--hostname", "127.0.0.1"].map(OsString::from));
-    let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
-    let launch = Launch {
-        run: RunId::fresh(),
-        label: open.session_id.to_string(),
-        program: command.program.clone(),
-        args,
-        cwd: open.env.cwd.clone().into(),
-        env,
-        stderr_lines: Some(stderr_lines),
-    };
-    let mut running = hasty(holder).spawn(launch).await.map_err(|error| spawn(error.to_string()))?;
-    let mut noise = Vec::new();
-    let control = running.control;
+    let start = Start { run: RunId::fresh(), command, args, env, open };
+    // It does not watch its stdin.
+    let (mut process, stdin) = start.spawn(&without_grace(holder)).await?;
+    let mut early = Vec::new();
     let address = tokio::select! {
-        address = listening(&mut running.stdout, &mut noise) => address,
+        address = listening(&mut process.stdout, &mut early) => address,
         () = tokio::time::sleep(START) => {
-            control.stop().await;
+            process.control.stop().await;
             return Err(spawn(format!("OpenCode did not listen within {} s", START.as_secs())));
         }
     };
     let Some(address) = address else {
-        let exit = control.stop().await;
-        let said = running.stderr.text();
+        let exit = process.control.stop().await;
+        let said = process.tail.text();
         return Err(spawn(format!("OpenCode ended before it listened ({exit}): {}", said.trim())));
     };
     let client = Client::new(&address.to_string(), USER, &password);
-    let server = Server::new((running.stdin, running.stdout, control), stderr, running.stderr, noise);
-    Ok((server, client))
+    Ok((Server { process, stdin, early }, client))
 }
 
 /// Reads until the server says where it listens; what else it says is noise.
@@ -156,11 +146,6 @@ async fn listening(stdout: &mut Lines, noise: &mut Vec<String>) -> Option<Socket
 /// Where the server listens, if this line says so.
 pub(super) fn address(line: &str) -> Option<SocketAddr> {
     line.strip_prefix(READY)?.trim().parse().ok()
-}
-
-/// A holder that does not wait for the server to leave by itself: it does not watch its stdin.
-fn hasty(holder: &Holder) -> Holder {
-    Holder { ladder: Ladder { grace: Duration::ZERO, ..holder.ladder }, ..holder.clone() }
 }
 
 #[cfg(test)]

@@ -35,7 +35,6 @@ mod plain;
 mod prompt;
 mod questions;
 mod reader;
-mod server;
 mod session;
 mod tools;
 #[cfg(test)]
@@ -58,21 +57,20 @@ use roost_process::Holder;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
-use crate::acp::AgentCommand;
 use crate::built_in::BuiltIn;
-use crate::locks::Locks;
+use crate::host::locks::Locks;
+use crate::host::{AgentCommand, VersionProbe};
 pub use external::ServerUrl;
 use facts::FACTS;
 use home::Folders;
 use session::OpencodeSession;
-use version::Version;
 
 /// The adapter of OpenCode.
 pub struct OpencodeAdapter {
     command: AgentCommand,
     config: Map<String, Value>,
     holder: Arc<Holder>,
-    version: Version,
+    versions: VersionProbe,
     locks: Locks,
     /// Held while a server starts: two that make OpenCode's database at once both fail.
     starting: Mutex<()>,
@@ -88,8 +86,8 @@ pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
 
 /// OpenCode, started by this command (what comes before `serve`) with these settings of its own (its config document).
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> OpencodeAdapter {
-    let (version, locks) = (Version::default(), Locks::default());
-    OpencodeAdapter { command, config, holder, version, locks, starting: Mutex::default(), external: None }
+    let (versions, locks) = Default::default();
+    OpencodeAdapter { command, config, holder, versions, locks, starting: Mutex::default(), external: None }
 }
 
 impl OpencodeAdapter {
@@ -156,7 +154,10 @@ impl RuntimeAdapter for OpencodeAdapter {
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
         match &self.external {
             Some(url) => url.availability(&url.client(&self.command, env)).await,
-            None => self.version.look(&self.holder, &self.command, env).await,
+            None => {
+                let env = launch::environment(&self.command, env);
+                self.versions.availability(&self.holder, &self.command, env, version::MISSING, version::too_old).await
+            }
         }
     }
 

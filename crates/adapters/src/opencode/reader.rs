@@ -1,6 +1,6 @@
 //! What the server's events do: to the turn, and to the outbox.
 
-use roost_engine::adapter::{Answer, Draft, Fact};
+use roost_engine::adapter::{Answer, Fact};
 use roost_model::payload::NoticeSource;
 use serde_json::{Value, json};
 
@@ -9,9 +9,7 @@ use super::map;
 use super::questions;
 use super::turn::Turn;
 use super::wire::{self, Event, Info, Part, PartKind, Status, Told};
-
-/// Notices from before the first turn that are kept for it.
-const EARLY: usize = 32;
+use crate::host::Outbox;
 
 /// A request whose answer nobody waits for.
 #[derive(Debug, PartialEq)]
@@ -38,39 +36,30 @@ impl Errand {
     }
 }
 
-/// Reads events into the outbox; the parts of the pump that reading touches.
-pub(super) struct Reader<'a> {
-    pub(super) family: &'a mut Family,
-    pub(super) turn: &'a mut Option<Turn>,
+/// Reads events into the outbox; what is known of the session by them.
+#[derive(Default)]
+pub(super) struct Reader {
+    pub(super) family: Family,
     /// The last message of the user's that belongs to an earlier turn; their ids ascend.
-    pub(super) last_prompt: &'a mut String,
-    pub(super) outbox: &'a mut Vec<Draft>,
-    pub(super) early: &'a mut Vec<Draft>,
-    pub(super) errands: &'a mut Vec<Errand>,
+    pub(super) last_prompt: String,
+    pub(super) out: Outbox<Turn>,
+    /// What is to be said to the server because of what was read.
+    pub(super) errands: Vec<Errand>,
 }
 
-impl Reader<'_> {
+impl Reader {
     /// Takes one event.
     pub(super) fn message(&mut self, text: &str) {
         match wire::parse(text) {
             Told::Quiet => {}
             Told::Event(event) => self.event(*event),
-            Told::Unknown(event) => self.notice(map::unknown(event)),
-            Told::Noise => self.notice(map::noise(NoticeSource::Protocol, text.to_owned())),
-        }
-    }
-
-    /// Says something to people: now, or with the next turn.
-    pub(super) fn notice(&mut self, notice: Draft) {
-        match self.turn {
-            Some(_) => self.outbox.push(notice),
-            None if self.early.len() < EARLY => self.early.push(notice),
-            None => {}
+            Told::Unknown(event) => self.out.notice(map::unknown(event)),
+            Told::Noise => self.out.notice(map::noise(NoticeSource::Protocol, text.to_owned())),
         }
     }
 
     fn event(&mut self, event: Event) {
-        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.over) else { return self.between(event) };
+        let Some((turn, drafts)) = self.out.live() else { return self.between(event) };
         let is_first = |session: &str| session == self.family.first();
         match event {
             Event::Session { info } => self.family.hear(info),
@@ -78,7 +67,7 @@ impl Reader<'_> {
             Event::Part { part } => self.part(part),
             Event::Delta { session, part, field, delta } if is_first(&session) => {
                 if field == "text" {
-                    turn.mapper.delta(&part, &delta, self.outbox);
+                    turn.mapper.delta(&part, &delta, drafts);
                 }
             }
             Event::Status { session, status } if is_first(&session) => self.status(status),
@@ -96,7 +85,7 @@ impl Reader<'_> {
             Event::Permission(permission) if turn.cancelled => {
                 self.errands.push(Errand::refuse(&permission.id, "the task is being stopped"));
             }
-            Event::Permission(permission) => turn.mapper.tools.asked(permission, self.outbox),
+            Event::Permission(permission) => turn.mapper.tools.asked(permission, drafts),
             Event::PermissionReplied(replied) => turn.mapper.tools.settled(&replied.request),
             Event::Question(question) if self.family.has(&question.session) && turn.cancelled => {
                 self.errands.push(Errand::drop_question(&question.id));
@@ -105,17 +94,17 @@ impl Reader<'_> {
                 let (question, asked) = questions::of(question);
                 if !turn.questions.contains_key(&question.question_id) {
                     turn.questions.insert(question.question_id.clone(), asked);
-                    self.outbox.push(Fact::Question(question).into());
+                    drafts.push(Fact::Question(question).into());
                 }
             }
             Event::QuestionReplied(replied) | Event::QuestionRejected(replied) => {
                 let known = turn.questions.iter().find(|(_, asked)| asked.native == replied.request);
                 if let Some(question) = known.map(|(question, _)| question.clone()) {
                     turn.questions.remove(&question);
-                    self.outbox.push(Fact::QuestionWithdrawn(question).into());
+                    drafts.push(Fact::QuestionWithdrawn(question).into());
                 }
             }
-            Event::Todo { session, todos } if is_first(&session) => self.outbox.push(map::planned(todos)),
+            Event::Todo { session, todos } if is_first(&session) => drafts.push(map::planned(todos)),
             // Of other sessions.
             Event::Message { .. }
             | Event::Delta { .. }
@@ -143,9 +132,9 @@ impl Reader<'_> {
     }
 
     fn info(&mut self, info: Info) {
-        let Some(turn) = self.turn else { return };
+        let Some(turn) = &mut self.out.turn else { return };
         match info.role.as_str() {
-            "user" if info.id > *self.last_prompt => {
+            "user" if info.id > self.last_prompt => {
                 turn.prompts.insert(info.id);
             }
             "assistant" => {
@@ -157,17 +146,17 @@ impl Reader<'_> {
     }
 
     fn part(&mut self, part: Part) {
-        let Some(turn) = self.turn else { return };
+        let Some(turn) = &mut self.out.turn else { return };
         // What an agent that ours started says is said to ours, but its tools are tools.
         let is_helper = part.session != self.family.first() && self.family.has(&part.session);
         let of_helper = is_helper && matches!(part.kind, PartKind::Tool { .. });
         if of_helper || turn.is_ours(&part.message) {
-            turn.mapper.part(part, self.outbox);
+            turn.mapper.part(part, &mut self.out.drafts);
         }
     }
 
     fn status(&mut self, status: Status) {
-        let Some(turn) = self.turn else { return };
+        let Some(turn) = &mut self.out.turn else { return };
         match status {
             Status::Busy => {
                 turn.busy = true;
@@ -176,7 +165,7 @@ impl Reader<'_> {
             Status::Retry { attempt, message } => {
                 turn.busy = true;
                 let message = format!("the provider did not answer (try {attempt}): {message}");
-                self.outbox.push(map::warning(message, None));
+                self.out.drafts.push(map::warning(message, None));
             }
             // `session.idle` follows.
             Status::Idle | Status::Other => {}
@@ -185,13 +174,13 @@ impl Reader<'_> {
 
     /// A stop that came before OpenCode had begun stopped nothing.
     fn stop_again(&mut self) {
-        if self.turn.as_ref().is_some_and(Turn::wants_stop) {
+        if self.out.turn.as_ref().is_some_and(Turn::wants_stop) {
             self.errands.push(Errand::abort(self.family.first()));
         }
     }
 
     fn idle(&mut self) {
-        let Some(turn) = self.turn else { return };
+        let Some(turn) = &mut self.out.turn else { return };
         let Some(end) = turn.settled() else { return };
         // They stay with the server for ever.
         let stale = turn.mapper.tools.drop_pending();
@@ -200,6 +189,6 @@ impl Reader<'_> {
         if let Some(last) = turn.prompts.iter().max() {
             self.last_prompt.clone_from(last);
         }
-        turn.finish(end, self.outbox);
+        turn.finish(end, &mut self.out.drafts);
     }
 }

@@ -10,19 +10,22 @@ use roost_engine::adapter::{
 };
 use roost_model::content::TranscriptMessage;
 use roost_model::ids::{QuestionId, RuntimeSessionId};
+use roost_model::payload::NoticeSource;
 use roost_model::sources::ImplicitSources;
 use roost_model::tool::ToolCallIdentity;
-use roost_process::Control;
 use serde_json::{Map, Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
-use super::connection::{Command, Reply, start};
+use super::connection::{Command, OpencodeConnection};
+use super::family::Family;
 use super::home::{self, Folders};
 use super::http::{Client, HttpError};
+use super::launch::Server;
+use super::map;
 use super::prompt;
-use super::reader::Errand;
-use super::server::Server;
-use crate::locks::{Lock, Locks};
+use super::reader::{Errand, Reader};
+use crate::host::locks::{Lock, Locks};
+use crate::host::{Handle, start};
 
 /// Its title unless it is given one: OpenCode would ask the model for one, beside the first turn.
 const TITLE: &str = "Roost session";
@@ -32,10 +35,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A session with a server that waits for tasks.
 pub(super) struct OpencodeSession {
-    commands: mpsc::Sender<Command>,
+    handle: Handle<OpencodeConnection>,
     client: Client,
-    /// The process, if it is ours.
-    control: Option<Control>,
     _lock: Lock,
     native: String,
     open: OpenSession,
@@ -53,7 +54,6 @@ impl OpencodeSession {
         settings: &Map<String, Value>,
         (known, locks): (Option<&RuntimeSessionId>, &Locks),
     ) -> Result<Self, AdapterError> {
-        let control = server.as_ref().map(Server::control);
         let begun = async {
             let events = client.events().await?;
             let native = match known {
@@ -66,15 +66,24 @@ impl OpencodeSession {
         let (events, native, lock) = match begun.await {
             Ok(begun) => begun,
             Err(error) => {
-                if let Some(control) = control {
-                    control.stop().await;
+                if let Some(server) = server {
+                    server.process.control.stop().await;
                 }
                 return Err(error);
             }
         };
-        let commands = start(server, client.clone(), events, native.clone());
+        let mut reader = Reader { family: Family::of(native.clone()), ..Reader::default() };
+        let (mut process, mut kept) = (None, None);
+        if let Some(server) = server {
+            let early = server.early.into_iter().map(|line| map::noise(NoticeSource::Stdout, line));
+            reader.out.early = early.collect();
+            kept = Some((server.process.control.clone(), server.stdin));
+            process = Some(server.process);
+        }
+        let connection = OpencodeConnection::new(client.clone(), events, reader, kept);
+        let (handle, _) = start(connection, process, ());
         let settings = settings.keys().cloned().collect();
-        Ok(Self { commands, client, control, _lock: lock, native, open, folders, settings })
+        Ok(Self { handle, client, _lock: lock, native, open, folders, settings })
     }
 
     /// What OpenCode is told besides messages; of its settings only the names, because values can be secrets.
@@ -154,59 +163,47 @@ impl RuntimeSession for OpencodeSession {
         }
         let prompt = self.prompt(&input).await?;
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
-        request(&self.commands, |to| Command::Begin { drafts: sender, to }).await?;
+        self.handle.ask(|to| Command::Begin { drafts: sender, to }).await?;
         if let Err(error) = self.client.post(&format!("/session/{}/prompt_async", self.native), &prompt).await {
             // One that is gone needs not be told.
-            let _ = self.commands.send(Command::Forget).await;
+            let _ = self.handle.tell(Command::Forget).await;
             return Err(error.into());
         }
         // It has no place for the host's tools.
         let told = TaskInput { tool_manifest: None, ..input };
         let mut sent = SentInput::of(&told, self.sources().await);
         sent.input["runtime_config"] = self.told();
-        let control = Box::new(OpencodeTask { commands: self.commands.clone(), native: self.native.clone() });
+        let control = Box::new(OpencodeTask { handle: self.handle.clone(), native: self.native.clone() });
         Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control } })
     }
 
     async fn exited(&mut self) {
-        tokio::select! {
-            // The pump ends when the server hangs up, even if its process lives on.
-            () = self.commands.closed() => {}
-            () = async {
-                match &self.control {
-                    Some(control) => drop(control.wait_exit().await),
-                    None => std::future::pending().await,
-                }
-            } => {}
-        }
+        self.handle.exited().await;
     }
 
     async fn close(self: Box<Self>) {
-        // The pump ends with its last command sender and hangs up.
-        drop(self.commands);
-        if let Some(control) = self.control {
-            control.stop().await;
-        }
+        let Self { handle, _lock, .. } = *self;
+        handle.close().await;
     }
 }
 
 /// The way back into a running task.
 struct OpencodeTask {
-    commands: mpsc::Sender<Command>,
+    handle: Handle<OpencodeConnection>,
     native: String,
 }
 
 impl OpencodeTask {
     async fn decide(&self, call: &ToolCallIdentity, allow: bool, answer: Value) -> Result<(), AdapterError> {
         let call = call.clone();
-        let permission = request(&self.commands, |to| Command::Decide { call, allow, to }).await?;
+        let permission = self.handle.ask(|to| Command::Decide { call, allow, to }).await?;
         self.send(format!("/permission/{permission}/reply"), answer).await
     }
 
     /// Says something to the server. One that is busy answers late; what is on its way then arrives all the same, or
     /// the server is gone and the task ends with it.
     async fn send(&self, path: String, body: Value) -> Result<(), AdapterError> {
-        let sent = request(&self.commands, |to| Command::Send { errand: Errand { path, body }, to });
+        let sent = self.handle.ask(|to| Command::Send { errand: Errand { path, body }, to });
         tokio::time::timeout(PATIENCE, sent).await.unwrap_or(Ok(()))
     }
 }
@@ -229,7 +226,7 @@ impl TaskControl for OpencodeTask {
 
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
         let question = question.clone();
-        let (native, said) = request(&self.commands, |to| Command::Answer { question, answer, to }).await?;
+        let (native, said) = self.handle.ask(|to| Command::Answer { question, answer, to }).await?;
         self.send(format!("/question/{native}/reply"), said).await
     }
 
@@ -238,21 +235,8 @@ impl TaskControl for OpencodeTask {
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {
-        request(&self.commands, |to| Command::Cancel { to }).await?;
+        self.handle.ask(|to| Command::Cancel { to }).await?;
         let Errand { path, body } = Errand::abort(&self.native);
         self.send(path, body).await
     }
-}
-
-async fn request<T>(
-    commands: &mpsc::Sender<Command>,
-    command: impl FnOnce(Reply<T>) -> Command,
-) -> Result<T, AdapterError> {
-    let (to, answer) = oneshot::channel();
-    commands.send(command(to)).await.map_err(|_| gone())?;
-    answer.await.map_err(|_| gone())?
-}
-
-fn gone() -> AdapterError {
-    AdapterError::Exited { message: "OpenCode is gone".into(), stderr_tail: None }
 }

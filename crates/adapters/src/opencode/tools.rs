@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::wire::{Permission, ToolState, ToolStatus};
-use crate::waiting::Waiting;
+use crate::host::waiting::Waiting;
 
 /// Permissions that are asked for besides that of the call itself.
 const BESIDES: [&str; 2] = ["doom_loop", "external_directory"];

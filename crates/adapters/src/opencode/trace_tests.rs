@@ -1,25 +1,22 @@
 //! Recorded runs of the real OpenCode, read by the same code that reads live ones. The summaries are golden files: a
 //! change in how OpenCode is understood shows up as a diff.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use roost_engine::adapter::{Draft, Fact, TaskEnd};
-use roost_engine::ledger::{Asked, Ledger, Next, Terms};
-use roost_model::event::EventBody;
-use roost_model::ids::{RequestId, ToolCallId};
-use roost_model::mode::Mode;
-use roost_model::payload::ModelOutputDeltaKind;
-use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
+use roost_engine::adapter::{Draft, Fact};
+use roost_model::payload::ToolCallRequestedPayload;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::family::Family;
 use super::launch;
-use super::reader::{Errand, Reader};
-use super::turn::Turn;
+use super::reader::Reader;
+use super::turn::{METHOD, Turn};
 use super::wire::{self, Told};
+use crate::host::Task;
+use crate::trace_kit::{self, Names, Words, assert_nothing_is_open};
 
 /// A line of a recording: what was said, and by whom.
 enum Recorded {
@@ -57,15 +54,10 @@ fn recorded(path: &Path) -> Vec<Recorded> {
     recorded.collect()
 }
 
-/// The pump's state without its process.
+/// A reader without a server.
 #[derive(Default)]
 struct Replay {
-    family: Family,
-    turn: Option<Turn>,
-    last_prompt: String,
-    outbox: Vec<Draft>,
-    early: Vec<Draft>,
-    errands: Vec<Errand>,
+    reader: Reader,
     turns: Vec<Vec<Draft>>,
     /// The ids of events; where two listened at once, the recording has each event twice.
     heard: HashSet<String>,
@@ -90,26 +82,26 @@ impl Replay {
         if !self.heard.insert(event["id"].as_str().unwrap().to_owned()) {
             return;
         }
-        let Self { family, turn, last_prompt, outbox, early, errands, .. } = self;
-        Reader { family, turn, last_prompt, outbox, early, errands }.message(text);
+        self.reader.message(text);
     }
 
     /// What the recorded host said, done to the state as ours would.
     fn sent(&mut self, path: &str, body: &Value) {
         let words: Vec<_> = path.trim_start_matches('/').split('/').collect();
-        match (words.as_slice(), &mut self.turn) {
+        match (words.as_slice(), &mut self.reader.out.turn) {
             (["session", session, "prompt_async"], _) => {
                 self.next_turn();
-                self.family = Family::of((*session).to_owned());
+                self.reader.family = Family::of((*session).to_owned());
                 let (drafts, _) = mpsc::channel(1);
-                self.turn = Some(Turn::new(RequestId::new(), drafts));
-                self.outbox.append(&mut self.early);
+                let out = &mut self.reader.out;
+                out.turn = Some(Turn::new(Task::new(METHOD, drafts)));
+                out.drafts.append(&mut out.early);
             }
             (["session", _, "abort"], Some(turn)) => turn.cancelled = true,
             (["permission", permission, "reply"], Some(turn)) => {
                 let tools = &mut turn.mapper.tools;
                 if let Some(call) = tools.waiting_for(permission) {
-                    tools.decide(&call, body["reply"] == "once", &mut self.outbox);
+                    tools.decide(&call, body["reply"] == "once", &mut self.reader.out.drafts);
                 }
             }
             (["question", question, _], Some(turn)) => turn.questions.retain(|_, asked| asked.native != *question),
@@ -118,83 +110,29 @@ impl Replay {
     }
 
     fn next_turn(&mut self) {
-        if self.turn.take().is_some() {
-            self.turns.push(std::mem::take(&mut self.outbox));
+        if self.reader.out.turn.take().is_some() {
+            self.turns.push(std::mem::take(&mut self.reader.out.drafts));
         }
     }
 }
 
 fn summary(path: &Path) -> String {
-    let mut text = String::new();
+    let own = |draft: &Draft, names: &Names| match &draft.fact {
+        Fact::ToolStarted(call) => Some(format!("runs {}", names[call])),
+        Fact::Notice(notice) => Some(format!("notes ({:?}) {}", notice.level, notice.message)),
+        _ => None,
+    };
+    let wants = |call: &ToolCallRequestedPayload| format!("({:?})", call.title);
     let replay = Replay::of(path);
-    for (number, drafts) in replay.turns.into_iter().enumerate() {
-        writeln!(text, "turn {}", number + 1).unwrap();
-        let mut names: HashMap<ToolCallId, String> = HashMap::new();
-        let mut told = HashSet::new();
-        let mut pieces = Pieces::default();
-        for draft in drafts {
-            if let Fact::Delta(piece) = &draft.fact {
-                pieces.add(piece.kind, &piece.delta, &mut text);
-                continue;
-            }
-            pieces.flush(&mut text);
-            if let Fact::ToolRequested(call) | Fact::ToolAsks(call) | Fact::HostToolAsks(call) = &draft.fact
-                && told.insert((call.identity.tool_call_id.clone(), call.identity.attempt))
-            {
-                let native = call.identity.runtime_tool_call_id.clone().unwrap();
-                names.insert(call.identity.tool_call_id.clone(), native);
-                writeln!(text, "  wants {} ({:?}): {}", call.name, call.title, call.input).unwrap();
-            }
-            let line = match &draft.fact {
-                Fact::Output(output) => format!("said {:?}", output.content),
-                Fact::ToolRequested(_) => continue,
-                Fact::ToolAsks(call) => format!("asks about {}", names[&call.identity.tool_call_id]),
-                Fact::ToolStarted(call) => format!("runs {}", names[call]),
-                Fact::ToolOutputDelta { call, delta, .. } => format!("{} prints {delta:?}", names[call]),
-                Fact::ToolCompleted(outcome) => {
-                    let how = if outcome.is_error { "failed" } else { "is done" };
-                    format!("{} {how}: {}", names[&outcome.call], outcome.result.clone().unwrap_or_default())
-                }
-                Fact::RequestCompleted(request) => format!("answered {} {:?}", request.method, request.status),
-                Fact::Question(question) => format!("asks {:?}: {:?}", question.message, question.fields),
-                Fact::Notice(notice) => format!("notes ({:?}) {}", notice.level, notice.message),
-                other => format!("{other:?}"),
-            };
-            writeln!(text, "  {line}").unwrap();
-        }
-        pieces.flush(&mut text);
-    }
-    for errand in replay.errands {
+    let mut text = trace_kit::summary(replay.turns, &Words { wants, own });
+    for errand in replay.reader.errands {
         writeln!(text, "and sends {} {}", errand.path, errand.body).unwrap();
     }
     text
 }
 
-/// Consecutive deltas of one kind, shown as one line.
-#[derive(Default)]
-struct Pieces(Option<(ModelOutputDeltaKind, usize)>);
-
-impl Pieces {
-    fn add(&mut self, kind: ModelOutputDeltaKind, delta: &str, text: &mut String) {
-        if self.0.is_some_and(|(before, _)| before != kind) {
-            self.flush(text);
-        }
-        self.0.get_or_insert((kind, 0)).1 += delta.chars().count();
-    }
-
-    fn flush(&mut self, text: &mut String) {
-        if let Some((kind, characters)) = self.0.take() {
-            writeln!(text, "  {kind:?} of {characters} characters").unwrap();
-        }
-    }
-}
-
 fn traces() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces/opencode");
-    let mut files: Vec<_> = std::fs::read_dir(root).unwrap().map(|file| file.unwrap().path()).collect();
-    files.sort();
-    assert!(files.len() >= 24, "the traces are missing");
-    files
+    trace_kit::traces("opencode", 24)
 }
 
 #[test]
@@ -225,29 +163,5 @@ fn every_recorded_event_is_known() {
 
 #[test]
 fn every_recorded_turn_ends_and_leaves_nothing_open() {
-    for path in traces() {
-        for (number, drafts) in Replay::of(&path).turns.into_iter().enumerate() {
-            let mut ledger = Ledger::new(Mode::Yolo);
-            let (mut events, mut end) = (Vec::new(), None);
-            for draft in drafts {
-                match ledger.enter(draft.fact, &mut events) {
-                    Next::Nothing | Next::Decide(Asked::Question(_)) => {}
-                    Next::Decide(Asked::Tool(call)) => {
-                        let (source, result) = (PolicySource::User, PolicyResult::Allow);
-                        let words = vec![ToolPolicyEvaluation { source, result, rule: None }];
-                        events.extend(ledger.decide(&call, words, "", Terms::default()));
-                    }
-                    Next::End(ended) => end = Some(ended),
-                }
-            }
-            let name = format!("turn {} of {}", number + 1, path.display());
-            let end = end.unwrap_or_else(|| TaskEnd::Stopped(format!("{name} was cut")));
-            events.extend(ledger.close(end));
-            assert!(events.last().is_some_and(EventBody::ends_task), "{name}");
-            let count = |wanted: fn(&EventBody) -> bool| events.iter().filter(|event| wanted(event)).count();
-            let requested = count(|event| matches!(event, EventBody::ToolCallRequested(_)));
-            let decided = count(|event| matches!(event, EventBody::ToolCallApproved(_) | EventBody::ToolCallDenied(_)));
-            assert_eq!(requested, decided, "{name}");
-        }
-    }
+    traces().iter().for_each(|path| assert_nothing_is_open(path, Replay::of(path).turns));
 }

@@ -1,17 +1,15 @@
 //! One turn of OpenCode.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Instant;
 
-use roost_engine::adapter::{Draft, Fact, TaskEnd};
-use roost_model::ids::{QuestionId, RequestId};
-use roost_model::payload::{RequestStatus, RuntimeRequestCompletedPayload};
-use tokio::sync::mpsc;
+use roost_engine::adapter::{Draft, TaskEnd};
+use roost_model::ids::QuestionId;
 
 use super::failure;
 use super::map::Mapper;
 use super::questions::Asked;
 use super::wire::{Info, NamedError};
+use crate::host::Task;
 
 /// The request that begins a turn.
 pub(super) const METHOD: &str = "prompt_async";
@@ -26,39 +24,32 @@ enum Answer {
 
 /// One turn: what OpenCode works on, and what it waits for.
 pub(super) struct Turn {
+    pub(super) task: Task,
     pub(super) mapper: Mapper,
-    pub(super) drafts: mpsc::Sender<Vec<Draft>>,
     pub(super) questions: HashMap<QuestionId, Asked>,
     pub(super) cancelled: bool,
     /// OpenCode has said that it works.
     pub(super) busy: bool,
-    /// The end is told.
-    pub(super) over: bool,
     /// The user's messages of this turn, and the answers to them.
     pub(super) prompts: HashSet<String>,
     answers: HashSet<String>,
     answer: Answer,
     error: Option<NamedError>,
-    request: RequestId,
-    started: Instant,
 }
 
 impl Turn {
-    /// A turn that begins with this request.
-    pub(super) fn new(request: RequestId, drafts: mpsc::Sender<Vec<Draft>>) -> Self {
+    /// The turn of a task.
+    pub(super) fn new(task: Task) -> Self {
         Self {
+            task,
             mapper: Mapper::default(),
-            drafts,
             questions: HashMap::new(),
             cancelled: false,
             busy: false,
-            over: false,
             prompts: HashSet::new(),
             answers: HashSet::new(),
             answer: Answer::None,
             error: None,
-            request,
-            started: Instant::now(),
         }
     }
 
@@ -104,15 +95,16 @@ impl Turn {
 
     /// Tells the end, and closes what is open.
     pub(super) fn finish(&mut self, end: TaskEnd, outbox: &mut Vec<Draft>) {
-        if std::mem::replace(&mut self.over, true) {
+        if self.task.is_over() {
             return;
         }
         self.mapper.end(outbox);
-        let status = if matches!(end, TaskEnd::Failed(_)) { RequestStatus::Error } else { RequestStatus::Ok };
-        let (request_id, method) = (self.request.clone(), METHOD.to_owned());
-        let duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let request = RuntimeRequestCompletedPayload { request_id, method, status, duration_ms };
-        outbox.push(Fact::RequestCompleted(request).into());
-        outbox.push(Fact::Ended(end).into());
+        self.task.complete(end, outbox);
+    }
+}
+
+impl AsRef<Task> for Turn {
+    fn as_ref(&self) -> &Task {
+        &self.task
     }
 }

@@ -6,19 +6,15 @@ use std::sync::Arc;
 
 use roost_engine::adapter::{AdapterError, OpenSession};
 use roost_model::mode::Mode;
-use roost_process::{Holder, Launch, RunId, Running};
+use roost_process::{Holder, RunId, Stdin};
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
 
 use super::home;
-use crate::acp::AgentCommand;
 use crate::codex::home::CodexHome;
-use crate::codex::launch::{arguments, environment, hasty};
+use crate::codex::launch::arguments;
 use crate::codex::notify;
 use crate::codex::sandbox::Sandbox;
-
-/// Lines of stderr that may wait to be shown; the rest is only in the tail.
-const STDERR_LINES: usize = 64;
+use crate::host::{AgentCommand, Process, Start, without_grace};
 
 /// What every process of a session is started with.
 pub(super) struct Terms {
@@ -31,12 +27,8 @@ pub(super) struct Terms {
 
 impl Terms {
     /// Starts the process of one task: with a new thread, or with this one. It reads its prompt from its stdin.
-    pub(super) async fn launch(
-        &self,
-        mode: Mode,
-        thread: Option<&str>,
-    ) -> Result<(Running, mpsc::Receiver<String>), AdapterError> {
-        let mut env = environment(&self.command, &self.open.env);
+    pub(super) async fn launch(&self, mode: Mode, thread: Option<&str>) -> Result<(Process, Stdin), AdapterError> {
+        let mut env = self.command.environment(&self.open.env);
         for (name, value) in self.notify.variables() {
             env.set(name, value);
         }
@@ -52,24 +44,15 @@ impl Terms {
             }
             env.set("CODEX_HOME", &folder);
         }
-        let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
-        let launch = Launch {
-            run,
-            label: self.open.session_id.to_string(),
-            program: self.command.program.clone(),
-            args: self.arguments(mode, thread),
-            cwd: self.open.env.cwd.clone().into(),
-            env,
-            stderr_lines: Some(stderr_lines),
-        };
-        match hasty(&self.holder).spawn(launch).await {
-            Ok(running) => Ok((running, stderr)),
-            Err(error) => {
-                // There is no run that would take it along; it may not be there at all.
-                let _ = tokio::fs::remove_dir_all(folder).await;
-                Err(AdapterError::Spawn(error.to_string()))
-            }
+        let args = self.arguments(mode, thread);
+        let start = Start { run, command: &self.command, args, env, open: &self.open };
+        // Once it has read its prompt, it does not watch its stdin.
+        let started = start.spawn(&without_grace(&self.holder)).await;
+        if started.is_err() {
+            // There is no run that would take it along; it may not be there at all.
+            let _ = tokio::fs::remove_dir_all(folder).await;
         }
+        started
     }
 
     /// Its arguments. Of the settings only ours are among them, unless somebody set the same by hand.

@@ -8,10 +8,10 @@
 //! for as long as `ACPLB_IDLE_TIMEOUT_MS` allows.
 
 mod capabilities;
+mod connection;
 mod home;
 mod launch;
 mod map;
-mod pump;
 mod session;
 mod totals;
 #[cfg(test)]

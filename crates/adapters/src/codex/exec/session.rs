@@ -1,9 +1,11 @@
 //! A session without a process of its own: every task starts one.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use roost_engine::adapter::{
     AdapterError, Answer, DRAFT_QUEUE, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl, TaskInput,
 };
@@ -12,21 +14,20 @@ use roost_model::ids::{QuestionId, RuntimeSessionId};
 use roost_model::payload::NoticeLevel;
 use roost_model::tool::ToolCallIdentity;
 use roost_model::transcript;
-use roost_process::Control;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio_util::task::AbortOnDropHandle;
+use tokio::task::JoinHandle;
 
+use super::connection::{ExecConnection, Stop};
 use super::launch::Terms;
 use super::map::{self, Mapper};
-use super::pump::Pump;
 use super::totals::Totals;
-use crate::acp::AgentCommand;
 use crate::codex::home::{self, CodexHome};
 use crate::codex::launch::variable;
 use crate::codex::sandbox::Sandbox;
 use crate::codex::{history, notify};
-use crate::waiting::not_pending;
+use crate::host::waiting::not_pending;
+use crate::host::{AgentCommand, ExitReport, Handle, Outbox, Process, Task, start};
 
 /// How long Codex may take until it has a thread.
 const START: Duration = Duration::from_secs(120);
@@ -38,14 +39,14 @@ pub(in crate::codex) struct ExecSession {
     version: String,
     thread: Option<String>,
     /// What the thread has used, as far as it is known.
-    totals: Totals,
+    totals: Arc<Mutex<Totals>>,
     task: Option<Running>,
 }
 
 /// The process of the last task.
 struct Running {
-    control: Control,
-    pump: AbortOnDropHandle<Mapper>,
+    handle: Handle<ExecConnection>,
+    pump: JoinHandle<()>,
 }
 
 impl ExecSession {
@@ -60,7 +61,7 @@ impl ExecSession {
         let notify = notify::Settings::of(variable(&command, &open))?;
         let CodexHome(home) = CodexHome::of(&command, &open.env);
         let terms = Terms { command, holder, open, settings, notify };
-        Ok(Self { terms, home, version, thread: None, totals: Totals::default(), task: None })
+        Ok(Self { terms, home, version, thread: None, totals: Arc::default(), task: None })
     }
 
     /// Goes on with a thread that Codex has on disk.
@@ -72,7 +73,7 @@ impl ExecSession {
         });
         match found.await.map_err(std::io::Error::other).flatten() {
             Ok(Some(totals)) => {
-                (self.thread, self.totals) = (Some(native.as_str().to_owned()), totals);
+                (self.thread, self.totals) = (Some(native.as_str().to_owned()), Arc::new(Mutex::new(totals)));
                 Ok(self)
             }
             Ok(None) => Err(AdapterError::UnknownSession(native.clone())),
@@ -85,36 +86,33 @@ impl ExecSession {
 
     /// The process of the last task is gone, and what it used is known.
     async fn settle(&mut self) {
-        let Some(Running { control, pump }) = self.task.take() else { return };
-        if !pump.is_finished() {
-            control.stop().await;
-        }
-        if let Ok(mapper) = pump.await {
-            self.totals = mapper.totals;
+        if let Some(Running { handle, pump }) = self.task.take() {
+            handle.close().await;
+            let _ = pump.await;
         }
     }
 
-    async fn start(&mut self, input: &TaskInput) -> Result<(Pump, Control), AdapterError> {
+    async fn start(&mut self, input: &TaskInput) -> Result<(ExecConnection, Process), AdapterError> {
         let prompt = prompt(input);
         let source = notify::Source::open(&self.terms.notify).await;
-        let (running, stderr) = self.terms.launch(input.mode, self.thread.as_deref()).await?;
-        let (lines, tail, control, mut stdin) = (running.stdout, running.stderr, running.control, running.stdin);
-        let mapper = Mapper::new(input.task_id.to_string(), self.terms.open.env.cwd.clone(), self.totals);
-        let mut outbox = vec![map::notice(NoticeLevel::Warning, &self.warning(input), None)];
+        let (mut process, mut stdin) = self.terms.launch(input.mode, self.thread.as_deref()).await?;
+        let totals = self.totals.clone();
+        let mut out = Outbox::default();
+        out.drafts.push(map::notice(NoticeLevel::Warning, &self.warning(input), None));
         let notify = source.unwrap_or_else(|error| {
             let message = format!("Codex's notify source cannot be opened: {error}");
-            outbox.push(map::notice(NoticeLevel::Warning, &message, None));
+            out.drafts.push(map::notice(NoticeLevel::Warning, &message, None));
             None
         });
         let turn = notify::Turn { prompt: prompt.clone(), ..notify::Turn::default() };
+        let mapper = Mapper::new(input.task_id.to_string(), self.terms.open.env.cwd.clone(), *totals.lock());
         let idle = self.terms.notify.idle;
-        let mut pump =
-            Pump { lines, stderr, tail, control: control.clone(), mapper, notify, turn, idle, outbox, leaves: None };
+        let mut connection = ExecConnection { mapper, notify, turn, idle, out, totals, leaves: None };
         let begun = async {
             // A process that does not read its prompt says why on its way out.
             let (written, begun) = tokio::join!(
                 async move { stdin.write_all(prompt.as_bytes()).await.map(|()| stdin.close()) },
-                pump.begin()
+                connection.begin(&mut process)
             );
             if let Err(error) = written {
                 tracing::debug!(%error, "Codex did not read its prompt.");
@@ -122,15 +120,13 @@ impl ExecSession {
             begun
         };
         match tokio::time::timeout(START, begun).await {
-            Ok(true) => Ok((pump, control)),
+            Ok(true) => Ok((connection, process)),
             Ok(false) => {
-                let exit = control.stop().await;
-                let gone = pump.gone(Some(exit));
-                let message = gone.message.replace("in the middle of the task", "before it began");
-                Err(AdapterError::Exited { message, stderr_tail: gone.stderr_tail })
+                let exit = process.control.stop().await;
+                Err(ExitReport::new::<ExecConnection>(Some(exit), Some(&process.tail)).error("before it began"))
             }
             Err(_) => {
-                control.stop().await;
+                process.control.stop().await;
                 let message = format!("Codex did not begin within {} s", START.as_secs());
                 Err(AdapterError::Runtime { message, raw: None })
             }
@@ -162,12 +158,12 @@ impl RuntimeSession for ExecSession {
             return Err(AdapterError::Unsupported("take images"));
         }
         self.settle().await;
-        let (pump, control) = self.start(&input).await?;
-        self.thread.clone_from(&pump.mapper.thread);
+        let (mut connection, process) = self.start(&input).await?;
+        self.thread.clone_from(&connection.mapper.thread);
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
-        let (stop, stopped) = mpsc::channel(1);
-        let pump = AbortOnDropHandle::new(tokio::spawn(pump.run(stopped, sender)));
-        self.task = Some(Running { control, pump });
+        connection.out.turn = Some(Task::without_request(sender));
+        let (handle, pump) = start(connection, Some(process), ());
+        self.task = Some(Running { handle: handle.clone(), pump });
         let cwd = PathBuf::from(&self.terms.open.env.cwd);
         let told = TaskInput { tool_manifest: None, ..input };
         let mut sent = SentInput::of(&told, home::sources(&self.home, &cwd, &[]).await);
@@ -176,7 +172,7 @@ impl RuntimeSession for ExecSession {
         let model = &self.terms.open.input.model;
         sent.input["runtime_config"] =
             json!({ "interface": "exec", "model": model, "sandbox": sandbox, "settings": settings });
-        Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control: Box::new(ExecTask(stop)) } })
+        Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control: Box::new(ExecTask(handle)) } })
     }
 
     async fn exited(&mut self) {
@@ -190,7 +186,7 @@ impl RuntimeSession for ExecSession {
 }
 
 /// The way back into a task that cannot be told anything.
-struct ExecTask(mpsc::Sender<()>);
+struct ExecTask(Handle<ExecConnection>);
 
 #[async_trait]
 impl TaskControl for ExecTask {
@@ -215,8 +211,8 @@ impl TaskControl for ExecTask {
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {
-        // One that is on its way is enough.
-        let _ = self.0.try_send(());
+        // One that is over needs not be told.
+        let _ = self.0.tell(Stop).await;
         Ok(())
     }
 }

@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use roost_engine::adapter::Availability;
 use roost_process::{Environment, Holder, Launch, RunId};
 use tokio::sync::Mutex;
 
-use crate::acp::AgentCommand;
+use super::AgentCommand;
 use crate::head_cache::Stamp;
 
 /// How long the answer may take; Node and wrappers start slowly.
@@ -22,8 +23,30 @@ type Program = (PathBuf, Vec<OsString>);
 pub(crate) struct VersionProbe(Mutex<HashMap<Program, (Stamp, String)>>);
 
 impl VersionProbe {
+    /// Whether the command's program is there and new enough: `too_old` says what to do about a version that is not,
+    /// `install` what to do about a program that is missing.
+    pub(crate) async fn availability(
+        &self,
+        holder: &Holder,
+        command: &AgentCommand,
+        env: Environment,
+        install: &str,
+        too_old: impl FnOnce(&str) -> Option<String>,
+    ) -> Availability {
+        let path = env.get("PATH").map(|path| path.to_string_lossy().into_owned());
+        let program = match roost_process::find_program(&command.program, path.as_deref()).await {
+            Ok(program) => program,
+            Err(error) => return Availability::Missing { reason: format!("{error}; {install}") },
+        };
+        let version = self.version(&program, holder, command, env).await;
+        match version.as_deref().and_then(too_old) {
+            Some(reason) => Availability::Missing { reason },
+            None => Availability::Installed { version },
+        }
+    }
+
     /// The version of the command, whose program was found here.
-    pub(crate) async fn of(
+    pub(crate) async fn version(
         &self,
         program: &Path,
         holder: &Holder,
@@ -37,14 +60,14 @@ impl VersionProbe {
         if let Some((_, version)) = known.get(&key).filter(|(then, _)| *then == stamp) {
             return Some(version.clone());
         }
-        let version = version(holder, command, env).await?;
+        let version = ask(holder, command, env).await?;
         known.insert(key, (stamp, version.clone()));
         Some(version)
     }
 }
 
 /// The first word of what `--version` prints that begins with a digit.
-async fn version(holder: &Holder, command: &AgentCommand, env: Environment) -> Option<String> {
+async fn ask(holder: &Holder, command: &AgentCommand, env: Environment) -> Option<String> {
     let mut args = command.args.clone();
     args.push("--version".into());
     let launch = Launch {

@@ -1,9 +1,10 @@
 //! One process per session: most runtimes let two work on the same conversation, and both lose.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use roost_engine::adapter::AdapterError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -27,7 +28,7 @@ impl Locks {
 
     async fn take_within(&self, patience: Duration, session: &str) -> Result<Lock, AdapterError> {
         let semaphore = {
-            let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut open = self.0.lock();
             open.retain(|_, semaphore| Arc::strong_count(semaphore) > 1);
             open.entry(session.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
         };
