@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use roost_rpc::{InitializeResult, SubscribeParams, Typed, method};
 use tokio::sync::watch;
 
-use crate::connection::{Connection, Told};
+use crate::connection::Connection;
 use crate::error::Error;
-use crate::line;
+use crate::line::{self, Notification};
 use crate::subscription::Subscription;
 
 /// A connection to the daemon, greeted.
@@ -36,7 +36,7 @@ impl Client {
     }
 
     /// What the daemon told last without being asked, such as how far a call is; what came before it is passed over.
-    pub fn told(&self) -> watch::Receiver<Option<Told>> {
+    pub fn told(&self) -> watch::Receiver<Option<Notification>> {
         self.connection.told()
     }
 

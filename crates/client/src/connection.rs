@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use roost_rpc::Typed;
 use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
@@ -13,21 +14,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::error::Error;
-use crate::line::{self, Incoming, Message};
+use crate::line::{self, Incoming, Message, Notification};
 
 /// Calls that may wait to be sent; beyond it callers wait.
 const OUTBOX: usize = 16;
 
 type Answer = Result<Box<RawValue>, Error>;
-
-/// Something that the daemon told without being asked.
-#[derive(Clone, Debug)]
-pub struct Told {
-    /// Its name, such as `git_operation_progress`.
-    pub event: String,
-    /// What it tells.
-    pub params: Box<RawValue>,
-}
 
 /// The calls that wait for their answers; `None` once there will be none.
 struct Waiting(Mutex<Option<HashMap<u64, oneshot::Sender<Answer>>>>);
@@ -35,7 +27,7 @@ struct Waiting(Mutex<Option<HashMap<u64, oneshot::Sender<Answer>>>>);
 impl Waiting {
     fn lock(&self) -> MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<Answer>>>> {
         // The map is whole between any two statements, so a panic elsewhere cannot have left it broken.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
@@ -44,7 +36,7 @@ pub(crate) struct Connection {
     next_id: AtomicU64,
     waiting: Arc<Waiting>,
     outbox: mpsc::Sender<String>,
-    told: watch::Receiver<Option<Told>>,
+    told: watch::Receiver<Option<Notification>>,
     task: JoinHandle<()>,
 }
 
@@ -69,7 +61,7 @@ impl Connection {
         line::result(M::METHOD, &answer)
     }
 
-    pub(crate) fn told(&self) -> watch::Receiver<Option<Told>> {
+    pub(crate) fn told(&self) -> watch::Receiver<Option<Notification>> {
         self.told.clone()
     }
 
@@ -102,7 +94,7 @@ async fn carry(
     mut incoming: Incoming,
     mut outgoing: OwnedWriteHalf,
     waiting: Arc<Waiting>,
-    tell: watch::Sender<Option<Told>>,
+    tell: watch::Sender<Option<Notification>>,
     mut lines: mpsc::Receiver<String>,
 ) {
     let send = async {
@@ -136,12 +128,15 @@ async fn carry(
 }
 
 /// Takes one line and gives it to whoever waits for it.
-async fn take(incoming: &mut Incoming, waiting: &Waiting, tell: &watch::Sender<Option<Told>>) -> Result<(), Error> {
+async fn take(
+    incoming: &mut Incoming,
+    waiting: &Waiting,
+    tell: &watch::Sender<Option<Notification>>,
+) -> Result<(), Error> {
     let line = incoming.next().await?;
     let message = Message::read(&line)?;
-    if let (Some(method), Some(params)) = (&message.method, message.params) {
-        let event = method.strip_prefix("event/").unwrap_or(method).to_owned();
-        tell.send_replace(Some(Told { event, params: params.to_owned() }));
+    if let Some(notification) = message.notification() {
+        tell.send_replace(Some(notification));
         return Ok(());
     }
     let Some((id, answer)) = message.answer() else { return Ok(()) };

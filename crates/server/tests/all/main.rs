@@ -25,6 +25,7 @@ mod metrics;
 mod ordering;
 mod past;
 mod player;
+mod reading_once;
 mod repository;
 mod rest;
 mod restarting;
