@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use roost_rpc::{InitializeResult, SubscribeParams, Typed, method};
 use tokio::sync::watch;
 
-use crate::connection::{Connection, Notification};
+use crate::connection::Connection;
 use crate::error::Error;
-use crate::line;
+use crate::line::{self, Notification};
 use crate::subscription::Subscription;
 
 /// A connection to the daemon, greeted.

@@ -14,21 +14,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::error::Error;
-use crate::line::{self, IncomingLines, Message};
+use crate::line::{self, IncomingLines, Message, Notification};
 
 /// Calls that may wait to be sent; beyond it callers wait.
 const OUTBOX: usize = 16;
 
 type CallAnswer = Result<Box<RawValue>, Error>;
-
-/// Something that the daemon told without being asked.
-#[derive(Clone, Debug)]
-pub struct Notification {
-    /// Its name, such as `git_operation_progress`.
-    pub event: String,
-    /// What it tells.
-    pub params: Box<RawValue>,
-}
 
 /// The calls that wait for their answers; `None` once there will be none.
 struct WaitingCalls(Mutex<Option<HashMap<u64, oneshot::Sender<CallAnswer>>>>);
@@ -143,9 +134,8 @@ async fn take(
 ) -> Result<(), Error> {
     let line = incoming.next().await?;
     let message = Message::read(&line)?;
-    if let (Some(method), Some(params)) = (&message.method, message.params) {
-        let event = method.strip_prefix("event/").unwrap_or(method).to_owned();
-        tell.send_replace(Some(Notification { event, params: params.to_owned() }));
+    if let Some(notification) = message.notification() {
+        tell.send_replace(Some(notification));
         return Ok(());
     }
     let Some((id, answer)) = message.answer() else { return Ok(()) };

@@ -17,9 +17,9 @@ pub enum Error {
     /// There is no connection.
     #[error("cannot connect to {}: {source}", path.display())]
     Io {
-        /// The socket.
+        /// Where the socket was looked for.
         path: PathBuf,
-        /// Why.
+        /// What the system said.
         source: io::Error,
     },
     /// What the daemon said makes no sense, as it would if it were of another version.

@@ -18,6 +18,8 @@
 //!   both shared one connection, a call's answer could lie behind events that nobody takes before the answer is there.
 //! * **A connection of calls is one task**, which ends with the last [`Client`]. Of what it is sent without having asked
 //!   it keeps the last, which is enough to show how far a call is.
+//! * **What a subscription is told besides events** is kept for the caller, the last 64 of it, whether or not this client
+//!   knows its name.
 //! * **A call that is no longer waited for** is not taken back: what the daemon has accepted it carries out.
 
 mod client;
@@ -27,6 +29,6 @@ mod line;
 mod subscription;
 
 pub use client::Client;
-pub use connection::Notification;
 pub use error::Error;
+pub use line::Notification;
 pub use subscription::Subscription;

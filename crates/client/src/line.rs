@@ -67,10 +67,26 @@ pub(crate) struct Message<'a> {
     error: Option<Fault>,
 }
 
+/// Something that the daemon told without being asked.
+#[derive(Clone, Debug)]
+pub struct Notification {
+    /// Its name, such as `git_operation_progress`.
+    pub event: String,
+    /// Its parameters, as the method table's events describe them.
+    pub params: Box<RawValue>,
+}
+
 impl<'a> Message<'a> {
     pub(crate) fn read(line: &'a str) -> Result<Self, Error> {
         let line = if line.trim().is_empty() { "{}" } else { line };
         serde_json::from_str(line).map_err(|error| Error::Protocol(error.to_string()))
+    }
+
+    /// What the daemon told with this, if it is no answer.
+    pub(crate) fn notification(&self) -> Option<Notification> {
+        let (method, params) = (self.method.as_deref()?, self.params?);
+        let event = method.strip_prefix("event/").unwrap_or(method).to_owned();
+        Some(Notification { event, params: params.to_owned() })
     }
 
     /// The call that is answered with this, and the answer.

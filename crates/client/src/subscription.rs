@@ -9,12 +9,14 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::unix::OwnedWriteHalf;
 
 use crate::error::Error;
-use crate::line::{self, IncomingLines, Message};
+use crate::line::{self, IncomingLines, Message, Notification};
 
 /// The notification that events come in.
 const BATCH: &str = "event/batch";
 /// How the daemon writes it: what follows are its parameters and a bracket.
 const HEAD: &str = r#"{"jsonrpc":"2.0","method":"event/batch","params":"#;
+/// Other notifications that are kept until the caller takes them; of more, the last.
+const OTHERS: usize = 64;
 
 /// Events as they are in the log, from a position on; the connection ends with it.
 pub struct Subscription {
@@ -24,12 +26,15 @@ pub struct Subscription {
     cursor: String,
     /// What came before the answer that it would come.
     early: VecDeque<EventBatch>,
+    /// What the daemon told besides, such as that it ends.
+    others: VecDeque<Notification>,
 }
 
 impl Subscription {
     pub(crate) async fn open(path: &Path, params: SubscribeParams) -> Result<Self, Error> {
         let (incoming, outgoing) = line::connect(path).await?;
-        let mut subscription = Self { incoming, outgoing, cursor: String::new(), early: VecDeque::new() };
+        let mut subscription =
+            Self { incoming, outgoing, cursor: String::new(), early: VecDeque::new(), others: VecDeque::new() };
         subscription.call::<method::Initialize>(1, line::hello()).await?;
         let params = SubscribeParams { format: Some(EventFormat::Normalized), ..params };
         subscription.cursor = subscription.call::<method::EventsSubscribe>(2, params).await?.cursor;
@@ -43,7 +48,7 @@ impl Subscription {
                 break batch;
             }
             let line = self.incoming.next().await?;
-            self.early.extend(batch(&line)?);
+            self.sort(&line)?;
         };
         self.cursor.clone_from(&batch.cursor);
         Ok(batch)
@@ -54,13 +59,32 @@ impl Subscription {
         &self.cursor
     }
 
+    /// What the daemon told besides events since this was last called, such as `session_end` when it stops; of more than
+    /// 64, the last.
+    pub fn notifications(&mut self) -> impl Iterator<Item = Notification> {
+        self.others.drain(..)
+    }
+
+    /// Keeps a batch or another notification until it is asked for.
+    fn sort(&mut self, line: &str) -> Result<(), Error> {
+        if let Some(batch) = batch(line)? {
+            self.early.push_back(batch);
+        } else if let Some(other) = Message::read(line)?.notification() {
+            if self.others.len() == OTHERS {
+                self.others.pop_front();
+            }
+            self.others.push_back(other);
+        }
+        Ok(())
+    }
+
     /// One call at a time: nothing else is sent on this connection.
     async fn call<M: Typed>(&mut self, id: u64, params: M::Params) -> Result<M::Result, Error> {
         let request = line::request(id, M::METHOD, &params)?;
         self.outgoing.write_all(request.as_bytes()).await.map_err(|_| Error::Gone)?;
         loop {
             let line = self.incoming.next().await?;
-            self.early.extend(batch(&line)?);
+            self.sort(&line)?;
             if let Some((_, answer)) = Message::read(&line)?.answer().filter(|(answered, _)| *answered == id) {
                 return line::result(M::METHOD, answer?);
             }

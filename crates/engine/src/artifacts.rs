@@ -6,11 +6,14 @@
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use lru::LruCache;
+use parking_lot::Mutex;
 use roost_model::canonical;
 use roost_model::content::ArtifactRef;
 use roost_model::ids::ArtifactId;
@@ -47,16 +50,22 @@ pub enum ArtifactError {
     },
 }
 
+/// Artifacts that are kept in memory after they were stored, and how many bytes each may have: 1 MiB at most together.
+const RECENT: NonZeroUsize = NonZeroUsize::new(16).unwrap();
+const RECENT_BYTES: usize = 64 << 10;
+
 /// The store.
 #[derive(Clone, Debug)]
 pub struct Artifacts {
     folder: Arc<Path>,
+    /// What was stored last: an answer that was too big for its event is shown at once, and need not be read back.
+    recent: Arc<Mutex<LruCache<ArtifactId, Arc<[u8]>>>>,
 }
 
 impl Artifacts {
     /// A store in this folder, which is made when the first artifact is.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into().into() }
+        Self { folder: folder.into().into(), recent: Arc::new(Mutex::new(LruCache::new(RECENT))) }
     }
 
     /// Stores bytes; returns when they are safely named.
@@ -71,8 +80,18 @@ impl Artifacts {
             name: Some(name.into()),
         };
         let path = self.path(&id)?;
-        blocking(move || write(&path, &bytes).map_err(|source| ArtifactError::Io { path, source })).await?;
+        let bytes: Arc<[u8]> = bytes.into();
+        let written = bytes.clone();
+        blocking(move || write(&path, &written).map_err(|source| ArtifactError::Io { path, source })).await?;
+        if bytes.len() <= RECENT_BYTES {
+            self.recent.lock().put(id, bytes);
+        }
         Ok(stored)
+    }
+
+    /// The bytes of an artifact if it was among the last that were stored; nobody looks at the disk.
+    pub fn recent(&self, id: &ArtifactId) -> Option<Arc<[u8]>> {
+        self.recent.lock().get(id).cloned()
     }
 
     /// The bytes of an artifact, checked against its name.
@@ -174,6 +193,20 @@ mod tests {
             Some("sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
         );
         assert_eq!(store.get(&stored.artifact_id).await.unwrap(), b"hello");
+    }
+
+    #[tokio::test]
+    async fn what_was_stored_last_is_at_hand_and_the_rest_is_read() {
+        let (_folder, store) = store();
+        let big = store.put(vec![b'x'; RECENT_BYTES + 1], "text/plain", "big").await.unwrap();
+        assert!(store.recent(&big.artifact_id).is_none(), "memory is not for big ones");
+        let mut stored = Vec::new();
+        for k in 0..=RECENT.get() {
+            stored.push(store.put(k.to_string().into_bytes(), "text/plain", "a").await.unwrap().artifact_id);
+        }
+        assert!(store.recent(&stored[0]).is_none(), "the oldest made room");
+        assert_eq!(store.recent(&stored[1]).as_deref(), Some("1".as_bytes()));
+        assert_eq!(store.get(&stored[0]).await.unwrap(), b"0");
     }
 
     #[tokio::test]

@@ -322,27 +322,30 @@ impl Engine {
 
     /// Says something to a session, live or not.
     pub async fn prompt(&self, session: &str, prompt: Prompt) -> Result<Accepted, Error> {
-        loop {
-            let record = self.shared.record(session).await?;
-            if prompt.message.images().next().is_some() {
-                self.check_images(record.runtime.id())?;
-            }
-            let actor = self.actor(&record)?;
-            let command = |reply| Command::Prompt { prompt: prompt.clone(), reply };
-            // An actor that ended before it took the prompt did nothing about it: its successor takes it.
-            if let Some(answer) = actor.tell(&record.session_id, command).await {
-                return answer;
-            }
+        if prompt.message.images().next().is_some() {
+            self.check_images(self.shared.record(session).await?.runtime.id())?;
         }
+        self.tell_actor(session, |reply| Command::Prompt { prompt: prompt.clone(), reply }).await
     }
 
     /// Changes what a session is from its next task on, live or not.
     pub async fn amend(&self, session: &str, amendment: Amendment) -> Result<(), Error> {
+        self.tell_actor(session, |reply| Command::Amend { amendment: amendment.clone(), reply }).await
+    }
+
+    /// Passes a command on to a session's actor, which is revived if it has ended.
+    async fn tell_actor<T>(&self, session: &str, command: impl Fn(Reply<T>) -> Command) -> Result<T, Error> {
         loop {
-            let record = self.shared.record(session).await?;
-            let actor = self.actor(&record)?;
-            let command = |reply| Command::Amend { amendment: amendment.clone(), reply };
-            if let Some(answer) = actor.tell(&record.session_id, command).await {
+            let (id, actor) = match self.running(session) {
+                Some(running) => running,
+                None => {
+                    let record = self.shared.record(session).await?;
+                    let actor = self.actor(&record)?;
+                    (record.session_id, actor)
+                }
+            };
+            // An actor that ended before it took the command did nothing about it: its successor takes it.
+            if let Some(answer) = actor.tell(&id, &command).await {
                 return answer;
             }
         }
@@ -350,7 +353,7 @@ impl Engine {
 
     /// Stops the running task; returns when its end is written.
     pub async fn stop(&self, session: &str, reason: &str) -> Result<TaskOutcome, Error> {
-        let id = self.shared.record(session).await?.session_id;
+        let id = self.resolve(session).await?;
         let told = match self.find(&id) {
             Some(actor) => actor.tell(&id, |reply| Command::Stop { reason: reason.into(), reply }).await,
             None => None,
@@ -360,7 +363,7 @@ impl Engine {
 
     /// Answers something that waits; returns when the runtime's side has taken it.
     pub async fn respond(&self, session: &str, response: Response) -> Result<(), Error> {
-        let id = self.shared.record(session).await?.session_id;
+        let id = self.resolve(session).await?;
         let told = match self.find(&id) {
             Some(actor) => actor.tell(&id, |reply| Command::Respond { response: response.clone(), reply }).await,
             None => None,
@@ -370,7 +373,7 @@ impl Engine {
 
     /// Closes a session: its task is stopped, its runtime gone when this returns.
     pub async fn close(&self, session: &str, reason: &str) -> Result<(), Error> {
-        let id = self.shared.record(session).await?.session_id;
+        let id = self.resolve(session).await?;
         let Some(actor) = self.find(&id) else { return Ok(()) };
         let told = actor.tell(&id, |reply| Command::Close { reason: reason.into(), reply }).await;
         actor.gone().await;
@@ -427,6 +430,22 @@ impl Engine {
         let origin = Origin { profile, record, runtime, task };
         self.spawn(self.live().as_mut(), &id, async { Ok(origin) })?;
         Ok(())
+    }
+
+    /// The id of the session of this id or native id; the log is asked only if no actor has this id.
+    async fn resolve(&self, session: &str) -> Result<SessionId, Error> {
+        let id = SessionId::from(session);
+        match self.find(&id) {
+            Some(_) => Ok(id),
+            None => Ok(self.shared.record(session).await?.session_id),
+        }
+    }
+
+    /// The actor that takes commands for the session of this id.
+    fn running(&self, session: &str) -> Option<(SessionId, Live)> {
+        let id = SessionId::from(session);
+        let actor = self.find(&id).filter(|actor| !actor.inbox.is_closed())?;
+        Some((id, actor))
     }
 
     /// A session's actor, if it has one.

@@ -1,8 +1,9 @@
 //! The rows of what waits for a person, and of what persons said for longer than once.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use roost_model::approval::{Pending, PendingChange};
 use roost_model::event::{EventBody, NormalizedEvent};
 use roost_model::ids::SessionId;
@@ -30,7 +31,7 @@ pub(crate) enum AskChange {
 
 impl AskChange {
     /// The changes of one event.
-    pub(crate) fn of(event: &NormalizedEvent) -> impl Iterator<Item = Self> {
+    pub(crate) fn from_event(event: &NormalizedEvent) -> impl Iterator<Item = Self> {
         let remembered = match &event.body {
             EventBody::ApprovalResolved(resolved) => resolved.remembered.clone(),
             _ => None,
@@ -72,16 +73,16 @@ impl AskChange {
 
 /// What waits, in memory beside its rows: it is listed far more often than it changes.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting(RwLock<Asked>);
+pub(crate) struct Waiting(RwLock<PendingAsks>);
 
 #[derive(Debug, Default)]
-struct Asked {
+struct PendingAsks {
     /// By when it was asked, by id, by session.
     in_order: BTreeMap<(Timestamp, String, SessionId), Arc<Pending>>,
     since: HashMap<(SessionId, String), Timestamp>,
 }
 
-impl Asked {
+impl PendingAsks {
     fn open(&mut self, pending: Arc<Pending>) {
         let (session, id, at) = (pending.session_id.clone(), pending.id().to_owned(), pending.asked_at);
         self.close(session.clone(), id.clone());
@@ -99,7 +100,7 @@ impl Asked {
 impl Waiting {
     /// What the rows say.
     pub(crate) fn load(db: &Connection) -> Result<Self> {
-        let mut asked = Asked::default();
+        let mut asked = PendingAsks::default();
         pending(db, None)?.into_iter().for_each(|pending| asked.open(pending));
         Ok(Self(RwLock::new(asked)))
     }
@@ -107,7 +108,7 @@ impl Waiting {
     /// Takes a change that is committed.
     pub(crate) fn apply(&self, change: AskChange) {
         let AskChange::Pending(session, change) = change else { return };
-        let mut asked = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = self.0.write();
         match change {
             PendingChange::Opened(pending) => asked.open(Arc::from(pending)),
             PendingChange::Closed(id) => asked.close(session, id),
@@ -116,7 +117,7 @@ impl Waiting {
 
     /// What waits, oldest first: everywhere, or in one session.
     pub(crate) fn list(&self, session: Option<&SessionId>) -> Vec<Arc<Pending>> {
-        let asked = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let asked = self.0.read();
         let wanted = |pending: &&Arc<Pending>| session.is_none_or(|id| pending.session_id == *id);
         asked.in_order.values().filter(wanted).cloned().collect()
     }
@@ -134,7 +135,7 @@ pub(crate) struct Asks {
 impl Asks {
     /// Adds one event.
     pub(crate) fn add(&mut self, event: &NormalizedEvent) {
-        for change in AskChange::of(event) {
+        for change in AskChange::from_event(event) {
             match change {
                 AskChange::Pending(_, PendingChange::Opened(pending)) => {
                     self.pending.insert(pending.id().to_owned(), *pending);

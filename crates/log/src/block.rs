@@ -143,7 +143,7 @@ impl BlockBuilder {
         serde_json::to_writer(&mut self.text, &event)?;
         self.ends.push(self.text.len() as u32);
         self.text.push(b'\n');
-        self.types.add(TypeMask::of(&event.body));
+        self.types.add(TypeMask::from_body(&event.body));
         self.events.push(event);
         Ok(())
     }
@@ -179,7 +179,7 @@ impl<'a> Entry<'a> {
         self.block.first_seq + self.index as Seq
     }
 
-    /// Its stream.
+    /// The stream that it was appended to.
     pub fn stream(self) -> &'a StreamId {
         &self.block.stream
     }
@@ -220,8 +220,9 @@ impl Batch {
             Picks::Range(rest)
         } else {
             // What cannot be read is passed on: its reader gets the error, not a gap.
-            let wanted =
-                |index: &usize| block.event(*index).map_or(true, |event| filter.types.meets(TypeMask::of(&event.body)));
+            let wanted = |index: &usize| {
+                block.event(*index).map_or(true, |event| filter.types.meets(TypeMask::from_body(&event.body)))
+            };
             Picks::Some(rest.filter(wanted).collect())
         };
         self.push(block, picks);

@@ -83,7 +83,7 @@ fn inspect(db: &Connection) -> Result<Report> {
     }
     let mut sums = Vec::new();
     for stream in streams(&db)? {
-        let replay = Replay::of(&db, &stream)?;
+        let replay = Replay::read(&db, &stream)?;
         report.streams += 1;
         report.blocks += replay.blocks;
         report.events += replay.events;
@@ -105,7 +105,7 @@ fn remake(db: &Connection) -> Result<()> {
     let db = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
     db.execute_batch("DELETE FROM sessions; DELETE FROM aliases; DELETE FROM pending; DELETE FROM remembered;")?;
     for stream in streams(&db)? {
-        let replay = Replay::of(&db, &stream)?;
+        let replay = Replay::read(&db, &stream)?;
         replay.summary.store(&db, stream.id)?;
         replay.summary.asks.store(&db)?;
         db.prepare_cached("UPDATE streams SET last_seq = ?2 WHERE id = ?1")?
@@ -155,7 +155,7 @@ struct Replay {
 }
 
 impl Replay {
-    fn of(db: &Connection, stream: &StreamRow) -> Result<Self> {
+    fn read(db: &Connection, stream: &StreamRow) -> Result<Self> {
         let mut replay = Self { last_seq: stream.resume_at - 1, ..Self::default() };
         match snapshot(db, stream.id) {
             Ok(summary) => replay.summary = summary,
@@ -204,7 +204,7 @@ impl Replay {
         for index in 0..block.len() {
             let seq = block.first_seq() + index as Seq;
             match block.event(index) {
-                Ok(event) if event.seq == seq => types.add(TypeMask::of(&event.body)),
+                Ok(event) if event.seq == seq => types.add(TypeMask::from_body(&event.body)),
                 Ok(event) => self.problem(stream, format!("event {seq} says that it is event {}", event.seq)),
                 Err(error) => self.problem(stream, error.to_string()),
             }

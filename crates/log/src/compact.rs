@@ -24,7 +24,7 @@ const MIN_BYTES: i64 = 512;
 pub struct Compacted {
     /// Blocks that are smaller now.
     pub blocks: u64,
-    /// Bytes saved.
+    /// How many bytes smaller the database has become.
     pub saved: u64,
 }
 

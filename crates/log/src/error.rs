@@ -18,7 +18,7 @@ pub enum Error {
     /// There is no database yet.
     #[error("no session has been run here yet: {} does not exist", path.display())]
     NotFound {
-        /// The database.
+        /// The database's file.
         path: PathBuf,
     },
     /// A newer Roost wrote the database.
@@ -27,9 +27,9 @@ pub enum Error {
         path.display()
     )]
     Newer {
-        /// The database.
+        /// The database's file.
         path: PathBuf,
-        /// Its version.
+        /// The version of the schema that it has.
         found: u32,
         /// The newest version that this Roost reads.
         supported: u32,
@@ -42,7 +42,7 @@ pub enum Error {
     Exposed {
         /// The state directory.
         dir: PathBuf,
-        /// Its mode.
+        /// Its permission bits.
         mode: u32,
     },
     /// The state directory, or something in it, is another user's.
@@ -56,7 +56,7 @@ pub enum Error {
     /// Something in the state directory is a link.
     #[error("{} is a link, and Roost follows none in its state directory; run `rm {}` and try again", path.display(), quoted(path))]
     Link {
-        /// The link.
+        /// The symbolic link.
         path: PathBuf,
     },
     /// The file is damaged, or not a database at all.
@@ -65,7 +65,7 @@ pub enum Error {
         path.display()
     )]
     Corrupt {
-        /// The database.
+        /// The database's file.
         path: PathBuf,
         /// What SQLite says.
         reason: String,
@@ -73,17 +73,17 @@ pub enum Error {
     /// A stored event that this version cannot read.
     #[error("event {seq} of stream {stream} cannot be read ({reason}); run `roost check`")]
     Unreadable {
-        /// Its stream.
+        /// The stream that it belongs to.
         stream: StreamId,
-        /// Its place.
+        /// Its number in the stream.
         seq: Seq,
-        /// Why.
+        /// What was wrong with it.
         reason: Arc<str>,
     },
     /// Retention removed events after the asked position.
     #[error("the events of stream {stream} before {resume_at} were removed by retention; resume at {resume_at}")]
     Truncated {
-        /// The stream.
+        /// The stream that was read.
         stream: StreamId,
         /// Its first event that is still stored.
         resume_at: Seq,
@@ -93,7 +93,7 @@ pub enum Error {
         "stream {stream} ends at {last_seq}, there is no event {seq} to continue after; read it again from the start"
     )]
     Ahead {
-        /// The stream.
+        /// The stream that was read.
         stream: StreamId,
         /// The asked position.
         seq: Seq,
@@ -109,9 +109,9 @@ pub enum Error {
     /// One event is too big to store.
     #[error("an event of {bytes} bytes is too big for the log (at most {max}); store it as an artifact")]
     TooBig {
-        /// Its size.
+        /// How many bytes it has.
         bytes: usize,
-        /// The limit.
+        /// How many it may have.
         max: usize,
     },
     /// The log was opened for reading.
@@ -123,7 +123,7 @@ pub enum Error {
     /// The writer gave up, and every later append fails.
     #[error("the log can no longer be written: {reason}; restart Roost, and run `roost check` if it stays")]
     Failed {
-        /// Why.
+        /// Why the writer gave up.
         reason: Arc<str>,
     },
     /// Another process uses the state directory.
@@ -137,9 +137,9 @@ pub enum Error {
     /// A file could not be used.
     #[error("cannot use {}: {source}", path.display())]
     Io {
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// What the system said.
         source: Arc<std::io::Error>,
     },
     /// SQLite could not do it.

@@ -18,7 +18,7 @@ impl TypeMask {
     /// Types that the writing version did not know; a later version may.
     pub(crate) const OTHER: Self = Self(1 << 63);
 
-    pub(crate) fn of(body: &EventBody) -> Self {
+    pub(crate) fn from_body(body: &EventBody) -> Self {
         body.event_type().map_or(Self::OTHER, Self::from)
     }
 
@@ -50,7 +50,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Every event.
+    /// Wants every event of every stream.
     pub fn all() -> Self {
         Self { streams: None, types: TypeMask::ALL }
     }

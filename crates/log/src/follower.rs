@@ -22,7 +22,7 @@ const POLL: Duration = Duration::from_millis(50);
 pub(crate) enum News {
     /// From the writer in this process.
     Told { published: watch::Receiver<BlockId>, ring: Arc<Ring>, health: watch::Receiver<Health> },
-    /// By looking.
+    /// The database is looked at every [`POLL`], because another process writes it.
     Polled,
 }
 

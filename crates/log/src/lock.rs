@@ -18,7 +18,7 @@ use crate::private;
 pub struct Holder {
     /// Its process id.
     pub pid: u32,
-    /// Since when.
+    /// When it was started.
     pub started: Timestamp,
     /// What it was started as.
     pub command: String,

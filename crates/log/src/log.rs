@@ -92,7 +92,7 @@ pub trait Follow: Send {
 /// Some events of one stream.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The events.
+    /// The events, in order.
     pub batch: Batch,
     /// The stream's last event when the page was read; 0 if there is none.
     pub last_seq: Seq,
@@ -124,18 +124,18 @@ impl Future for Receipt {
 /// Whether events can be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// Yes.
+    /// Events are stored.
     Ok,
     /// Not now; nothing is lost, producers wait.
     Stalled {
-        /// Why.
+        /// Why, in the system's words.
         reason: Arc<str>,
-        /// Since when.
+        /// When the first event could not be stored.
         since: Timestamp,
     },
-    /// No more.
+    /// Events are not stored any more, and will not be until the daemon is started again.
     Failed {
-        /// Why.
+        /// Why, in the system's words.
         reason: Arc<str>,
     },
 }

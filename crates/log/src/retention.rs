@@ -41,7 +41,7 @@ impl Default for Retention {
 /// What retention removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retained {
-    /// Blocks removed.
+    /// How many blocks of events were removed.
     pub blocks: u64,
     /// Events in them.
     pub events: u64,

@@ -1,7 +1,9 @@
 //! The newest blocks in memory, shared by all followers.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 use crate::block::Block;
 use crate::cursor::BlockId;
@@ -26,7 +28,7 @@ impl Ring {
     /// Adds blocks that follow those already there.
     pub(crate) fn push(&self, new: Vec<Arc<Block>>) {
         let mut evicted = Vec::new();
-        let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
+        let mut blocks = self.blocks.write();
         for block in new {
             blocks.bytes += block.memory();
             blocks.queue.push_back(block);
@@ -43,7 +45,7 @@ impl Ring {
 
     /// At most `limit` blocks from this one on; `None` if it is not here (any more).
     pub(crate) fn from(&self, first: BlockId, limit: usize) -> Option<Vec<Arc<Block>>> {
-        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        let blocks = self.blocks.read();
         let skip = usize::try_from(first - blocks.queue.front()?.id()).ok()?;
         let found: Vec<_> = blocks.queue.iter().skip(skip).take(limit).cloned().collect();
         (!found.is_empty()).then_some(found)

@@ -1,10 +1,11 @@
 //! The log on one SQLite file: opening, closing, and the way to each part.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
+use parking_lot::Mutex;
 use roost_model::approval::Pending;
 use roost_model::event::NewEvent;
 use roost_model::ids::SessionId;
@@ -191,7 +192,7 @@ impl WriterHandle {
     fn close(&self) {
         self.closing.store(true, Ordering::Release);
         self.queue.wake();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             thread.thread().unpark();
             if thread.join().is_err() {

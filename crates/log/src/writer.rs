@@ -190,7 +190,7 @@ impl Writer {
             stream.last_seq += 1;
             event.seq = stream.last_seq;
             if event.trace.session_id.as_str() == name.as_str() {
-                group.asks.extend(AskChange::of(&event));
+                group.asks.extend(AskChange::from_event(&event));
             }
             if SessionRecord::concerns(&event.body) {
                 stream.summary.add(&name, &event);

@@ -1,5 +1,7 @@
 //! The daemon itself: its devices, its pairing, its end. Only for the local door and administrators.
 
+use std::fmt;
+
 use roost_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,5 +114,61 @@ wire! {
         auto_started: bool,
         /// Whether events can be stored.
         log: String,
+    }
+}
+
+impl DaemonStatus {
+    /// What [`DaemonStatus::log`] says, for programs; people read the text.
+    pub fn log_health(&self) -> LogHealth {
+        LogHealth::from(self.log.as_str())
+    }
+}
+
+/// Whether the daemon's log can be written, with the reason why not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LogHealth {
+    /// Events are stored.
+    Ok,
+    /// Not now; nothing is lost, and agents wait.
+    Stalled(String),
+    /// Not until the daemon is started again.
+    Failed(String),
+}
+
+const STALLED: &str = "stalled: ";
+const FAILED: &str = "failed: ";
+
+impl fmt::Display for LogHealth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ok => f.write_str("ok"),
+            Self::Stalled(reason) => write!(f, "{STALLED}{reason}"),
+            Self::Failed(reason) => write!(f, "{FAILED}{reason}"),
+        }
+    }
+}
+
+impl From<&str> for LogHealth {
+    /// A word that this version does not know is a stall: the daemon of another version says that something is wrong.
+    fn from(text: &str) -> Self {
+        match (text.strip_prefix(STALLED), text.strip_prefix(FAILED)) {
+            (Some(reason), _) => Self::Stalled(reason.into()),
+            (None, Some(reason)) => Self::Failed(reason.into()),
+            (None, None) if text == "ok" => Self::Ok,
+            (None, None) => Self::Stalled(text.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_health_of_the_log_survives_being_text() {
+        for health in [LogHealth::Ok, LogHealth::Stalled("the disk is full".into()), LogHealth::Failed("gone".into())] {
+            assert_eq!(LogHealth::from(health.to_string().as_str()), health);
+        }
+        assert_eq!(LogHealth::from("asleep"), LogHealth::Stalled("asleep".into()));
     }
 }

@@ -30,6 +30,34 @@ pub enum Cost {
     Start,
 }
 
+/// Which earlier calls of the same client a call waits for. Calls of different clients never wait for each other here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallOrder {
+    /// For those about the same session, whichever of its names they use; for none where no session is named.
+    Session,
+    /// For those about the same workspace; calls that name none count as one workspace.
+    Workspace,
+    /// For none: it may overtake and be overtaken.
+    Free,
+}
+
+/// A parameter that names what calls are ordered by, given or left out.
+trait OrderKey {
+    fn name(&self) -> Option<&str>;
+}
+
+impl OrderKey for String {
+    fn name(&self) -> Option<&str> {
+        Some(self)
+    }
+}
+
+impl OrderKey for Option<String> {
+    fn name(&self) -> Option<&str> {
+        self.as_deref()
+    }
+}
+
 /// A method's types, for callers that know at compile time what they call.
 pub trait Typed {
     /// The method.
@@ -38,6 +66,9 @@ pub trait Typed {
     type Params: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send;
     /// Its result.
     type Result: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send;
+
+    /// What [`Method::call_order`] goes by: the session or workspace that these parameters name.
+    fn order_key(params: &Self::Params) -> Option<&str>;
 }
 
 /// The table's own name for what some clients call otherwise.
@@ -51,8 +82,22 @@ fn alias(name: &str) -> Cow<'_, str> {
     }
 }
 
+macro_rules! order_key {
+    (Session, $params:ident) => {
+        $params.session_id.name()
+    };
+    (Workspace, $params:ident) => {
+        $params.workspace_id.name()
+    };
+    (Free, $params:ident) => {{
+        let _: &Self::Params = $params;
+        None
+    }};
+}
+
 macro_rules! method_table {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal ($params:ty) -> $result:ty, $scope:ident, $cost:ident;)*) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal ($params:ty) -> $result:ty,
+        $scope:ident, $cost:ident, $order:ident;)*) => {
         /// Every method.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Method { $($(#[doc = $doc])+ $variant),* }
@@ -66,6 +111,10 @@ macro_rules! method_table {
             const METHOD: Method = Method::$variant;
             type Params = $params;
             type Result = $result;
+
+            fn order_key(params: &$params) -> Option<&str> {
+                order_key!($order, params)
+            }
         })*
 
         impl Method {
@@ -122,6 +171,11 @@ macro_rules! method_table {
                 match self { $(Self::$variant => Cost::$cost),* }
             }
 
+            /// Which calls of one client it must not overtake.
+            pub fn call_order(self) -> CallOrder {
+                match self { $(Self::$variant => CallOrder::$order),* }
+            }
+
             /// The name of its parameters' type.
             pub fn params_name(self) -> Cow<'static, str> {
                 match self { $(Self::$variant => <$params>::schema_name()),* }
@@ -148,232 +202,235 @@ macro_rules! method_table {
 
 method_table! {
     /// Says hello: versions, capabilities and the runtime registry. The first call of a connection.
-    Initialize = "initialize" (InitializeParams) -> InitializeResult, Observe, Read;
+    Initialize = "initialize" (InitializeParams) -> InitializeResult, Observe, Read, Free;
     /// Confirms that the client is ready.
-    Initialized = "initialized" (NoParams) -> Empty, Observe, Read;
+    Initialized = "initialized" (NoParams) -> Empty, Observe, Read, Free;
     /// Says goodbye: watches and subscriptions of this connection end, then the connection. The daemon goes on.
-    Shutdown = "shutdown" (NoParams) -> Success, Observe, Read;
+    Shutdown = "shutdown" (NoParams) -> Success, Observe, Read, Free;
     /// How the daemon and its default agent are.
-    StatusGet = "status/get" (NoParams) -> StatusResult, Observe, Read;
+    StatusGet = "status/get" (NoParams) -> StatusResult, Observe, Read, Free;
     /// Whether the daemon is well.
-    StatusHealth = "status/health" (NoParams) -> HealthResult, Observe, Read;
+    StatusHealth = "status/health" (NoParams) -> HealthResult, Observe, Read, Free;
 
     /// Starts an agent with a prompt; an error if the workspace's agent is busy.
-    AgentRun = "agent/run" (AgentRunParams) -> AgentRunResult, Operate, Start;
+    AgentRun = "agent/run" (AgentRunParams) -> AgentRunResult, Operate, Start, Session;
     /// Stops the agent's task.
-    AgentStop = "agent/stop" (AgentParams) -> StatusWord, Operate, Change;
+    AgentStop = "agent/stop" (AgentParams) -> StatusWord, Operate, Change, Session;
     /// Answers what the agent asked.
-    AgentRespond = "agent/respond" (AgentRespondParams) -> AgentRespondResult, Operate, Change;
+    AgentRespond = "agent/respond" (AgentRespondParams) -> AgentRespondResult, Operate, Change, Session;
     /// How the agent is.
-    AgentStatus = "agent/status" (AgentParams) -> AgentStatusResult, Observe, Read;
+    AgentStatus = "agent/status" (AgentParams) -> AgentStatusResult, Observe, Read, Free;
     /// Types something to the agent.
-    AgentInput = "agent/input" (AgentInputParams) -> StatusWord, Operate, Change;
+    AgentInput = "agent/input" (AgentInputParams) -> StatusWord, Operate, Change, Session;
 
     /// Attaches to a session, or makes one. Nothing runs until it is prompted.
-    SessionStart = "session/start" (SessionStartParams) -> SessionStartResult, Operate, Start;
+    SessionStart = "session/start" (SessionStartParams) -> SessionStartResult, Operate, Start, Session;
     /// Makes a session that knows all that was said in another one, which stays as it is.
-    SessionFork = "session/fork" (SessionForkParams) -> SessionStartResult, Operate, Start;
+    SessionFork = "session/fork" (SessionForkParams) -> SessionStartResult, Operate, Start, Session;
     /// Sends a prompt; a busy session queues it.
-    SessionSend = "session/send" (SessionSendParams) -> SessionSendResult, Operate, Start;
+    SessionSend = "session/send" (SessionSendParams) -> SessionSendResult, Operate, Start, Session;
     /// Stops a session or its task.
-    SessionStop = "session/stop" (SessionStopParams) -> SessionStopResult, Operate, Change;
+    SessionStop = "session/stop" (SessionStopParams) -> SessionStopResult, Operate, Change, Session;
     /// Types text or a key to a session.
-    SessionInput = "session/input" (SessionInputParams) -> SessionInputResult, Operate, Change;
+    SessionInput = "session/input" (SessionInputParams) -> SessionInputResult, Operate, Change, Session;
     /// Answers what a session asked.
-    SessionRespond = "session/respond" (SessionRespondParams) -> StatusWord, Operate, Change;
+    SessionRespond = "session/respond" (SessionRespondParams) -> StatusWord, Operate, Change, Session;
     /// How a session is.
-    SessionStateGet = "session/state" (SessionParams) -> SessionState, Observe, Read;
+    SessionStateGet = "session/state" (SessionParams) -> SessionState, Observe, Read, Free;
     /// The sessions with a process or a task.
-    SessionActive = "session/active" (ActiveParams) -> ActiveResult, Observe, Read;
+    SessionActive = "session/active" (ActiveParams) -> ActiveResult, Observe, Read, Free;
     /// How a session is; the name of older clients.
-    SessionInfoGet = "session/info" (SessionParams) -> SessionState, Observe, Read;
+    SessionInfoGet = "session/info" (SessionParams) -> SessionState, Observe, Read, Free;
     /// Lists sessions, the latest first.
-    SessionList = "session/list" (SessionListParams) -> SessionListResult, Observe, Read;
+    SessionList = "session/list" (SessionListParams) -> SessionListResult, Observe, Read, Free;
     /// One session of the list.
-    SessionGet = "session/get" (SessionParams) -> SessionInfo, Observe, Read;
+    SessionGet = "session/get" (SessionParams) -> SessionInfo, Observe, Read, Free;
     /// Lists a workspace's sessions; the name of older clients.
-    SessionHistory = "session/history" (HistoryParams) -> HistoryResult, Observe, Read;
+    SessionHistory = "session/history" (HistoryParams) -> HistoryResult, Observe, Read, Free;
     /// Reads a session's messages, page by page.
-    SessionMessages = "session/messages" (MessagesParams) -> MessagesResult, Observe, Read;
+    SessionMessages = "session/messages" (MessagesParams) -> MessagesResult, Observe, Read, Free;
     /// Reads a session as elements to draw, page by page.
-    SessionElements = "session/elements" (ElementsParams) -> ElementsResult, Observe, Read;
+    SessionElements = "session/elements" (ElementsParams) -> ElementsResult, Observe, Read, Free;
     /// Watches a session: its messages come as events, and what waits is sent again.
-    SessionWatch = "session/watch" (WatchParams) -> WatchResult, Observe, Read;
+    SessionWatch = "session/watch" (WatchParams) -> WatchResult, Observe, Read, Free;
     /// Watches a session no more.
-    SessionUnwatch = "session/unwatch" (UnwatchParams) -> WatchResult, Observe, Read;
+    SessionUnwatch = "session/unwatch" (UnwatchParams) -> WatchResult, Observe, Read, Free;
     /// Takes sessions off the lists; what happened stays in the log until retention removes it.
-    SessionDelete = "session/delete" (DeleteParams) -> DeleteResult, Operate, Change;
+    SessionDelete = "session/delete" (DeleteParams) -> DeleteResult, Operate, Change, Session;
 
     /// Lists a workspace's sessions, the latest first.
-    WorkspaceSessionHistory = "workspace/session/history" (HistoryParams) -> HistoryResult, Observe, Read;
+    WorkspaceSessionHistory = "workspace/session/history" (HistoryParams) -> HistoryResult, Observe, Read, Free;
     /// Reads the messages of a workspace's session.
-    WorkspaceSessionMessages = "workspace/session/messages" (MessagesParams) -> MessagesResult, Observe, Read;
+    WorkspaceSessionMessages = "workspace/session/messages" (MessagesParams) -> MessagesResult, Observe, Read, Free;
     /// Watches a workspace's session.
-    WorkspaceSessionWatch = "workspace/session/watch" (WatchParams) -> WatchResult, Observe, Read;
+    WorkspaceSessionWatch = "workspace/session/watch" (WatchParams) -> WatchResult, Observe, Read, Free;
     /// Watches a workspace's session no more.
-    WorkspaceSessionUnwatch = "workspace/session/unwatch" (UnwatchParams) -> WatchResult, Observe, Read;
+    WorkspaceSessionUnwatch = "workspace/session/unwatch" (UnwatchParams) -> WatchResult, Observe, Read, Free;
     /// Makes a session the workspace's current one.
-    WorkspaceSessionActivate = "workspace/session/activate" (WorkspaceSessionParams) -> ActivateResult, Operate, Change;
+    WorkspaceSessionActivate = "workspace/session/activate" (WorkspaceSessionParams) -> ActivateResult,
+        Operate, Change, Session;
     /// Takes a workspace's session off the lists.
-    WorkspaceSessionDelete = "workspace/session/delete" (DeleteParams) -> DeleteResult, Operate, Change;
+    WorkspaceSessionDelete = "workspace/session/delete" (DeleteParams) -> DeleteResult, Operate, Change, Session;
     /// Says which session this client looks at.
-    ClientSessionFocus = "client/session/focus" (WorkspaceSessionParams) -> FocusResult, Observe, Read;
+    ClientSessionFocus = "client/session/focus" (WorkspaceSessionParams) -> FocusResult, Observe, Read, Free;
 
     /// Lists the workspaces.
-    WorkspaceList = "workspace/list" (WorkspaceListParams) -> WorkspaceListResult, Observe, Read;
+    WorkspaceList = "workspace/list" (WorkspaceListParams) -> WorkspaceListResult, Observe, Read, Free;
     /// One workspace.
-    WorkspaceGet = "workspace/get" (WorkspaceParams) -> Workspace, Observe, Read;
+    WorkspaceGet = "workspace/get" (WorkspaceParams) -> Workspace, Observe, Read, Free;
     /// Adds a folder as a workspace.
-    WorkspaceAdd = "workspace/add" (WorkspaceAddParams) -> Workspace, Operate, Change;
+    WorkspaceAdd = "workspace/add" (WorkspaceAddParams) -> Workspace, Operate, Change, Free;
     /// Removes a workspace; its folder and sessions stay.
-    WorkspaceRemove = "workspace/remove" (WorkspaceParams) -> Done, Operate, Change;
+    WorkspaceRemove = "workspace/remove" (WorkspaceParams) -> Done, Operate, Change, Free;
     /// Changes a workspace's name or whether it starts by itself.
-    WorkspaceUpdate = "workspace/update" (WorkspaceUpdateParams) -> Workspace, Operate, Change;
+    WorkspaceUpdate = "workspace/update" (WorkspaceUpdateParams) -> Workspace, Operate, Change, Free;
     /// How a workspace is.
-    WorkspaceStatus = "workspace/status" (WorkspaceParams) -> WorkspaceStatusResult, Observe, Read;
+    WorkspaceStatus = "workspace/status" (WorkspaceParams) -> WorkspaceStatusResult, Observe, Read, Free;
     /// Finds repositories on the machine that could become workspaces.
-    WorkspaceDiscover = "workspace/discover" (WorkspaceDiscoverParams) -> WorkspaceDiscoverResult, Observe, Read;
+    WorkspaceDiscover = "workspace/discover" (WorkspaceDiscoverParams) -> WorkspaceDiscoverResult, Observe, Read, Free;
     /// Ends a search for repositories; it answers with what it found until then.
-    WorkspaceDiscoverCancel = "workspace/discover/cancel" (WorkspaceDiscoverCancelParams) -> Success, Observe, Read;
+    WorkspaceDiscoverCancel = "workspace/discover/cancel" (WorkspaceDiscoverCancelParams) -> Success,
+        Observe, Read, Free;
     /// Forgets which repositories were found.
-    WorkspaceCacheInvalidate = "workspace/cache/invalidate" (WorkspaceCacheParams) -> Done, Operate, Change;
+    WorkspaceCacheInvalidate = "workspace/cache/invalidate" (WorkspaceCacheParams) -> Done, Operate, Change, Free;
     /// Follows a workspace's events; the first one makes others silent.
-    WorkspaceSubscribe = "workspace/subscribe" (WorkspaceParams) -> SubscribeResult, Observe, Read;
+    WorkspaceSubscribe = "workspace/subscribe" (WorkspaceParams) -> SubscribeResult, Observe, Read, Free;
     /// Follows a workspace's events no more.
-    WorkspaceUnsubscribe = "workspace/unsubscribe" (WorkspaceParams) -> SubscribeResult, Observe, Read;
+    WorkspaceUnsubscribe = "workspace/unsubscribe" (WorkspaceParams) -> SubscribeResult, Observe, Read, Free;
     /// The workspaces whose events this client follows.
-    WorkspaceSubscriptions = "workspace/subscriptions" (NoParams) -> SubscriptionsResult, Observe, Read;
+    WorkspaceSubscriptions = "workspace/subscriptions" (NoParams) -> SubscriptionsResult, Observe, Read, Free;
     /// Follows the events of every workspace.
-    WorkspaceSubscribeAll = "workspace/subscribeAll" (NoParams) -> SubscribeAllResult, Observe, Read;
+    WorkspaceSubscribeAll = "workspace/subscribeAll" (NoParams) -> SubscribeAllResult, Observe, Read, Free;
 
     /// Reads a file of a workspace, or a part of it.
-    WorkspaceFileGet = "workspace/file/get" (FileGetParams) -> FileContent, Observe, Read;
+    WorkspaceFileGet = "workspace/file/get" (FileGetParams) -> FileContent, Observe, Read, Free;
     /// Lists a folder of a workspace, page by page.
-    WorkspaceFilesList = "workspace/files/list" (FilesListParams) -> FilesListResult, Observe, Read;
+    WorkspaceFilesList = "workspace/files/list" (FilesListParams) -> FilesListResult, Observe, Read, Free;
     /// Reads a file; of the first workspace, unless one is named.
-    FileGet = "file/get" (FileGetParams) -> FileContent, Observe, Read;
+    FileGet = "file/get" (FileGetParams) -> FileContent, Observe, Read, Free;
     /// Lists a folder; of the first workspace, unless one is named.
-    FileList = "file/list" (FileListParams) -> FileListResult, Observe, Read;
+    FileList = "file/list" (FileListParams) -> FileListResult, Observe, Read, Free;
 
     /// How a repository is, with every file that changed.
-    GitStatus = "git/status" (GitParams) -> GitStatusResult, Observe, Read;
+    GitStatus = "git/status" (GitParams) -> GitStatusResult, Observe, Read, Free;
     /// How a repository is, at a glance; also called `git/get_status`.
-    GitState = "git/state" (GitParams) -> GitStateResult, Observe, Read;
+    GitState = "git/state" (GitParams) -> GitStateResult, Observe, Read, Free;
     /// What changed in a file or in all of them, line by line.
-    GitDiff = "git/diff" (GitDiffParams) -> GitDiffResult, Observe, Read;
+    GitDiff = "git/diff" (GitDiffParams) -> GitDiffResult, Observe, Read, Free;
     /// Puts files into the next commit.
-    GitStage = "git/stage" (GitPathsParams) -> GitStageResult, Operate, Change;
+    GitStage = "git/stage" (GitPathsParams) -> GitStageResult, Operate, Change, Workspace;
     /// Takes files out of the next commit.
-    GitUnstage = "git/unstage" (GitPathsParams) -> GitUnstageResult, Operate, Change;
+    GitUnstage = "git/unstage" (GitPathsParams) -> GitUnstageResult, Operate, Change, Workspace;
     /// Brings files back; deletes files that git does not know if they are named one by one.
-    GitDiscard = "git/discard" (GitPathsParams) -> GitDiscardResult, Operate, Change;
+    GitDiscard = "git/discard" (GitPathsParams) -> GitDiscardResult, Operate, Change, Workspace;
     /// Commits what is staged.
-    GitCommit = "git/commit" (GitCommitParams) -> GitCommitResult, Operate, Change;
+    GitCommit = "git/commit" (GitCommitParams) -> GitCommitResult, Operate, Change, Workspace;
     /// Pushes a branch.
-    GitPush = "git/push" (GitPushParams) -> GitPushResult, Operate, Change;
+    GitPush = "git/push" (GitPushParams) -> GitPushResult, Operate, Change, Workspace;
     /// Fetches the followed branch and merges it; conflicts are told with their files.
-    GitPull = "git/pull" (GitPullParams) -> GitPullResult, Operate, Change;
+    GitPull = "git/pull" (GitPullParams) -> GitPullResult, Operate, Change, Workspace;
     /// Looks what a remote has.
-    GitFetch = "git/fetch" (GitFetchParams) -> GitFetchResult, Operate, Change;
+    GitFetch = "git/fetch" (GitFetchParams) -> GitFetchResult, Operate, Change, Workspace;
     /// Ends whatever git does in a workspace now.
-    GitCancel = "git/cancel" (GitParams) -> Done, Operate, Change;
+    GitCancel = "git/cancel" (GitParams) -> Done, Operate, Change, Free;
     /// Lists branches, here and as last seen elsewhere.
-    GitBranches = "git/branches" (GitParams) -> GitBranchesResult, Observe, Read;
+    GitBranches = "git/branches" (GitParams) -> GitBranchesResult, Observe, Read, Free;
     /// Goes to another branch.
-    GitCheckout = "git/checkout" (GitCheckoutParams) -> GitCheckoutResult, Operate, Change;
+    GitCheckout = "git/checkout" (GitCheckoutParams) -> GitCheckoutResult, Operate, Change, Workspace;
     /// Deletes a branch.
-    GitBranchDelete = "git/branch/delete" (GitBranchDeleteParams) -> GitBranchDeleteResult, Operate, Change;
+    GitBranchDelete = "git/branch/delete" (GitBranchDeleteParams) -> GitBranchDeleteResult, Operate, Change, Workspace;
     /// Makes a branch follow another.
-    GitUpstreamSet = "git/upstream/set" (GitUpstreamParams) -> Done, Operate, Change;
+    GitUpstreamSet = "git/upstream/set" (GitUpstreamParams) -> Done, Operate, Change, Workspace;
     /// Lists commits with their refs and the lines between them, page by page.
-    GitLog = "git/log" (GitLogParams) -> GitLogResult, Observe, Read;
+    GitLog = "git/log" (GitLogParams) -> GitLogResult, Observe, Read, Free;
     /// Puts changes aside.
-    GitStash = "git/stash" (GitStashParams) -> GitStashResult, Operate, Change;
+    GitStash = "git/stash" (GitStashParams) -> GitStashResult, Operate, Change, Workspace;
     /// Lists what was put aside.
-    GitStashList = "git/stash/list" (GitParams) -> GitStashListResult, Observe, Read;
+    GitStashList = "git/stash/list" (GitParams) -> GitStashListResult, Observe, Read, Free;
     /// Brings back what was put aside, and keeps it.
-    GitStashApply = "git/stash/apply" (GitStashIndexParams) -> GitMergeResult, Operate, Change;
+    GitStashApply = "git/stash/apply" (GitStashIndexParams) -> GitMergeResult, Operate, Change, Workspace;
     /// Brings back what was put aside.
-    GitStashPop = "git/stash/pop" (GitStashIndexParams) -> GitMergeResult, Operate, Change;
+    GitStashPop = "git/stash/pop" (GitStashIndexParams) -> GitMergeResult, Operate, Change, Workspace;
     /// Forgets what was put aside.
-    GitStashDrop = "git/stash/drop" (GitStashIndexParams) -> GitMergeResult, Operate, Change;
+    GitStashDrop = "git/stash/drop" (GitStashIndexParams) -> GitMergeResult, Operate, Change, Workspace;
     /// Merges a branch; conflicts are told with their files.
-    GitMerge = "git/merge" (GitMergeParams) -> GitMergeResult, Operate, Change;
+    GitMerge = "git/merge" (GitMergeParams) -> GitMergeResult, Operate, Change, Workspace;
     /// Goes back to before the merge that waits for its conflicts.
-    GitMergeAbort = "git/merge/abort" (GitParams) -> Done, Operate, Change;
+    GitMergeAbort = "git/merge/abort" (GitParams) -> Done, Operate, Change, Workspace;
     /// Makes a workspace's folder a repository.
-    GitInit = "git/init" (GitInitParams) -> GitInitResult, Operate, Change;
+    GitInit = "git/init" (GitInitParams) -> GitInitResult, Operate, Change, Workspace;
     /// Adds a repository elsewhere.
-    GitRemoteAdd = "git/remote/add" (GitRemoteAddParams) -> GitRemoteAddResult, Operate, Change;
+    GitRemoteAdd = "git/remote/add" (GitRemoteAddParams) -> GitRemoteAddResult, Operate, Change, Workspace;
     /// Lists the repositories elsewhere.
-    GitRemoteList = "git/remote/list" (GitParams) -> GitRemoteListResult, Observe, Read;
+    GitRemoteList = "git/remote/list" (GitParams) -> GitRemoteListResult, Observe, Read, Free;
     /// Forgets a repository elsewhere.
-    GitRemoteRemove = "git/remote/remove" (GitRemoteParams) -> Done, Operate, Change;
+    GitRemoteRemove = "git/remote/remove" (GitRemoteParams) -> Done, Operate, Change, Workspace;
 
     /// Lists the working copies of a workspace's repository; also called `git/worktree/list`, and so with the others.
-    WorktreeList = "workspace/worktree/list" (GitParams) -> WorktreeListResult, Observe, Read;
+    WorktreeList = "workspace/worktree/list" (GitParams) -> WorktreeListResult, Observe, Read, Free;
     /// Makes a working copy beside the workspace's own.
-    WorktreeAdd = "workspace/worktree/add" (WorktreeAddParams) -> WorktreeAddResult, Operate, Change;
+    WorktreeAdd = "workspace/worktree/add" (WorktreeAddParams) -> WorktreeAddResult, Operate, Change, Workspace;
     /// Removes a working copy; its branch stays.
-    WorktreeRemove = "workspace/worktree/remove" (WorktreeParams) -> Done, Operate, Change;
+    WorktreeRemove = "workspace/worktree/remove" (WorktreeParams) -> Done, Operate, Change, Workspace;
     /// What a session changed in its working copy since its branch began.
-    WorktreeDiff = "workspace/worktree/diff" (WorktreeParams) -> GitDiffResult, Observe, Read;
+    WorktreeDiff = "workspace/worktree/diff" (WorktreeParams) -> GitDiffResult, Observe, Read, Free;
     /// Merges a session's branch into what the workspace has checked out.
-    WorktreeMerge = "workspace/worktree/merge" (WorktreeMergeParams) -> GitMergeResult, Operate, Change;
+    WorktreeMerge = "workspace/worktree/merge" (WorktreeMergeParams) -> GitMergeResult, Operate, Change, Workspace;
     /// Removes a session's working copy and branch with everything that was not merged.
-    WorktreeDiscard = "workspace/worktree/discard" (WorktreeParams) -> Done, Operate, Change;
+    WorktreeDiscard = "workspace/worktree/discard" (WorktreeParams) -> Done, Operate, Change, Workspace;
 
     /// How the index of a workspace's files is.
-    RepositoryIndexStatus = "repository/index/status" (RepositoryParams) -> IndexStatusResult, Observe, Read;
+    RepositoryIndexStatus = "repository/index/status" (RepositoryParams) -> IndexStatusResult, Observe, Read, Free;
     /// Looks at all files of a workspace again.
-    RepositoryIndexRebuild = "repository/index/rebuild" (IndexRebuildParams) -> IndexRebuildResult, Operate, Change;
+    RepositoryIndexRebuild = "repository/index/rebuild" (IndexRebuildParams) -> IndexRebuildResult,
+        Operate, Change, Free;
     /// Finds files by name.
-    RepositorySearch = "repository/search" (SearchParams) -> SearchResult, Observe, Read;
+    RepositorySearch = "repository/search" (SearchParams) -> SearchResult, Observe, Read, Free;
     /// Finds files by name while it is typed: what fits is sent as it changes.
-    RepositorySearchStart = "repository/search/start" (SearchParams) -> SearchStarted, Observe, Read;
+    RepositorySearchStart = "repository/search/start" (SearchParams) -> SearchStarted, Observe, Read, Free;
     /// Goes on with another text.
-    RepositorySearchUpdate = "repository/search/update" (SearchUpdateParams) -> Success, Observe, Read;
+    RepositorySearchUpdate = "repository/search/update" (SearchUpdateParams) -> Success, Observe, Read, Free;
     /// Ends a search that goes on.
-    RepositorySearchCancel = "repository/search/cancel" (SearchCancelParams) -> Success, Observe, Read;
+    RepositorySearchCancel = "repository/search/cancel" (SearchCancelParams) -> Success, Observe, Read, Free;
     /// Lists a folder out of the index.
-    RepositoryFilesList = "repository/files/list" (RepositoryListParams) -> RepositoryListResult, Observe, Read;
+    RepositoryFilesList = "repository/files/list" (RepositoryListParams) -> RepositoryListResult, Observe, Read, Free;
     /// Folders within folders.
-    RepositoryFilesTree = "repository/files/tree" (TreeParams) -> TreeResult, Observe, Read;
+    RepositoryFilesTree = "repository/files/tree" (TreeParams) -> TreeResult, Observe, Read, Free;
     /// What a workspace is made of: languages, lines, sizes.
-    RepositoryStats = "repository/stats" (RepositoryParams) -> RepositoryStats, Observe, Read;
+    RepositoryStats = "repository/stats" (RepositoryParams) -> RepositoryStats, Observe, Read, Free;
     /// Finds lines of files by their content.
-    RepositoryGrep = "repository/grep" (GrepParams) -> GrepResult, Observe, Read;
+    RepositoryGrep = "repository/grep" (GrepParams) -> GrepResult, Observe, Read, Free;
     /// Ends a search in files.
-    RepositoryGrepCancel = "repository/grep/cancel" (GrepCancelParams) -> Success, Observe, Read;
+    RepositoryGrepCancel = "repository/grep/cancel" (GrepCancelParams) -> Success, Observe, Read, Free;
 
     /// Allows or denies a tool call that waits.
-    PermissionRespond = "permission/respond" (PermissionRespondParams) -> Success, Operate, Change;
+    PermissionRespond = "permission/respond" (PermissionRespondParams) -> Success, Operate, Change, Session;
     /// What waits for an answer, the oldest first.
-    PermissionPending = "permission/pending" (PendingParams) -> PendingResult, Observe, Read;
+    PermissionPending = "permission/pending" (PendingParams) -> PendingResult, Observe, Read, Free;
     /// How much is remembered and how much waits.
-    PermissionStatsGet = "permission/stats" (NoParams) -> PermissionStats, Observe, Read;
+    PermissionStatsGet = "permission/stats" (NoParams) -> PermissionStats, Observe, Read, Free;
 
     /// Follows the log from a cursor, in the form of the cdev protocol or as it is.
-    EventsSubscribe = "events/subscribe" (SubscribeParams) -> EventsSubscribeResult, Observe, Read;
+    EventsSubscribe = "events/subscribe" (SubscribeParams) -> EventsSubscribeResult, Observe, Read, Free;
     /// Follows the log no more.
-    EventsUnsubscribe = "events/unsubscribe" (UnsubscribeParams) -> Success, Observe, Read;
+    EventsUnsubscribe = "events/unsubscribe" (UnsubscribeParams) -> Success, Observe, Read, Free;
     /// Keeps a named reader's place, so that it can go on there after a restart of either side.
-    EventsAck = "events/ack" (AckParams) -> AckResult, Observe, Read;
+    EventsAck = "events/ack" (AckParams) -> AckResult, Observe, Read, Free;
     /// Reads a session's events, page by page.
-    LogRead = "log/read" (LogReadParams) -> LogReadResult, Observe, Read;
+    LogRead = "log/read" (LogReadParams) -> LogReadResult, Observe, Read, Free;
     /// Reads a piece of what was too big for an event.
-    ArtifactRead = "artifact/read" (ArtifactParams) -> ArtifactResult, Observe, Read;
+    ArtifactRead = "artifact/read" (ArtifactParams) -> ArtifactResult, Observe, Read, Free;
 
     /// Lists the paired devices.
-    DeviceList = "device/list" (NoParams) -> DeviceListResult, Admin, Read;
+    DeviceList = "device/list" (NoParams) -> DeviceListResult, Admin, Read, Free;
     /// Forgets a device: its tokens end and its connections close.
-    DeviceRevoke = "device/revoke" (DeviceRevokeParams) -> Success, Admin, Change;
+    DeviceRevoke = "device/revoke" (DeviceRevokeParams) -> Success, Admin, Change, Free;
     /// Makes what a new device needs to be paired.
-    PairCreate = "pair/create" (PairParams) -> PairResult, Admin, Change;
+    PairCreate = "pair/create" (PairParams) -> PairResult, Admin, Change, Free;
     /// The daemon as the local door sees it.
-    DaemonStatusGet = "daemon/status" (NoParams) -> DaemonStatus, Admin, Read;
+    DaemonStatusGet = "daemon/status" (NoParams) -> DaemonStatus, Admin, Read, Free;
     /// Ends the daemon: agents are stopped, clients told.
-    DaemonStop = "daemon/stop" (NoParams) -> Success, Admin, Change;
+    DaemonStop = "daemon/stop" (NoParams) -> Success, Admin, Change, Free;
 }
 
 #[cfg(test)]
@@ -418,6 +475,30 @@ mod tests {
         for method in Method::ALL.iter().filter(|method| method.agent_may() != AgentMay::Nothing) {
             assert_eq!((method.cost(), method.scope()), (Cost::Read, Scope::Observe), "{}", method.name());
         }
+    }
+
+    #[test]
+    fn what_only_reads_waits_for_nothing_and_who_ends_something_does_not_wait_for_its_end() {
+        for &method in Method::ALL {
+            let expected = match method.cost() {
+                Cost::Read => CallOrder::Free,
+                _ if method == Method::GitCancel => CallOrder::Free,
+                _ if method.is_git() => CallOrder::Workspace,
+                _ => continue,
+            };
+            assert_eq!(method.call_order(), expected, "{}", method.name());
+        }
+    }
+
+    #[test]
+    fn calls_are_ordered_by_what_their_parameters_name() {
+        let send: SessionSendParams = serde_json::from_str(r#"{"prompt": "go", "session_id": "s"}"#).unwrap();
+        assert_eq!(method::SessionSend::order_key(&send), Some("s"));
+        let start: SessionStartParams = serde_json::from_str(r#"{"resume_session_id": "s"}"#).unwrap();
+        assert_eq!(method::SessionStart::order_key(&start), Some("s"));
+        let pull: GitPullParams = serde_json::from_str(r#"{"workspace_id": "w"}"#).unwrap();
+        assert_eq!(method::GitPull::order_key(&pull), Some("w"));
+        assert_eq!(method::GitCancel::order_key(&GitParams { workspace_id: Some("w".into()) }), None);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Processes of hosted agents at the local door: what they may do, and what the viewers of their session hear of the rest.
 
-use std::collections::HashMap;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::os::fd::AsFd;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use roost_engine::Caller as Peer;
+use lru::LruCache;
+use parking_lot::Mutex;
+use roost_engine::{Caller as Peer, Engine};
 use roost_model::ids::SessionId;
 use roost_rpc::{AgentMay, Fault, FaultCode, Method, Scope};
 use serde::Deserialize;
@@ -15,14 +16,13 @@ use tokio::net::UnixStream;
 
 use crate::caller::{Caller, Door};
 use crate::dispatch::Context;
-use crate::host::Host;
 
 /// Refusals of one session that are told at once.
-const TOLD_AT_ONCE: std::num::NonZeroU32 = std::num::NonZeroU32::new(5).unwrap();
+const TOLD_AT_ONCE: NonZeroU32 = NonZeroU32::new(5).unwrap();
 /// After how long the next one is told, so that an agent cannot fill the log.
 const THEN_EACH: Duration = Duration::from_secs(60);
-/// Sessions beyond which those that have rested are forgotten.
-const SESSIONS: usize = 1024;
+/// Sessions whose refusals are counted; beyond it those that have rested are forgotten.
+const SESSIONS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 
 /// A process that a hosted agent started, or that may be one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,9 +36,9 @@ pub(crate) enum Agent {
 }
 
 /// Who connected to the local socket.
-pub(crate) async fn caller(host: &Host, stream: &UnixStream) -> Caller {
+pub(crate) async fn caller(engine: &Engine, stream: &UnixStream) -> Caller {
     let looked = match stream.as_fd().try_clone_to_owned() {
-        Ok(socket) => host.engine.caller(socket).await.map_err(|error| error.to_string()),
+        Ok(socket) => engine.caller(socket).await.map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     };
     let agent = match looked {
@@ -100,7 +100,8 @@ async fn names(context: &Context<'_>, own: &SessionId, params: Option<&RawValue>
     }
     let named = params.and_then(|params| serde_json::from_str::<Named>(params.get()).ok());
     let Some(Named { session_id }) = named else { return false };
-    context.host.session(&session_id).await.is_ok_and(|record| record.session_id == *own)
+    session_id == own.as_str()
+        || context.host.sessions.get(&session_id).await.is_ok_and(|record| record.session_id == *own)
 }
 
 /// Tells the viewers of the session that its agent tried something, unless they have heard enough of it.
@@ -109,7 +110,7 @@ async fn tell(context: &Context<'_>, agent: &Agent, method: Method) {
         Agent::Of(session) => session.as_str(),
         Agent::Stray | Agent::Unknown => "",
     };
-    let Some(untold) = context.host.refusals.tells(account) else { return };
+    let Some(untold) = context.host.throttles.refusals.tells(account) else { return };
     let more = if untold == 0 { String::new() } else { format!(" ({untold} more were refused since the last notice)") };
     let name = method.name();
     tracing::warn!(session = account, method = name, "A process of an agent was refused at the local socket.{more}");
@@ -118,7 +119,7 @@ async fn tell(context: &Context<'_>, agent: &Agent, method: Method) {
             "A process that this agent started asked Roost for {name} and was refused: an agent does not approve, \
              start, stop or change anything.{more}"
         );
-        if let Err(error) = context.host.engine.warn(session, message).await {
+        if let Err(error) = context.host.sessions.engine.warn(session, message).await {
             tracing::warn!(%session, %error, "The viewers of a session could not be told what its agent tried.");
         }
     }
@@ -127,28 +128,31 @@ async fn tell(context: &Context<'_>, agent: &Agent, method: Method) {
 /// What was refused, and how much of it was told.
 pub(crate) struct Refusals {
     limiter: DefaultKeyedRateLimiter<String>,
-    untold: Mutex<HashMap<String, u64>>,
+    /// Refusals since the last one that was told, by session.
+    untold: Mutex<LruCache<String, u64>>,
 }
 
 impl Default for Refusals {
     fn default() -> Self {
         let quota = Quota::with_period(THEN_EACH).unwrap_or_else(|| Quota::per_minute(TOLD_AT_ONCE));
-        Self { limiter: RateLimiter::keyed(quota.allow_burst(TOLD_AT_ONCE)), untold: Mutex::default() }
+        Self {
+            limiter: RateLimiter::keyed(quota.allow_burst(TOLD_AT_ONCE)),
+            untold: Mutex::new(LruCache::new(SESSIONS)),
+        }
     }
 }
 
 impl Refusals {
     /// Counts one; if it is to be told, how many before it were not.
     fn tells(&self, account: &str) -> Option<u64> {
-        let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.limiter.len() > SESSIONS {
+        let mut untold = self.untold.lock();
+        if self.limiter.len() > SESSIONS.get() {
             self.limiter.retain_recent();
-            untold.clear();
         }
         match self.limiter.check_key(&account.to_owned()) {
-            Ok(()) => Some(untold.remove(account).unwrap_or(0)),
+            Ok(()) => Some(untold.pop(account).unwrap_or(0)),
             Err(_) => {
-                *untold.entry(account.to_owned()).or_default() += 1;
+                *untold.get_or_insert_mut(account.to_owned(), || 0) += 1;
                 None
             }
         }

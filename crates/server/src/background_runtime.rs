@@ -1,4 +1,4 @@
-//! Threads that stand back: the log is followed on them for watchers, so that the agents' own work goes first.
+//! A second tokio runtime at low priority. Watchers are served from it, so that the agents' own work goes first.
 //!
 //! A hundred watchers of a flood want more than a small machine can give. They lose nothing by waiting, because a
 //! watcher is a position in the log; an agent that waits is slower for everyone.
@@ -7,12 +7,12 @@ use std::io;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Threads of this kind.
+/// Worker threads of this runtime.
 const THREADS: usize = 2;
-/// How far they stand back, in the steps of `nice`.
+/// Their niceness: the scheduler gives them time that no other thread of ours wants.
 const NICE: i32 = 10;
 
-/// The threads; they end when this is dropped.
+/// The runtime; its threads end when this is dropped.
 pub(crate) struct BackgroundRuntime(Option<Runtime>);
 
 impl BackgroundRuntime {
@@ -20,7 +20,7 @@ impl BackgroundRuntime {
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("roost-watchers")
-            .on_thread_start(stand_back)
+            .on_thread_start(lower_priority)
             .enable_all()
             .build()?;
         Ok(Self(Some(runtime)))
@@ -45,7 +45,7 @@ impl Drop for BackgroundRuntime {
 }
 
 /// On Linux this concerns the calling thread alone; elsewhere it would be the whole process, so nothing is done.
-fn stand_back() {
+fn lower_priority() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICE) {
         tracing::debug!(%error, "Threads for watchers run at the usual priority.");

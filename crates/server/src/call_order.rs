@@ -1,30 +1,31 @@
-//! Lines that calls stand in: one after the other, in the order in which they came.
+//! Queues of calls: those about the same session or workspace run one at a time, in the order in which they came.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
-/// A place at the front of a line, which may be given up before the work is done.
-pub(crate) type Front = Mutex<Option<OwnedMutexGuard<()>>>;
+/// A call's turn in its queue, which it may give up before its work is done.
+pub(crate) type Turn = Mutex<Option<OwnedMutexGuard<()>>>;
 
-/// Lines by name; one that nobody stands in is forgotten.
+/// Queues by the name of what they are for; one that nobody waits in is forgotten.
 #[derive(Default)]
-pub(crate) struct CallOrder(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
+pub(crate) struct CallQueues(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
 
-impl CallOrder {
-    /// Stands in a line: the place is taken when this returns, and awaited by what it returns.
-    pub(crate) async fn place(
+impl CallQueues {
+    /// Joins a queue: the place is taken when this returns, and the turn awaited by what it returns.
+    pub(crate) async fn join(
         &self,
-        line: String,
+        queue: String,
     ) -> impl Future<Output = OwnedMutexGuard<()>> + Send + 'static + use<> {
-        let line = {
-            let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            lines.retain(|_, line| Arc::strong_count(line) > 1);
-            lines.entry(line).or_default().clone()
+        let queue = {
+            let mut queues = self.0.lock();
+            queues.retain(|_, queue| Arc::strong_count(queue) > 1);
+            queues.entry(queue).or_default().clone()
         };
-        let mut waiting = Box::pin(line.lock_owned());
-        // The first poll takes the place in the line.
+        let mut waiting = Box::pin(queue.lock_owned());
+        // The first poll takes the place in the queue.
         let taken = futures::poll!(&mut waiting);
         async move {
             match taken {
@@ -32,5 +33,10 @@ impl CallOrder {
                 std::task::Poll::Pending => waiting.await,
             }
         }
+    }
+
+    /// Whether no call has its turn or waits for it.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.0.lock().values().all(|queue| Arc::strong_count(queue) == 1)
     }
 }

@@ -12,7 +12,7 @@ use crate::agents::Agent;
 pub(crate) enum Door {
     /// The local socket: the user of this machine.
     Local,
-    /// A WebSocket.
+    /// A WebSocket over TCP, admitted by its token.
     WebSocket,
     /// An HTTP request.
     Http,
@@ -29,7 +29,7 @@ impl Door {
     }
 }
 
-/// Who calls.
+/// Who calls, and what they may do; one per connection, or per HTTP request.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     /// This connection, or this request.
@@ -47,9 +47,9 @@ pub(crate) struct Caller {
 /// A paired device, as calls are counted and recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Device {
-    /// Its id.
+    /// Its id, which stays the same when its tokens are refreshed.
     pub id: String,
-    /// Its name.
+    /// The name that people gave it, for the record.
     pub name: String,
 }
 

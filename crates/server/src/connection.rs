@@ -8,20 +8,20 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 use futures::FutureExt;
+use parking_lot::{Mutex, MutexGuard};
 use roost_model::time::Timestamp;
-use roost_rpc::{Call, Cost, Fault, FaultCode, Id, Incoming, MAX_BATCH, Method, Outcome, Response};
-use serde::Deserialize;
+use roost_rpc::{Call, CallOrder, Cost, Fault, FaultCode, Id, Incoming, MAX_BATCH, Method, Outcome, Response};
 use serde_json::{Value, json};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::call_order::{CallOrder, Front};
+use crate::call_order::{CallQueues, Turn};
 use crate::caller::Caller;
-use crate::dispatch::{Context, MAX_FRAME, dispatch};
+use crate::dispatch::{Context, MAX_FRAME, PreparedCall, ResolvedSession, dispatch};
 use crate::feed::Feeds;
 use crate::host::Host;
 use crate::live::LiveFeed;
@@ -44,11 +44,11 @@ const NORMAL: u16 = 1000;
 pub(crate) enum Outgoing {
     /// A message, and the room that it takes until it is written.
     Text(Utf8Bytes, Option<OwnedSemaphorePermit>),
-    /// Goodbye.
+    /// Ends the connection, with a WebSocket close code.
     Close { code: u16, reason: &'static str },
 }
 
-/// One connection.
+/// A client's connection; its calls and feeds share it and it ends with the last of them.
 pub(crate) struct Connection {
     pub(crate) caller: Caller,
     state: Mutex<State>,
@@ -60,7 +60,7 @@ pub(crate) struct Connection {
     out_bytes: Arc<Semaphore>,
     calls: Arc<Semaphore>,
     /// Whose turn it is at each session and each repository.
-    turns: CallOrder,
+    queues: CallQueues,
     /// The client is gone, or shall be.
     pub(crate) ended: CancellationToken,
 }
@@ -94,8 +94,8 @@ impl Connection {
             out,
             out_bytes: Arc::new(Semaphore::new(OUT_BYTES)),
             calls: Arc::new(Semaphore::new(CALLS)),
-            turns: CallOrder::default(),
-            ended: host.closing.child_token(),
+            queues: CallQueues::default(),
+            ended: host.daemon.closing.child_token(),
         });
         host.presence.join(&connection);
         (connection, written)
@@ -106,7 +106,7 @@ impl Connection {
         self.ended.cancel();
         host.presence.leave(self);
         // At the end of the daemon everyone goes, and nobody needs to hear of each.
-        if !host.closing.is_cancelled() {
+        if !host.daemon.closing.is_cancelled() {
             host.presence.tell_gone(self);
         }
         self.feeds().clear();
@@ -123,7 +123,7 @@ impl Connection {
                 let is_goodbye = is_goodbye(&call);
                 let running = self.run(host, call).await;
                 let this = self.clone();
-                host.tasks.spawn(async move {
+                host.daemon.tasks.spawn(async move {
                     if let Some(response) = running.await {
                         this.reply(bounded(response).encode()).await;
                     }
@@ -142,7 +142,7 @@ impl Connection {
                     });
                 }
                 let this = self.clone();
-                host.tasks.spawn(async move {
+                host.daemon.tasks.spawn(async move {
                     let responses = futures::future::join_all(running).await;
                     if let Some(batch) = together(responses.into_iter().flatten()) {
                         this.reply(batch).await;
@@ -158,37 +158,30 @@ impl Connection {
         self.calls.clone().acquire_owned().await.ok()
     }
 
-    /// Takes a call's place in its session's order; what is returned carries it out.
+    /// Takes a call's place in its queue; what is returned carries it out.
     async fn run(
         self: &Arc<Self>,
         host: &Arc<Host>,
         call: Call,
     ) -> impl Future<Output = Option<Response>> + Send + 'static {
-        let method = Method::from_name(&call.method);
-        let cost = method.map_or(Cost::Read, Method::cost);
-        let changes = matches!(cost, Cost::Change | Cost::Start);
-        let About { session_id, workspace_id } = if changes { About::of(&call) } else { About::default() };
-        let turn = match session_id {
-            // Who ends something does not wait for its end.
-            _ if method == Some(Method::GitCancel) => None,
-            _ if changes && method.is_some_and(Method::is_git) => {
-                Some(self.turns.place(format!("git {}", workspace_id.unwrap_or_default())).await)
-            }
-            Some(id) => {
-                // One line for a session, whichever of its names it is called by.
-                let session = host.session(&id).await.map_or(id, |record| record.session_id.to_string());
-                Some(self.turns.place(session).await)
-            }
-            None => None,
-        };
+        let Call { id, method, params } = call;
+        let call = PreparedCall::read(method, params);
+        let (turn, resolved) = self.enqueue(host, &call).await;
         let (this, host) = (self.clone(), host.clone());
         async move {
-            let front = Front::new(match turn {
+            let turn = Turn::new(match turn {
                 Some(turn) => Some(turn.await),
                 None => None,
             });
-            let context = Context { host: &host, caller: &this.caller, connection: Some(&this), front: Some(&front) };
-            let work = AssertUnwindSafe(dispatch(&context, &call.method, call.params.as_deref())).catch_unwind();
+            let context = Context {
+                host: &host,
+                caller: &this.caller,
+                connection: Some(&this),
+                turn: Some(&turn),
+                resolved: resolved.as_ref(),
+            };
+            let (cost, method) = (call.cost(), call.name.clone());
+            let work = AssertUnwindSafe(dispatch(&context, call)).catch_unwind();
             let outcome = match cost {
                 Cost::Read => tokio::select! {
                     biased;
@@ -198,10 +191,34 @@ impl Connection {
                 Cost::Change | Cost::Start => work.await,
             };
             let outcome = outcome.unwrap_or_else(|_| {
-                tracing::error!(method = call.method, "A handler panicked.");
+                tracing::error!(method, "A handler panicked.");
                 Err(Fault::new(FaultCode::InternalError, "the call failed inside Roost; see the daemon's log"))
             });
-            call.id.map(|id| Response::new(id, outcome))
+            id.map(|id| Response::new(id, outcome))
+        }
+    }
+
+    /// A call's place in the queue that the method table gives it, and the session that was looked up for it.
+    async fn enqueue(
+        &self,
+        host: &Host,
+        call: &PreparedCall,
+    ) -> (Option<impl Future<Output = OwnedMutexGuard<()>> + Send + 'static + use<>>, Option<ResolvedSession>) {
+        match call.order() {
+            (CallOrder::Session, Some(name)) => {
+                // Calls join their queues one by one, so while all are empty no other call can change the session.
+                let is_unchanging = self.queues.is_idle();
+                let found = host.sessions.get(name).await.ok();
+                // One queue for a session, whichever of its names it is called by.
+                let queue = found.as_ref().map_or(name, |record| record.session_id.as_str()).to_owned();
+                let resolved = found.filter(|_| is_unchanging);
+                let resolved = resolved.map(|record| ResolvedSession { name: name.to_owned(), record });
+                (Some(self.queues.join(queue).await), resolved)
+            }
+            (CallOrder::Workspace, name) => {
+                (Some(self.queues.join(format!("git {}", name.unwrap_or_default())).await), None)
+            }
+            (CallOrder::Session, None) | (CallOrder::Free, _) => (None, None),
         }
     }
 
@@ -244,7 +261,7 @@ impl Connection {
 
     /// Tells that the daemon ends; waits for room, which somebody who writes must make.
     pub(crate) async fn tell_the_end(&self, host: &Host) {
-        let params = json!({ "session_id": host.instance, "reason": "shutdown" });
+        let params = json!({ "session_id": host.daemon.instance, "reason": "shutdown" });
         // A client that is gone needs not know.
         let _ = self.out.send(Outgoing::Text(ephemeral("session_end", params), None)).await;
     }
@@ -276,7 +293,7 @@ impl Connection {
 
     /// False if it was not watched.
     pub(crate) fn unwatch(&self, session: &str) -> bool {
-        self.feeds().hush(session);
+        self.feeds().stop_tail(session);
         self.state().watches.remove(session).is_some()
     }
 
@@ -330,21 +347,21 @@ impl Connection {
     }
 
     pub(crate) fn feeds(&self) -> MutexGuard<'_, Feeds> {
-        self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
+        self.feeds.lock()
     }
 
     /// What it is told of workspaces, by their ids.
     pub(crate) fn live(&self) -> MutexGuard<'_, HashMap<String, Option<LiveFeed>>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        self.live.lock()
     }
 
     pub(crate) fn searches(&self) -> MutexGuard<'_, Searches> {
-        self.searches.lock().unwrap_or_else(PoisonError::into_inner)
+        self.searches.lock()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         // Each change is one statement, so a panic elsewhere cannot have left it broken.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
@@ -356,20 +373,6 @@ pub(crate) fn ephemeral(event: &str, mut params: Value) -> Utf8Bytes {
 
 fn is_goodbye(call: &Call) -> bool {
     Method::from_name(&call.method) == Some(Method::Shutdown)
-}
-
-/// What a call is about.
-#[derive(Default, Deserialize)]
-struct About {
-    #[serde(alias = "resume_session_id")]
-    session_id: Option<String>,
-    workspace_id: Option<String>,
-}
-
-impl About {
-    fn of(call: &Call) -> Self {
-        call.params.as_ref().and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default()
-    }
 }
 
 /// The response, or an error in its place if it is too big for a frame.

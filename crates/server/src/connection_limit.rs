@@ -10,8 +10,9 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use rustix::process::{Resource, getrlimit};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -71,7 +72,7 @@ impl ConnectionLimiter {
     pub(crate) fn register(self: &Arc<Self>, address: IpAddr, room: OwnedSemaphorePermit) -> ConnectionSlot {
         let (address, evicted) = (network(address), CancellationToken::new());
         let mut unauthenticated = self.lock();
-        if unauthenticated.of(address) >= self.most_per_address {
+        if unauthenticated.count_from(address) >= self.most_per_address {
             unauthenticated.evict_from(address);
         } else if unauthenticated.connections.len() >= self.most_unauthenticated {
             unauthenticated.evict_from_busiest();
@@ -84,12 +85,12 @@ impl ConnectionLimiter {
 
     fn lock(&self) -> MutexGuard<'_, Unauthenticated> {
         // The map is whole between any two statements, so a panic elsewhere cannot have left it broken.
-        self.unauthenticated.lock().unwrap_or_else(PoisonError::into_inner)
+        self.unauthenticated.lock()
     }
 }
 
 impl Unauthenticated {
-    fn of(&self, address: IpAddr) -> usize {
+    fn count_from(&self, address: IpAddr) -> usize {
         self.connections.values().filter(|(other, _)| *other == address).count()
     }
 

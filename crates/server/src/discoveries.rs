@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use roost_workspace::discover::{Discovery, Reach, discover};
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -130,7 +131,7 @@ impl Discoveries {
     }
 
     /// What is below these folders: as it is known, or `fresh`ly looked up.
-    pub(crate) fn of(
+    pub(crate) fn search(
         self: &Arc<Self>,
         roots: &[PathBuf],
         fresh: bool,
@@ -203,7 +204,7 @@ impl Discoveries {
     }
 
     fn folders(&self) -> MutexGuard<'_, HashMap<Vec<PathBuf>, Folders>> {
-        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
+        self.folders.lock()
     }
 }
 

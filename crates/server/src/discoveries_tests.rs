@@ -21,7 +21,7 @@ impl Stage {
         let discoveries = Discoveries::new(Arc::new(move |_, goes_on| {
             let mut found = Discovery::default();
             for _ in 0..STEPS {
-                steps.lock().unwrap().recv().unwrap();
+                steps.lock().recv().unwrap();
                 let goes_on = goes_on(&found);
                 told.send(goes_on).unwrap();
                 if !goes_on {
@@ -36,7 +36,7 @@ impl Stage {
     }
 
     fn ask(&self) -> Known {
-        self.discoveries.of(&["/".into()], true, &self.tasks, &self.closing)
+        self.discoveries.search(&["/".into()], true, &self.tasks, &self.closing)
     }
 
     fn search(&self) -> Search {
@@ -71,7 +71,7 @@ async fn all_who_wait_share_one_search_which_goes_on_until_the_last_of_them_leav
     assert!(stage.step().await, "somebody still waits");
     assert!(stage.step().await);
     assert_eq!(end(other).await, Some(STEPS));
-    let known = stage.discoveries.of(&["/".into()], false, &stage.tasks, &stage.closing);
+    let known = stage.discoveries.search(&["/".into()], false, &stage.tasks, &stage.closing);
     assert!(matches!(known, Known::Before(searched, false) if searched.found.scanned == STEPS));
 }
 

@@ -1,12 +1,18 @@
 //! From a method's name to its handler and back: parse, check, call, shape.
+//!
+//! Parameters are read once, when the call comes in: what it waits for, what it may give and what its handler gets are
+//! all taken from what was understood then.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use roost_rpc::{Fault, FaultCode, Method, Typed, method};
+use futures::future::BoxFuture;
+use roost_model::session::SessionRecord;
+use roost_rpc::{CallOrder, Cost, Fault, FaultCode, Method, Typed, method};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::agents;
-use crate::call_order::Front;
+use crate::call_order::Turn;
 use crate::caller::Caller;
 use crate::connection::Connection;
 use crate::handlers::known;
@@ -31,10 +37,24 @@ pub(crate) struct Context<'a> {
     /// Absent for a single HTTP request.
     pub(crate) connection: Option<&'a Arc<Connection>>,
     /// What the client's next calls about the same thing wait behind.
-    pub(crate) front: Option<&'a Front>,
+    pub(crate) turn: Option<&'a Turn>,
+    /// The session that the call names, if it was looked up already.
+    pub(crate) resolved: Option<&'a ResolvedSession>,
+}
+
+/// A session as it was found when a call about it came in and no other call of that client could be changing it.
+pub(crate) struct ResolvedSession {
+    /// The name that the call uses: the session's id, or the one that its runtime gave it.
+    pub(crate) name: String,
+    pub(crate) record: SessionRecord,
 }
 
 impl<'a> Context<'a> {
+    /// A call that came alone, over HTTP: nothing follows it, and it waits for no other.
+    pub(crate) fn single(host: &'a Arc<Host>, caller: &'a Caller) -> Self {
+        Self { host, caller, connection: None, turn: None, resolved: None }
+    }
+
     /// The connection, for methods that make no sense without one.
     pub(crate) fn connected(&self) -> Result<&'a Arc<Connection>, Fault> {
         self.connection.ok_or_else(|| {
@@ -52,169 +72,241 @@ impl Context<'_> {
         self.caller.is_owner() || self.host.settings.allow_yolo
     }
 
+    /// The session that a call names, which need not be read again if it was looked up to put the call in order.
+    pub(crate) async fn session(&self, name: &str) -> Result<SessionRecord, Fault> {
+        match self.resolved {
+            Some(resolved) if resolved.name == name => Ok(resolved.record.clone()),
+            _ => self.host.sessions.get(name).await,
+        }
+    }
+
     /// Lets the client's next calls begin, because what is left to do takes long and touches nothing of theirs.
     pub(crate) fn give_way(&self) {
-        if let Some(front) = self.front {
-            front.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(turn) = self.turn {
+            turn.lock().take();
+        }
+    }
+}
+
+/// A call whose parameters have been read.
+pub(crate) struct PreparedCall {
+    /// The method's name as the client wrote it, which may be another than the table's.
+    pub(crate) name: String,
+    params: Option<Box<RawValue>>,
+    /// Absent if no method has this name. What is wrong with the parameters is told after what the caller may not do.
+    method: Option<(Method, Result<Box<dyn Invocation>, Fault>)>,
+}
+
+impl PreparedCall {
+    pub(crate) fn read(name: String, params: Option<Box<RawValue>>) -> Self {
+        let method = Method::from_name(&name).map(|method| (method, parse(method, params.as_deref())));
+        Self { name, params, method }
+    }
+
+    /// What it costs; a method that does not exist is answered like a read.
+    pub(crate) fn cost(&self) -> Cost {
+        self.method.as_ref().map_or(Cost::Read, |(method, _)| method.cost())
+    }
+
+    /// Which calls it waits for, and the name of the session or workspace that it shares with them.
+    pub(crate) fn order(&self) -> (CallOrder, Option<&str>) {
+        match &self.method {
+            Some((method, Ok(invocation))) => (method.call_order(), invocation.order_key()),
+            // What cannot be understood is refused at once.
+            _ => (CallOrder::Free, None),
         }
     }
 }
 
 /// Carries out one call.
-pub(crate) async fn dispatch(
-    context: &Context<'_>,
-    name: &str,
-    params: Option<&RawValue>,
-) -> Result<Box<RawValue>, Fault> {
-    let method = Method::from_name(name).ok_or_else(|| {
-        Fault::new(FaultCode::MethodNotFound, format_args!("Method not found: {name}")).with("method", name)
+pub(crate) async fn dispatch(context: &Context<'_>, call: PreparedCall) -> Result<Box<RawValue>, Fault> {
+    let PreparedCall { name, params, method } = call;
+    let (method, invocation) = method.ok_or_else(|| {
+        Fault::new(FaultCode::MethodNotFound, format_args!("Method not found: {name}")).with("method", &name)
     })?;
     match &context.caller.agent {
-        Some(agent) => agents::check(context, agent, method, params).await?,
+        Some(agent) => agents::check(context, agent, method, params.as_deref()).await?,
         None => context.caller.may(method)?,
     }
-    context.host.rates.count(context.caller, method.cost())?;
+    context.host.throttles.rates.count(context.caller, method.cost())?;
     if method != Method::Initialize && context.connection.is_some_and(|connection| !connection.is_initialized()) {
         return Err(Fault::new(FaultCode::NotInitialized, "call `initialize` first").with("method", name));
     }
-    let answer = handle(context, method, params).await;
+    let answer = async {
+        let invocation = invocation.map_err(|fault| unknown_runtime(context, params.as_deref()).unwrap_or(fault))?;
+        parameters::check(context, method, &*invocation).await?;
+        invocation.invoke(context).await
+    };
     // Who calls something about a runtime is told by name which call failed.
-    answer.map_err(|fault| if fault.data.contains_key("agent_type") { fault.with("method", name) } else { fault })
+    answer.await.map_err(|fault| if fault.data.contains_key("agent_type") { fault.with("method", name) } else { fault })
 }
 
+/// A method's parameters on the way to its handler.
+///
+/// Everything that is the same for all methods works on this and is compiled once; what is compiled per method is the
+/// few lines of `handlers!`, which put the handler's future into a box of its own.
+pub(crate) trait Invocation: Send + Sync {
+    /// What the method's order goes by, see [`Typed::order_key`].
+    fn order_key(&self) -> Option<&str>;
+
+    /// The parameters as they were understood, whichever spelling the client used.
+    fn to_json(&self) -> serde_json::Result<Value>;
+
+    /// Calls the handler and shapes its answer.
+    fn invoke<'a>(self: Box<Self>, context: &'a Context<'a>) -> BoxFuture<'a, Result<Box<RawValue>, Fault>>;
+}
+
+/// The parameters of one method.
+struct Params<M: Typed>(M::Params);
+
 macro_rules! handlers {
-    ($context:ident, $method:ident, $params:ident, { $($variant:ident => $handler:path,)* }) => {
-        match $method {
-            $(Method::$variant => {
-                let params: <method::$variant as Typed>::Params =
-                    parse($params).map_err(|fault| unknown_runtime($context, $params).unwrap_or(fault))?;
-                parameters::check($context, $method, &params).await?;
-                let result: <method::$variant as Typed>::Result = $handler($context, params).await?;
-                encode(&result)
-            })*
+    ($($variant:ident => $handler:path,)*) => {
+        $(impl Invocation for Params<method::$variant> {
+            fn order_key(&self) -> Option<&str> {
+                method::$variant::order_key(&self.0)
+            }
+
+            fn to_json(&self) -> serde_json::Result<Value> {
+                serde_json::to_value(&self.0)
+            }
+
+            fn invoke<'a>(self: Box<Self>, context: &'a Context<'a>) -> BoxFuture<'a, Result<Box<RawValue>, Fault>> {
+                Box::pin(async move {
+                    let result: <method::$variant as Typed>::Result = $handler(context.into(), self.0).await?;
+                    serde_json::value::to_raw_value(&result).map_err(unwritable)
+                })
+            }
+        })*
+
+        fn read(method: Method, text: &str) -> serde_json::Result<Box<dyn Invocation>> {
+            Ok(match method {
+                $(Method::$variant => Box::new(Params::<method::$variant>(serde_json::from_str(text)?)),)*
+            })
         }
     };
 }
 
-async fn handle(context: &Context<'_>, method: Method, params: Option<&RawValue>) -> Result<Box<RawValue>, Fault> {
-    handlers!(context, method, params, {
-        Initialize => lifecycle::initialize,
-        Initialized => lifecycle::initialized,
-        Shutdown => lifecycle::shutdown,
-        StatusGet => lifecycle::status,
-        StatusHealth => lifecycle::health,
-        AgentRun => agent::run,
-        AgentStop => agent::stop,
-        AgentRespond => agent::respond,
-        AgentStatus => agent::status,
-        AgentInput => agent::input,
-        SessionStart => session::start,
-        SessionSend => session::send,
-        SessionFork => forking::fork,
-        SessionStop => session::stop,
-        SessionInput => session::input,
-        SessionRespond => session::respond,
-        SessionStateGet => session::state,
-        SessionActive => session::active,
-        SessionInfoGet => session::state,
-        SessionList => history::list,
-        SessionGet => history::get,
-        SessionHistory => history::of_workspace,
-        SessionMessages => history::messages,
-        SessionElements => history::elements,
-        SessionWatch => watching::watch,
-        SessionUnwatch => watching::unwatch,
-        SessionDelete => history::delete,
-        WorkspaceSessionHistory => history::of_workspace,
-        WorkspaceSessionMessages => history::messages,
-        WorkspaceSessionWatch => watching::watch,
-        WorkspaceSessionUnwatch => watching::unwatch,
-        WorkspaceSessionActivate => workspace::activate,
-        WorkspaceSessionDelete => history::delete,
-        ClientSessionFocus => watching::focus,
-        WorkspaceList => workspace::list,
-        WorkspaceGet => workspace::get,
-        WorkspaceAdd => workspace::add,
-        WorkspaceRemove => workspace::remove,
-        WorkspaceUpdate => workspace::update,
-        WorkspaceStatus => workspace::status,
-        WorkspaceDiscover => discovering::discover,
-        WorkspaceDiscoverCancel => discovering::cancel,
-        WorkspaceCacheInvalidate => discovering::forget,
-        WorkspaceSubscribe => workspace::subscribe,
-        WorkspaceUnsubscribe => workspace::unsubscribe,
-        WorkspaceSubscriptions => workspace::subscriptions,
-        WorkspaceSubscribeAll => workspace::subscribe_all,
-        WorkspaceFileGet => file::get,
-        WorkspaceFilesList => file::page,
-        FileGet => file::get,
-        FileList => file::list,
-        GitStatus => git::status,
-        GitState => git::state,
-        GitDiff => git::diff,
-        GitStage => git::stage,
-        GitUnstage => git::unstage,
-        GitDiscard => git::discard,
-        GitCommit => git::commit,
-        GitPush => git::sync::push,
-        GitPull => git::sync::pull,
-        GitFetch => git::sync::fetch,
-        GitCancel => git::sync::cancel,
-        GitBranches => git::refs::branches,
-        GitCheckout => git::refs::checkout,
-        GitBranchDelete => git::refs::delete,
-        GitUpstreamSet => git::refs::set_upstream,
-        GitLog => git::history::log,
-        GitStash => git::sync::stash,
-        GitStashList => git::sync::stashes,
-        GitStashApply => git::sync::apply,
-        GitStashPop => git::sync::pop,
-        GitStashDrop => git::sync::drop_stash,
-        GitMerge => git::sync::merge,
-        GitMergeAbort => git::sync::abort,
-        GitInit => git::refs::init,
-        GitRemoteAdd => git::refs::add_remote,
-        GitRemoteList => git::refs::remotes,
-        GitRemoteRemove => git::refs::remove_remote,
-        WorktreeList => git::worktree::list,
-        WorktreeAdd => git::worktree::add,
-        WorktreeRemove => git::worktree::remove,
-        WorktreeDiff => git::worktree::diff,
-        WorktreeMerge => git::worktree::merge,
-        WorktreeDiscard => git::worktree::discard,
-        RepositoryIndexStatus => repository::status,
-        RepositoryIndexRebuild => repository::rebuild,
-        RepositorySearch => repository::search::search,
-        RepositorySearchStart => repository::search::start,
-        RepositorySearchUpdate => repository::search::update,
-        RepositorySearchCancel => repository::search::cancel,
-        RepositoryFilesList => repository::list,
-        RepositoryFilesTree => repository::tree,
-        RepositoryStats => repository::stats,
-        RepositoryGrep => repository::grep::grep,
-        RepositoryGrepCancel => repository::grep::cancel,
-        PermissionRespond => permission::respond,
-        PermissionPending => permission::pending,
-        PermissionStatsGet => permission::stats,
-        EventsSubscribe => events::subscribe,
-        EventsUnsubscribe => events::unsubscribe,
-        EventsAck => events::ack,
-        LogRead => events::read,
-        ArtifactRead => events::artifact,
-        DeviceList => daemon::devices,
-        DeviceRevoke => daemon::revoke,
-        PairCreate => daemon::pair,
-        DaemonStatusGet => daemon::status,
-        DaemonStop => daemon::stop,
-    })
+handlers! {
+    Initialize => lifecycle::initialize,
+    Initialized => lifecycle::initialized,
+    Shutdown => lifecycle::shutdown,
+    StatusGet => lifecycle::status,
+    StatusHealth => lifecycle::health,
+    AgentRun => agent::run,
+    AgentStop => agent::stop,
+    AgentRespond => agent::respond,
+    AgentStatus => agent::status,
+    AgentInput => agent::input,
+    SessionStart => session::start,
+    SessionSend => session::send,
+    SessionFork => forking::fork,
+    SessionStop => session::stop,
+    SessionInput => session::input,
+    SessionRespond => session::respond,
+    SessionStateGet => session::state,
+    SessionActive => session::active,
+    SessionInfoGet => session::state,
+    SessionList => history::list,
+    SessionGet => history::get,
+    SessionHistory => history::of_workspace,
+    SessionMessages => history::messages,
+    SessionElements => history::elements,
+    SessionWatch => watching::watch,
+    SessionUnwatch => watching::unwatch,
+    SessionDelete => history::delete,
+    WorkspaceSessionHistory => history::of_workspace,
+    WorkspaceSessionMessages => history::messages,
+    WorkspaceSessionWatch => watching::watch,
+    WorkspaceSessionUnwatch => watching::unwatch,
+    WorkspaceSessionActivate => workspace::activate,
+    WorkspaceSessionDelete => history::delete,
+    ClientSessionFocus => watching::focus,
+    WorkspaceList => workspace::list,
+    WorkspaceGet => workspace::get,
+    WorkspaceAdd => workspace::add,
+    WorkspaceRemove => workspace::remove,
+    WorkspaceUpdate => workspace::update,
+    WorkspaceStatus => workspace::status,
+    WorkspaceDiscover => discovering::discover,
+    WorkspaceDiscoverCancel => discovering::cancel,
+    WorkspaceCacheInvalidate => discovering::forget,
+    WorkspaceSubscribe => workspace::subscribe,
+    WorkspaceUnsubscribe => workspace::unsubscribe,
+    WorkspaceSubscriptions => workspace::subscriptions,
+    WorkspaceSubscribeAll => workspace::subscribe_all,
+    WorkspaceFileGet => file::get,
+    WorkspaceFilesList => file::page,
+    FileGet => file::get,
+    FileList => file::list,
+    GitStatus => git::status,
+    GitState => git::state,
+    GitDiff => git::diff,
+    GitStage => git::stage,
+    GitUnstage => git::unstage,
+    GitDiscard => git::discard,
+    GitCommit => git::commit,
+    GitPush => git::sync::push,
+    GitPull => git::sync::pull,
+    GitFetch => git::sync::fetch,
+    GitCancel => git::sync::cancel,
+    GitBranches => git::refs::branches,
+    GitCheckout => git::refs::checkout,
+    GitBranchDelete => git::refs::delete,
+    GitUpstreamSet => git::refs::set_upstream,
+    GitLog => git::history::log,
+    GitStash => git::sync::stash,
+    GitStashList => git::sync::stashes,
+    GitStashApply => git::sync::apply,
+    GitStashPop => git::sync::pop,
+    GitStashDrop => git::sync::drop_stash,
+    GitMerge => git::sync::merge,
+    GitMergeAbort => git::sync::abort,
+    GitInit => git::refs::init,
+    GitRemoteAdd => git::refs::add_remote,
+    GitRemoteList => git::refs::remotes,
+    GitRemoteRemove => git::refs::remove_remote,
+    WorktreeList => git::worktree::list,
+    WorktreeAdd => git::worktree::add,
+    WorktreeRemove => git::worktree::remove,
+    WorktreeDiff => git::worktree::diff,
+    WorktreeMerge => git::worktree::merge,
+    WorktreeDiscard => git::worktree::discard,
+    RepositoryIndexStatus => repository::status,
+    RepositoryIndexRebuild => repository::rebuild,
+    RepositorySearch => repository::search::search,
+    RepositorySearchStart => repository::search::start,
+    RepositorySearchUpdate => repository::search::update,
+    RepositorySearchCancel => repository::search::cancel,
+    RepositoryFilesList => repository::list,
+    RepositoryFilesTree => repository::tree,
+    RepositoryStats => repository::stats,
+    RepositoryGrep => repository::grep::grep,
+    RepositoryGrepCancel => repository::grep::cancel,
+    PermissionRespond => permission::respond,
+    PermissionPending => permission::pending,
+    PermissionStatsGet => permission::stats,
+    EventsSubscribe => events::subscribe,
+    EventsUnsubscribe => events::unsubscribe,
+    EventsAck => events::ack,
+    LogRead => events::read,
+    ArtifactRead => events::artifact,
+    DeviceList => daemon::devices,
+    DeviceRevoke => daemon::revoke,
+    PairCreate => daemon::pair,
+    DaemonStatusGet => daemon::status,
+    DaemonStop => daemon::stop,
 }
 
-fn parse<T: for<'de> serde::Deserialize<'de>>(params: Option<&RawValue>) -> Result<T, Fault> {
+fn unwritable(error: serde_json::Error) -> Fault {
+    Fault::new(FaultCode::InternalError, error)
+}
+
+fn parse(method: Method, params: Option<&RawValue>) -> Result<Box<dyn Invocation>, Fault> {
     let text = params.map_or("{}", RawValue::get);
     if !text.trim_start().starts_with('{') {
         return Err(Fault::params("`params` must be an object with named parameters"));
     }
-    serde_json::from_str(text).map_err(|error| {
+    read(method, text).map_err(|error| {
         let message = error.to_string();
         // Serde words it "missing field `a` at line …": what stands between the backticks is the name.
         match message.strip_prefix("missing field `").and_then(|rest| rest.split_once('`')) {
@@ -233,8 +325,4 @@ fn unknown_runtime(context: &Context<'_>, params: Option<&RawValue>) -> Option<F
     }
     let named: Named = serde_json::from_str(params?.get()).ok()?;
     known(context, Some(&named.agent_type)).err()
-}
-
-fn encode<T: serde::Serialize>(result: &T) -> Result<Box<RawValue>, Fault> {
-    serde_json::value::to_raw_value(result).map_err(|error| Fault::new(FaultCode::InternalError, error))
 }

@@ -10,23 +10,23 @@ pub enum Error {
     /// Somebody listens there already.
     #[error("{address} is in use; stop what listens there, or take another port with --port")]
     PortInUse {
-        /// The address.
+        /// The address that was to be listened on.
         address: SocketAddr,
     },
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// The address.
+        /// The address that was to be listened on.
         address: SocketAddr,
-        /// Why.
+        /// What the system said.
         source: io::Error,
     },
     /// The local socket cannot be made.
     #[error("cannot listen on {}: {source}", path.display())]
     Socket {
-        /// The socket.
+        /// Where the socket was to be.
         path: PathBuf,
-        /// Why.
+        /// What the system said.
         source: io::Error,
     },
     /// The certificate cannot be used.
@@ -47,9 +47,9 @@ pub enum Error {
     /// The default workspace cannot be used.
     #[error("cannot use {} as a workspace: {reason}", path.display())]
     Repo {
-        /// The folder.
+        /// The folder that the daemon was to be started in.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot be used.
         reason: String,
     },
 }

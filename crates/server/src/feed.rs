@@ -13,7 +13,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::cdev::notify::Naming;
 
 pub(crate) use cdev::{Selection, Wanted, is_named, truncated};
-pub(crate) use resume_point::Place;
+pub(crate) use resume_point::ResumePoint;
 
 use roost_rpc::{EventFormat, Fault};
 
@@ -25,7 +25,7 @@ pub(crate) enum Command {
     Watch {
         session: String,
         workspace: Option<String>,
-        after: Option<Place>,
+        after: Option<ResumePoint>,
         /// Answered when it is watched and nothing will be missed, with the place that the feed has come to.
         done: oneshot::Sender<Result<Cursor, Fault>>,
     },
@@ -79,7 +79,7 @@ impl Feeds {
         }
     }
 
-    /// Ends all.
+    /// Ends every feed and every tail, when the client leaves.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
@@ -95,17 +95,17 @@ impl Feeds {
     }
 
     /// Whether a past session is told of already.
-    pub(crate) fn tells(&self, session: &str) -> bool {
+    pub(crate) fn has_tail(&self, session: &str) -> bool {
         self.past.contains_key(session)
     }
 
     /// Tells of a past session.
-    pub(crate) fn tell(&mut self, session: &str, watching: Watching) {
+    pub(crate) fn add_tail(&mut self, session: &str, watching: Watching) {
         self.past.insert(session.into(), watching);
     }
 
     /// Tells of a past session no more.
-    pub(crate) fn hush(&mut self, session: &str) {
+    pub(crate) fn stop_tail(&mut self, session: &str) {
         self.past.remove(session);
     }
 

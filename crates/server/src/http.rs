@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use axum::{Extension, Json, Router, middleware};
 use bytes::Bytes;
 use roost_model::time::Timestamp;
-use roost_rpc::{self, Cost, Fault, FaultCode, Incoming, Method, Outcome};
+use roost_rpc::{self, Cost, Fault, FaultCode, Incoming, Outcome};
 use serde_json::json;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
@@ -18,7 +18,7 @@ use tower_http::compression::predicate::SizeAbove;
 use crate::caller::{Caller, Door};
 use crate::connection::{bounded, together};
 use crate::connection_limit::ConnectionSlot;
-use crate::dispatch::{Context, dispatch};
+use crate::dispatch::{Context, PreparedCall, dispatch};
 use crate::guard::{Admitted, PROTOCOL, guard};
 use crate::host::Host;
 use crate::message_budget::Meter;
@@ -59,7 +59,7 @@ async fn scrape(State(host): State<Arc<Host>>) -> Response {
 }
 
 async fn discover(State(host): State<Arc<Host>>) -> Response {
-    Json(roost_rpc::openrpc::document(&host.version)).into_response()
+    Json(roost_rpc::openrpc::document(&host.daemon.version)).into_response()
 }
 
 async fn upgrade(
@@ -90,7 +90,7 @@ async fn upgrade(
         .max_message_size(max)
         .max_frame_size(max)
         .on_upgrade(move |socket| {
-            let tasks = host.tasks.clone();
+            let tasks = host.daemon.tasks.clone();
             tasks.track_future(async move {
                 ws::serve(socket, host, caller, client, &meter).await;
                 drop((seat, slot));
@@ -133,17 +133,15 @@ async fn call(State(host): State<Arc<Host>>, Extension(admitted): Extension<Admi
 /// Carries out one call. A client that hangs up cancels what only reads; the rest is carried out all the same.
 pub(crate) async fn run(host: &Arc<Host>, caller: &Caller, call: roost_rpc::Call) -> Option<roost_rpc::Response> {
     let roost_rpc::Call { id, method, params } = call;
-    let outcome = match Method::from_name(&method).map(Method::cost) {
-        Some(Cost::Change | Cost::Start) => {
+    let call = PreparedCall::read(method, params);
+    let outcome = match call.cost() {
+        Cost::Change | Cost::Start => {
             let (host, caller) = (host.clone(), caller.clone());
-            let tasks = host.tasks.clone();
-            let work = tasks.spawn(async move {
-                let context = Context { host: &host, caller: &caller, connection: None, front: None };
-                dispatch(&context, &method, params.as_deref()).await
-            });
+            let tasks = host.daemon.tasks.clone();
+            let work = tasks.spawn(async move { dispatch(&Context::single(&host, &caller), call).await });
             work.await.unwrap_or_else(|_| Err(Fault::new(FaultCode::InternalError, "the call failed inside Roost")))
         }
-        _ => dispatch(&Context { host, caller, connection: None, front: None }, &method, params.as_deref()).await,
+        Cost::Read => dispatch(&Context::single(host, caller), call).await,
     };
     id.map(|id| roost_rpc::Response::new(id, outcome))
 }

@@ -12,7 +12,7 @@ use roost_model::payload::TaskStartedPayload;
 const TEXT: &str = "text/plain";
 
 /// The event with its texts in it. One whose artifact is gone keeps the reference.
-pub(crate) async fn whole<'a>(artifacts: &Artifacts, event: &'a NormalizedEvent) -> Cow<'a, NormalizedEvent> {
+pub(crate) async fn inline_texts<'a>(artifacts: &Artifacts, event: &'a NormalizedEvent) -> Cow<'a, NormalizedEvent> {
     let mut event = Cow::Borrowed(event);
     match &event.body {
         EventBody::ModelOutputCompleted(output) if output.content.iter().any(|block| answer(block).is_some()) => {}
@@ -64,6 +64,9 @@ fn said(block: &TranscriptContentBlock) -> Option<&ArtifactId> {
 }
 
 async fn fetch(artifacts: &Artifacts, id: Option<&ArtifactId>) -> Option<String> {
-    let bytes = artifacts.get(id?).await.ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    let id = id?;
+    match artifacts.recent(id) {
+        Some(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        None => Some(String::from_utf8_lossy(&artifacts.get(id).await.ok()?).into_owned()),
+    }
 }

@@ -7,8 +7,8 @@
 //!   that cannot write waits at its cursor. A client that reads nothing for 15 s is let go and resumes by cursor.
 //! * **`shutdown` ends the connection, `daemon/stop` the daemon.** No remote client can end the daemon.
 //! * **An answer that comes too late is -32603**, because that is where real clients look for it.
-//! * **Agents go first.** The log is followed for watchers by threads of low priority (`quiet`).
-//! * **Encode once.** What an event tells is made once and shared by all who follow (`projected`).
+//! * **Agents go first.** The log is followed for watchers by threads of low priority (`background_runtime`).
+//! * **Encode once.** What an event tells is made once and shared by all who follow (`notification_cache`).
 //! * **Locality is not trust.** The local socket is the user's own; over TCP only a token, or the local secret together
 //!   with a loopback peer, means anything.
 

@@ -8,10 +8,11 @@ mod workspace_events;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use roost_rpc::Fault;
 use roost_workspace::index::Index;
 use roost_workspace::{Repository, Root};
@@ -132,21 +133,21 @@ impl Live {
         let forgotten = CancellationToken::new();
         match lock(&self.lingering).entry(id.clone()) {
             Entry::Occupied(mut kept) => return kept.get_mut().until = until,
-            _ if host.closing.is_cancelled() => return,
+            _ if host.daemon.closing.is_cancelled() => return,
             Entry::Vacant(place) => {
                 place.insert(Linger { until, _forgotten: forgotten.clone().drop_guard() });
             }
         }
         let (host, follow) = (host.clone(), repository.follow());
-        host.clone().tasks.spawn(async move {
-            let live = &host.live;
+        host.clone().daemon.tasks.spawn(async move {
+            let live = &host.repositories.live;
             loop {
                 let until = lock(&live.lingering).get(&id).map(|linger| linger.until);
                 let Some(until) = until.filter(|until| *until > Instant::now()) else { break };
                 tokio::select! {
                     () = tokio::time::sleep_until(until) => {}
                     () = forgotten.cancelled() => break,
-                    () = host.closing.cancelled() => break,
+                    () = host.daemon.closing.cancelled() => break,
                 }
             }
             lock(&live.lingering).remove(&id);
@@ -188,7 +189,7 @@ impl Live {
                         branch,
                         messages.clone(),
                     );
-                    let teller = AbortOnDropHandle::new(host.quiet.handle().spawn(teller.run(follow)));
+                    let teller = AbortOnDropHandle::new(host.delivery.background.handle().spawn(teller.run(follow)));
                     let followed = Arc::new(Followed { repository: repository.clone(), messages, teller });
                     all.insert(id.clone(), Arc::downgrade(&followed));
                     (followed, received)
@@ -196,7 +197,7 @@ impl Live {
             }
         };
         let connection = connection.clone();
-        let task = host.quiet.handle().spawn(async move {
+        let task = host.delivery.background.handle().spawn(async move {
             // Held as long as this client wants it.
             let _followed = followed;
             if let Some(error) = trouble
@@ -253,5 +254,5 @@ pub(crate) fn failed(workspace: &str, message: &str) -> Utf8Bytes {
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     // Each change is one statement, so a panic elsewhere cannot have left it broken.
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
+    shared.lock()
 }

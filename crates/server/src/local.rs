@@ -29,14 +29,14 @@ pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
         tracing::warn!("Another user knocked at the local socket and was not let in.");
         return;
     }
-    let caller = agents::caller(&host, &stream).await;
+    let caller = agents::caller(&host.sessions.engine, &stream).await;
     let (connection, outgoing) = Connection::open(&host, caller);
     let (reader, writer) = stream.into_split();
     let mut writing = pin!(write(writer, outgoing));
     let closing = tokio::select! {
         () = read(reader, &connection, &host) => false,
         () = &mut writing => false,
-        () = host.closing.cancelled() => true,
+        () = host.daemon.closing.cancelled() => true,
     };
     if closing {
         let last_words = async {

@@ -1,8 +1,9 @@
 //! What is done in a workspace's repository, and how somebody ends it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 /// What runs now, by workspace; it all ends with the door.
@@ -18,7 +19,7 @@ impl LongWork {
 
     /// What tells work in this workspace to end; held for as long as it runs.
     pub(crate) fn begin(&self, workspace: &str) -> Arc<CancellationToken> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.lock();
         running.retain(|_, token| token.strong_count() > 0);
         running.get(workspace).and_then(Weak::upgrade).unwrap_or_else(|| {
             let token = Arc::new(self.closing.child_token());
@@ -29,7 +30,7 @@ impl LongWork {
 
     /// Ends what runs in this workspace; false if nothing does.
     pub(crate) fn end(&self, workspace: &str) -> bool {
-        let token = self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(workspace);
+        let token = self.running.lock().remove(workspace);
         let token = token.and_then(|token| token.upgrade());
         token.as_ref().inspect(|token| token.cancel()).is_some()
     }

@@ -28,9 +28,9 @@ const BUCKETS: [f64; 9] = [0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0];
 
 /// Tasks that run now, as the followed log tells.
 #[derive(Default)]
-pub(crate) struct Tally(AtomicUsize);
+pub(crate) struct RunningTasks(AtomicUsize);
 
-impl Tally {
+impl RunningTasks {
     /// Whether any task runs.
     pub(crate) fn is_busy(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
@@ -51,10 +51,10 @@ fn recorder() -> Option<&'static PrometheusHandle> {
 /// Everything in the form that Prometheus reads.
 pub(crate) async fn render(host: &Host) -> String {
     metrics::gauge!(CLIENTS).set(host.presence.count() as f64);
-    if let Ok(pending) = host.log.pending(None).await {
+    if let Ok(pending) = host.sessions.log.pending(None).await {
         metrics::gauge!(PENDING).set(pending.len() as f64);
     }
-    if let Ok(sessions) = host.log.unclosed().await {
+    if let Ok(sessions) = host.sessions.log.unclosed().await {
         metrics::gauge!(ACTIVE_SESSIONS).set(sessions.len() as f64);
         metrics::gauge!(QUEUE).set(sessions.iter().map(|record| record.queue.len()).sum::<usize>() as f64);
     }
@@ -65,16 +65,17 @@ pub(crate) async fn render(host: &Host) -> String {
 pub(crate) async fn count(host: Arc<Host>) {
     recorder();
     let types = [Type::TaskStarted, Type::TaskCompleted, Type::TaskFailed, Type::TaskStopped, Type::ToolCallCompleted];
-    let Ok(mut follower) = host.log.follow(Filter::all().types(types), Start::Now).await else { return };
+    let Ok(mut follower) = host.sessions.log.follow(Filter::all().types(types), Start::Now).await else { return };
     // Known by their ids, so that one that begins while they are read is not counted twice.
-    let open = host.log.open_tasks().await.unwrap_or_default().into_iter().filter_map(|record| record.open_task);
+    let open =
+        host.sessions.log.open_tasks().await.unwrap_or_default().into_iter().filter_map(|record| record.open_task);
     let mut running: HashMap<_, _> = open.map(|task| (task.task_id, task.started_at)).collect();
     loop {
-        host.tally.0.store(running.len(), Ordering::Relaxed);
+        host.daemon.running_tasks.0.store(running.len(), Ordering::Relaxed);
         metrics::gauge!(ACTIVE_TASKS).set(running.len() as f64);
         let next = tokio::select! {
             next = follower.next() => next,
-            () = host.closing.cancelled() => return,
+            () = host.daemon.closing.cancelled() => return,
         };
         let batch = match next {
             Ok(batch) => batch,

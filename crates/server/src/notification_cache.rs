@@ -1,21 +1,23 @@
 //! What log events look like to cdev clients, made once for all who follow.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
+use lru::LruCache;
+use parking_lot::Mutex;
 use roost_log::{Cursor, Entry, Log};
 use roost_model::ids::SessionId;
 
 use crate::cdev::notify::{self, About, Audience, Naming, Notification};
 use crate::host::Host;
-use crate::inline_artifacts::whole;
+use crate::inline_artifacts::inline_texts;
 use crate::workspaces::is_host;
 
 /// Events whose notifications are kept for the next reader.
-const KEPT: usize = 1024;
-/// Sessions of which is kept what does not change.
-const SESSIONS: usize = 4096;
+const EVENTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+/// Sessions whose constants are kept.
+const SESSIONS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
 /// What of a session never changes, as notifications need it.
 #[derive(Debug, Default)]
@@ -46,49 +48,37 @@ pub(crate) struct Projected {
     pub(crate) notes: Vec<Note>,
 }
 
-type Key = (Cursor, Naming);
-
-/// What the latest events tell; the oldest is forgotten first.
-#[derive(Default)]
-struct Recent {
-    known: HashMap<Key, Arc<Projected>>,
-    order: VecDeque<Key>,
-}
-
-impl Recent {
-    fn keep(&mut self, key: Key, projected: Arc<Projected>) {
-        if self.known.insert(key, projected).is_none() {
-            self.order.push_back(key);
-        }
-        if self.order.len() > KEPT
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.known.remove(&oldest);
-        }
-    }
-}
-
-/// What recent events tell, and what of their sessions never changes.
-#[derive(Default)]
+/// The notifications of recent events and the constants of recent sessions; what was not used for longest goes first.
 pub(crate) struct NotificationCache {
-    recent: Mutex<Recent>,
-    constants: Mutex<HashMap<SessionId, Arc<Constant>>>,
+    projected: Mutex<LruCache<(Cursor, Naming), Arc<Projected>>>,
+    constants: Mutex<LruCache<SessionId, Arc<Constant>>>,
+}
+
+impl Default for NotificationCache {
+    fn default() -> Self {
+        Self { projected: Mutex::new(LruCache::new(EVENTS)), constants: Mutex::new(LruCache::new(SESSIONS)) }
+    }
 }
 
 impl NotificationCache {
     /// What this event tells, encoded.
-    pub(crate) async fn of(&self, host: &Host, entry: Entry<'_>, naming: Naming) -> roost_log::Result<Arc<Projected>> {
+    pub(crate) async fn project(
+        &self,
+        host: &Host,
+        entry: Entry<'_>,
+        naming: Naming,
+    ) -> roost_log::Result<Arc<Projected>> {
         let key = (entry.cursor(), naming);
-        if let Some(known) = self.recent().known.get(&key) {
+        if let Some(known) = self.projected.lock().get(&key) {
             return Ok(known.clone());
         }
-        let event = whole(host.engine.artifacts(), entry.event()?).await;
+        let event = inline_texts(host.sessions.engine.artifacts(), entry.event()?).await;
         let session = event.trace.session_id.clone();
         let constant = if is_host(entry.stream()) {
             let workspace_id = notify::workspace_of(&event.body).map(ToOwned::to_owned);
             Arc::new(Constant { workspace_id, ..Constant::default() })
         } else {
-            self.constant(&*host.log, &session).await?
+            self.constant(&*host.sessions.log, &session).await?
         };
         let notes = notify::project(&event, &constant.about());
         let last = notes.len().saturating_sub(1);
@@ -100,15 +90,14 @@ impl NotificationCache {
         };
         let projected =
             Arc::new(Projected { session, constant, notes: notes.iter().enumerate().map(encode).collect() });
-        self.recent().keep(key, projected.clone());
+        self.projected.lock().put(key, projected.clone());
         Ok(projected)
     }
 
     /// What of this session never changes.
     pub(crate) async fn constant(&self, log: &dyn Log, session: &SessionId) -> roost_log::Result<Arc<Constant>> {
-        let known = self.constants().get(session).cloned();
-        if let Some(known) = known {
-            return Ok(known);
+        if let Some(known) = self.constants.lock().get(session) {
+            return Ok(known.clone());
         }
         let Some(record) = log.session(session.as_str()).await? else { return Ok(Arc::default()) };
         let constant = Arc::new(Constant {
@@ -116,20 +105,7 @@ impl NotificationCache {
             agent_type: record.runtime.id().to_owned(),
             cwd: record.cwd,
         });
-        let mut constants = self.constants();
-        if constants.len() >= SESSIONS {
-            constants.clear();
-        }
-        constants.insert(session.clone(), constant.clone());
+        self.constants.lock().put(session.clone(), constant.clone());
         Ok(constant)
-    }
-
-    fn recent(&self) -> MutexGuard<'_, Recent> {
-        // A cache: whatever state a panic leaves it in, it only costs making an entry again.
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn constants(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Constant>>> {
-        self.constants.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

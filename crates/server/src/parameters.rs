@@ -10,11 +10,10 @@ use roost_engine::plain::{first_unlisted, is_plain_name};
 use roost_model::mode::Mode;
 use roost_rpc::{Fault, FaultCode, Method, Needs, Parameter, Unless};
 use roost_workspace::git::is_local;
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::caller::Caller;
-use crate::dispatch::Context;
+use crate::dispatch::{Context, Invocation};
 use crate::handlers::{known, normal};
 use crate::places::{self, Reach};
 
@@ -41,12 +40,12 @@ const VARIABLES: [&str; 16] = [
 const VALUE: usize = 64;
 
 /// Refuses parameters that this caller may not give.
-pub(crate) async fn check(context: &Context<'_>, method: Method, params: &impl Serialize) -> Result<(), Fault> {
+pub(crate) async fn check(context: &Context<'_>, method: Method, call: &dyn Invocation) -> Result<(), Fault> {
     let rows: Vec<_> = method.parameters().filter(|row| !context.caller.is(row.needs)).collect();
     if rows.is_empty() {
         return Ok(());
     }
-    let given = serde_json::to_value(params).map_err(|error| Fault::new(FaultCode::InternalError, error))?;
+    let given = call.to_json().map_err(|error| Fault::new(FaultCode::InternalError, error))?;
     // A runtime that nobody knows is refused before anything else is looked at.
     let runtime = given["agent_type"].as_str();
     known(context, runtime)?;
@@ -79,9 +78,9 @@ async fn check_one(context: &Context<'_>, row: &Parameter, value: &Value, runtim
         Unless::AllowedSettings => {
             let id = match runtime {
                 Some(named) => Cow::Owned(normal(named)),
-                None => context.host.engine.registry().await.default_runtime.into(),
+                None => context.host.sessions.engine.registry().await.default_runtime.into(),
             };
-            let listed = context.host.engine.runtimes().plain_settings(&id);
+            let listed = context.host.sessions.engine.runtimes().plain_settings(&id);
             match first_unlisted(listed, names) {
                 None => Ok(()),
                 Some(name) => {
@@ -122,7 +121,7 @@ async fn check_one(context: &Context<'_>, row: &Parameter, value: &Value, runtim
         Unless::BeneathRoots => {
             for folder in texts() {
                 let admitted =
-                    context.host.workspaces.places().admit(Path::new(folder), Reach::of(context.caller)).await;
+                    context.host.workspaces.places().admit(Path::new(folder), Reach::for_caller(context.caller)).await;
                 admitted.map_err(|fault| fault.with("field", row.name))?;
             }
             Ok(())

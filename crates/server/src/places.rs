@@ -25,7 +25,7 @@ pub(crate) enum Reach {
 
 impl Reach {
     /// That of a caller.
-    pub(crate) fn of(caller: &Caller) -> Self {
+    pub(crate) fn for_caller(caller: &Caller) -> Self {
         if caller.scope >= Scope::Admin { Self::Anywhere } else { Self::Roots }
     }
 }

@@ -1,8 +1,9 @@
 //! Who is connected, and which sessions they look at.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::{Mutex, MutexGuard};
 use roost_model::ids::ClientId;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -62,7 +63,7 @@ impl Presence {
     /// Room for one more socket of a device that may have this many; given back when dropped. Taken before the
     /// connection is there, so that many at once cannot all find room.
     pub(crate) fn seat(&self, device: &str, most: usize) -> Option<OwnedSemaphorePermit> {
-        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seats = self.seats.lock();
         seats.retain(|_, free| free.available_permits() < most);
         let free = seats.entry(device.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(most)));
         free.clone().try_acquire_owned().ok()
@@ -150,6 +151,6 @@ impl Presence {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ClientId, Weak<Connection>>> {
         // The map is whole between any two statements, so a panic elsewhere cannot have left it broken.
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connections.lock()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! What a repository holds is nobody's program here: a browser is told to run nothing of it and to believe the media type.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::SeekFrom;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -11,26 +11,29 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-use bytes::Bytes;
-use roost_rpc::{Cost, Fault};
+use futures::TryStreamExt;
+use roost_rpc::{Cost, Fault, FaultCode};
 use roost_workspace::files::{Opened, open};
 use roost_workspace::{RelPath, Root};
 use serde::Deserialize;
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use tokio_util::io::ReaderStream;
 
 use crate::fault;
 use crate::guard::Admitted;
 use crate::host::Host;
 use crate::rest;
+use crate::workspaces::Workspaces;
 
 /// Bytes that are read at once.
-const PIECE: u64 = 64 << 10;
+const PIECE: usize = 64 << 10;
 
-/// The route.
+/// The route, for the router of everything served over TCP.
 pub(crate) fn routes() -> Router<Arc<Host>> {
     Router::new().route("/api/file/raw", get(raw))
 }
 
-/// Which file.
+/// The file that is asked for; in the default workspace, unless one is named.
 #[derive(Deserialize)]
 struct About {
     workspace_id: Option<String>,
@@ -44,8 +47,8 @@ async fn raw(
     headers: HeaderMap,
 ) -> Response {
     let answer = async {
-        host.rates.count(&admitted.caller, Cost::Read)?;
-        answer(&host, about, &headers).await
+        host.throttles.rates.count(&admitted.caller, Cost::Read)?;
+        answer(&host.workspaces, about, &headers).await
     };
     match answer.await {
         Ok(response) => response,
@@ -53,15 +56,9 @@ async fn raw(
     }
 }
 
-async fn answer(host: &Host, about: About, headers: &HeaderMap) -> Result<Response, Fault> {
+async fn answer(workspaces: &Workspaces, about: About, headers: &HeaderMap) -> Result<Response, Fault> {
     let path = RelPath::parse(&about.path.ok_or_else(|| Fault::missing("path"))?).map_err(fault::workspace)?;
-    let entry = match about.workspace_id {
-        Some(id) => host.workspaces.get(&id)?,
-        None => {
-            let default = host.workspaces.default_for(host.settings.repo.as_deref());
-            default.ok_or_else(|| Fault::missing("workspace_id"))?
-        }
-    };
+    let entry = workspaces.named(about.workspace_id.as_deref())?;
     let opened = tokio::task::spawn_blocking(move || open(&Root::open(entry.path.as_ref())?, &path)).await;
     let Opened { file, size, media_type } = opened.map_err(fault::panicked)?.map_err(fault::workspace)?;
     let fixed = [
@@ -73,12 +70,12 @@ async fn answer(host: &Host, about: About, headers: &HeaderMap) -> Result<Respon
     ];
     let fixed = fixed.map(|(name, value)| (name, HeaderValue::from_static(value)));
     Ok(match range(headers, size) {
-        None => (fixed, [number(header::CONTENT_LENGTH, size)], stream(file, 0, size)).into_response(),
+        None => (fixed, [number(header::CONTENT_LENGTH, size)], stream(file, 0, size).await?).into_response(),
         Some(Ok((first, last))) => {
             let length = last + 1 - first;
             let place = text(header::CONTENT_RANGE, &format!("bytes {first}-{last}/{size}"));
             let about = [number(header::CONTENT_LENGTH, length), place];
-            (StatusCode::PARTIAL_CONTENT, fixed, about, stream(file, first, length)).into_response()
+            (StatusCode::PARTIAL_CONTENT, fixed, about, stream(file, first, length).await?).into_response()
         }
         Some(Err(())) => {
             let place = text(header::CONTENT_RANGE, &format!("bytes */{size}"));
@@ -98,25 +95,22 @@ fn range(headers: &HeaderMap, size: u64) -> Option<Result<(u64, u64), ()>> {
     }
 }
 
-fn stream(file: std::fs::File, first: u64, length: u64) -> Body {
-    let pieces = futures::stream::try_unfold((file, first, length), |(mut file, at, left)| async move {
-        if left == 0 {
-            return Ok::<_, std::io::Error>(None);
+async fn stream(file: std::fs::File, first: u64, length: u64) -> Result<Body, Fault> {
+    let mut file = tokio::fs::File::from_std(file);
+    file.seek(SeekFrom::Start(first)).await.map_err(|error| Fault::new(FaultCode::FileReadError, error))?;
+    let pieces = ReaderStream::with_capacity(file.take(length), PIECE);
+    // Where the answer is compressed its length is not told, so a file that ends too early must break it off.
+    let whole = futures::stream::try_unfold((pieces, length), |(mut pieces, left)| async move {
+        match pieces.try_next().await? {
+            Some(piece) => {
+                let left = left - piece.len() as u64;
+                Ok(Some((piece, (pieces, left))))
+            }
+            None if left == 0 => Ok(None),
+            None => Err(std::io::Error::other("the file became shorter while it was read")),
         }
-        let read = tokio::task::spawn_blocking(move || {
-            let mut piece = Vec::new();
-            file.seek(SeekFrom::Start(at))?;
-            (&mut file).take(left.min(PIECE)).read_to_end(&mut piece)?;
-            Ok::<_, std::io::Error>((file, piece))
-        });
-        let (file, piece) = read.await??;
-        if piece.is_empty() {
-            return Err(std::io::Error::other("the file became shorter while it was read"));
-        }
-        let read = piece.len() as u64;
-        Ok(Some((Bytes::from(piece), (file, at + read, left - read))))
     });
-    Body::from_stream(pieces)
+    Ok(Body::from_stream(whole))
 }
 
 fn number(name: HeaderName, value: u64) -> (HeaderName, HeaderValue) {

@@ -12,11 +12,11 @@ const MOST: usize = 16;
 
 /// A search that goes on; ends when dropped.
 pub(crate) enum Running {
-    /// By name.
+    /// Finds files by name while it is typed.
     Names {
         /// What is typed.
         text: watch::Sender<String>,
-        /// Its work.
+        /// Finds what fits each text; dropping it ends the search.
         task: AbortOnDropHandle<()>,
     },
     /// By content, or for repositories.
@@ -62,7 +62,7 @@ impl Searches {
         self.0.remove(id);
     }
 
-    /// Ends all.
+    /// Ends every search, when the connection ends.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

@@ -51,7 +51,11 @@ impl Server {
         own.extend(settings.config_dir.clone().map(|folder| (folder, "Roost's configuration directory")));
         own.extend(settings.socket.parent().map(|folder| (folder.into(), "the folder of Roost's socket")));
         let places = Places::new(settings.workspace_roots.clone(), own).await;
-        let workspaces = Workspaces::load(parts.log.clone(), places).await?;
+        if let Some(repo) = &mut settings.repo {
+            let real = tokio::fs::canonicalize(&repo).await;
+            *repo = real.map_err(|error| Error::Repo { path: repo.clone(), reason: error.to_string() })?;
+        }
+        let workspaces = Workspaces::load(parts.log.clone(), places, settings.repo.clone()).await?;
         let (state, secret_clock) = (parts.state.clone(), clock.clone());
         let local = tokio::task::spawn_blocking(move || LocalSecret::create(&state, secret_clock));
         let local = local.await.map_err(|error| Error::Secret(error.into()))?.map_err(Error::Secret)?;
@@ -60,12 +64,10 @@ impl Server {
             require_approval: settings.require_pairing_approval,
         };
         let devices = Devices::load(parts.log.clone(), clock, how).await?;
-        if let Some(repo) = &mut settings.repo {
-            let real = tokio::fs::canonicalize(&repo).await;
-            *repo = real.map_err(|error| Error::Repo { path: repo.clone(), reason: error.to_string() })?;
+        if let Some(repo) = &settings.repo {
             home_workspace(&workspaces, repo).await;
         }
-        let repo = workspaces.default_for(settings.repo.as_deref()).map(|entry| entry.name);
+        let repo = workspaces.default().map(|entry| entry.name);
         let (listener, identity) = match &settings.tcp {
             Some(tcp) => {
                 let identity = match &tcp.tls {
@@ -83,7 +85,7 @@ impl Server {
         let address = listener.as_ref().map(|listener| local_address(listener, &settings)).transpose()?;
         let socket = bind(&settings.socket)?;
         let quiet = BackgroundRuntime::start().map_err(Error::Threads)?;
-        let place = auth::Place {
+        let endpoint = auth::Endpoint {
             address,
             tls: identity.is_some(),
             external_url: settings.tcp.as_ref().and_then(|tcp| tcp.external_url.clone()),
@@ -92,15 +94,15 @@ impl Server {
             require_auth: settings.require_auth,
             fingerprint: identity.as_ref().and_then(|identity| identity.fingerprint.clone()),
         };
-        let host = Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, local, place }), quiet));
-        host.tasks.spawn(metrics::count(host.clone()));
-        host.tasks.spawn(accept_local(host.clone(), socket));
+        let host = Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, local, endpoint }), quiet));
+        host.daemon.tasks.spawn(metrics::count(host.clone()));
+        host.daemon.tasks.spawn(accept_local(host.clone(), socket));
         if let Some(listener) = listener {
-            host.tasks.spawn(accept_tcp(host.clone(), listener, identity.map(Arc::new)));
+            host.daemon.tasks.spawn(accept_tcp(host.clone(), listener, identity.map(Arc::new)));
         }
-        host.tasks.spawn(leave_when_idle(host.clone()));
-        host.tasks.spawn(begin_sessions(host.clone()));
-        host.tasks.spawn(uploads::sweep(host.clone()));
+        host.daemon.tasks.spawn(leave_when_idle(host.clone()));
+        host.daemon.tasks.spawn(begin_sessions(host.clone()));
+        host.daemon.tasks.spawn(uploads::sweep(host.clone()));
         Ok(Self { host, address })
     }
 
@@ -121,14 +123,14 @@ impl Server {
 
     /// Returns when a client asked the daemon to stop, or nobody needed it for long enough.
     pub async fn asked_to_stop(&self) {
-        self.host.stop_asked.cancelled().await;
+        self.host.daemon.stop_asked.cancelled().await;
     }
 
     /// Closes the door: clients are told, and nothing listens or runs here any more when this returns.
     pub async fn stop(&self) {
-        self.host.closing.cancel();
-        self.host.tasks.close();
-        if tokio::time::timeout(GOODBYES, self.host.tasks.wait()).await.is_err() {
+        self.host.daemon.closing.cancel();
+        self.host.daemon.tasks.close();
+        if tokio::time::timeout(GOODBYES, self.host.daemon.tasks.wait()).await.is_err() {
             tracing::warn!("Some calls did not end in time; they end with the daemon.");
         }
         // Whoever finds the file gone knows that nobody listens; the state lock keeps a successor's file safe.
@@ -186,10 +188,10 @@ async fn accept_local(host: Arc<Host>, listener: UnixListener) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = host.closing.cancelled() => return,
+            () = host.daemon.closing.cancelled() => return,
         };
         match accepted {
-            Ok((stream, _)) => _ = host.tasks.spawn(local::serve(stream, host.clone())),
+            Ok((stream, _)) => _ = host.daemon.tasks.spawn(local::serve(stream, host.clone())),
             Err(_) => tokio::time::sleep(ACCEPT_REST).await,
         }
     }
@@ -202,13 +204,13 @@ async fn accept_tcp(host: Arc<Host>, listener: TcpListener, identity: Option<Arc
     loop {
         let accepted = tokio::select! {
             accepted = async { (limiter.room().await, listener.accept().await) } => accepted,
-            () = host.closing.cancelled() => return,
+            () = host.daemon.closing.cancelled() => return,
         };
         match accepted {
             (Some(room), Ok((stream, peer))) => {
                 let slot = Arc::new(limiter.register(peer.ip(), room));
                 let connection = Accepted { slot, peer: ConnectInfo(peer), meter: budget.meter() };
-                host.tasks.spawn(greet(host.clone(), router.clone(), stream, connection, identity.clone()));
+                host.daemon.tasks.spawn(greet(host.clone(), router.clone(), stream, connection, identity.clone()));
             }
             // Out of file descriptors, most likely: those that are there go on.
             _ => tokio::time::sleep(ACCEPT_REST).await,
@@ -279,7 +281,7 @@ async fn serve(
     tokio::select! {
         // A client that breaks off is its own business.
         _ = connection.as_mut() => {}
-        () = host.closing.cancelled() => {
+        () = host.daemon.closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
@@ -289,7 +291,7 @@ async fn serve(
 /// Gives each workspace that starts by itself a session to attach to, if it has none.
 async fn begin_sessions(host: Arc<Host>) {
     for entry in host.workspaces.usable().iter().filter(|entry| entry.auto_start) {
-        if let Err(fault) = handlers::begin(&host, entry).await {
+        if let Err(fault) = handlers::begin(&host.sessions, entry).await {
             tracing::warn!(workspace = entry.name, error = fault.message, "A workspace could not start by itself.");
         }
     }
@@ -303,12 +305,12 @@ async fn leave_when_idle(host: Arc<Host>) {
         let waited = tokio::select! {
             () = tokio::time::sleep(patience) => true,
             changed = clients.changed() => changed.is_err(),
-            () = host.closing.cancelled() => return,
+            () = host.daemon.closing.cancelled() => return,
         };
-        let is_needed = host.presence.count() > 0 || host.tally.is_busy();
+        let is_needed = host.presence.count() > 0 || host.daemon.running_tasks.is_busy();
         if waited && !is_needed {
             tracing::info!("Nobody needs the daemon any more; it leaves.");
-            host.stop_asked.cancel();
+            host.daemon.stop_asked.cancel();
             return;
         }
     }

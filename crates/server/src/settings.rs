@@ -46,7 +46,7 @@ pub struct Settings {
 pub struct Tcp {
     /// The address; port 0 means any free one.
     pub address: SocketAddr,
-    /// Encryption.
+    /// The certificate to serve with; absent means plain HTTP.
     pub tls: Option<Tls>,
     /// The URL that clients reach it under, where that is not the address.
     pub external_url: Option<String>,
@@ -61,7 +61,7 @@ pub enum Tls {
     Files {
         /// The certificate chain.
         cert: PathBuf,
-        /// Its key.
+        /// The file of its private key, in PEM.
         key: PathBuf,
     },
 }

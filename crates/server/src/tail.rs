@@ -4,9 +4,10 @@
 //! whole lines only, so what is being written comes when it is written.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use roost_engine::{Engine, Kept};
 use roost_model::ids::SessionId;
 use roost_rpc::Fault;
@@ -27,8 +28,8 @@ const PERIOD: Duration = Duration::from_secs(1);
 pub(crate) struct Tails(Mutex<HashMap<SessionId, Weak<Tail>>>);
 
 impl Tails {
-    fn of(&self, kept: &Kept) -> Arc<Tail> {
-        let mut tails = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn watch(&self, kept: &Kept) -> Arc<Tail> {
+        let mut tails = self.0.lock();
         tails.retain(|_, tail| tail.strong_count() > 0);
         let known = tails.get(&kept.session_id()).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
@@ -39,7 +40,7 @@ impl Tails {
     }
 }
 
-/// One conversation.
+/// A conversation that somebody watches, looked at once for all who do.
 struct Tail {
     kept: Kept,
     last: tokio::sync::Mutex<Option<Look>>,
@@ -63,11 +64,11 @@ impl Tail {
             Some(look) if look.hosted || look.at.elapsed() < age => return Ok(look.clone()),
             known => known.clone(),
         };
-        let native_history = host.engine.native_history();
+        let native_history = host.sessions.engine.native_history();
         let (at, stamp) = (Instant::now(), native_history.stamp(&self.kept).await);
         let said = match known {
             Some(known) if stamp.is_some() && stamp == known.stamp => known.said,
-            known => match messages(&host.engine, &self.kept).await? {
+            known => match messages(&host.sessions.engine, &self.kept).await? {
                 Some(said) => Arc::new(said),
                 // A file that is being replaced is not there for a moment.
                 None => {
@@ -76,7 +77,7 @@ impl Tail {
             },
         };
         // Asked after it was read: what a hosted runtime adds is written after its session is.
-        let record = host.log.session(self.kept.session.id.as_str()).await.map_err(fault::log)?;
+        let record = host.sessions.log.session(self.kept.session.id.as_str()).await.map_err(fault::log)?;
         let said = match &record {
             None => said,
             Some(record) => {
@@ -116,9 +117,9 @@ pub(crate) struct Watching {
 impl Watching {
     /// Tells a client what is said in a conversation from now on; nothing that is said after this returns is missed.
     pub(crate) async fn begin(host: &Arc<Host>, kept: &Kept, watcher: Watcher) -> Result<Self, Fault> {
-        let tail = host.tails.of(kept);
+        let tail = host.sessions.tails.watch(kept);
         let seen = tail.look(host, Duration::ZERO).await?.said;
-        let quiet = host.quiet.handle().clone();
+        let quiet = host.delivery.background.handle().clone();
         let host = host.clone();
         let task = AbortOnDropHandle::new(quiet.spawn(async move { follow(&host, &tail, seen, &watcher).await }));
         Ok(Self { _task: task })

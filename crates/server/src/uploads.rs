@@ -66,7 +66,7 @@ pub(crate) async fn sweep(host: Arc<Host>) {
     loop {
         tokio::select! {
             _ = due.tick() => {}
-            () = host.closing.cancelled() => return,
+            () = host.daemon.closing.cancelled() => return,
         }
         for entry in host.workspaces.all().iter().cloned() {
             let limits = host.settings.limits.uploads;
@@ -74,7 +74,7 @@ pub(crate) async fn sweep(host: Arc<Host>) {
                 let (root, now) = (Root::open(entry.path.as_ref())?, SystemTime::now());
                 Shelf::ALL
                     .into_iter()
-                    .try_for_each(|shelf| Uploads::of(root.clone(), shelf, limits).list(now).map(drop))
+                    .try_for_each(|shelf| Uploads::new(root.clone(), shelf, limits).list(now).map(drop))
             });
             if let Ok(Err(refusal)) = swept.await {
                 tracing::debug!(%refusal, "What has expired in a workspace could not be removed.");
@@ -108,11 +108,11 @@ async fn take(
     mut form: Multipart,
 ) -> Answer {
     may_change(&admitted)?;
-    host.rates.count_upload(&admitted.caller)?;
-    let place = Place::of(&host, kind, &about).await?;
+    host.throttles.rates.count_upload(&admitted.caller)?;
+    let place = UploadFolder::open(&host, kind, &about).await?;
     let most = host.settings.limits.uploads.one;
     let invalid = |error: axum::extract::multipart::MultipartError| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Refused::of(kind, &Refusal::TooLarge(most)),
+        StatusCode::PAYLOAD_TOO_LARGE => Refused::from_refusal(kind, &Refusal::TooLarge(most)),
         _ => Refused::new(StatusCode::BAD_REQUEST, "invalid_request", error.body_text()),
     };
     while let Some(mut field) = form.next_field().await.map_err(invalid)? {
@@ -134,7 +134,7 @@ async fn take(
 }
 
 async fn list(State(host): State<Arc<Host>>, Extension(kind): Extension<Kind>, Query(about): Query<About>) -> Answer {
-    let place = Place::of(&host, kind, &about).await?;
+    let place = UploadFolder::open(&host, kind, &about).await?;
     if let Some(id) = about.id {
         let stored = place.ask(move |uploads| uploads.get(&id, SystemTime::now())).await?;
         return Ok(Json(place.shaped(&stored)));
@@ -150,7 +150,7 @@ async fn list(State(host): State<Arc<Host>>, Extension(kind): Extension<Kind>, Q
 }
 
 async fn stats(State(host): State<Arc<Host>>, Extension(kind): Extension<Kind>, Query(about): Query<About>) -> Answer {
-    let all = Place::of(&host, kind, &about).await?.all().await?;
+    let all = UploadFolder::open(&host, kind, &about).await?.all().await?;
     let limits = host.settings.limits.uploads;
     let size: u64 = all.iter().map(|stored| stored.size).sum();
     let full = all.len() >= limits.count || size >= limits.all;
@@ -172,7 +172,7 @@ async fn validate(
 ) -> Answer {
     let missing = || Refused::new(StatusCode::BAD_REQUEST, "missing_path", "path is required");
     let path = about.path.clone().ok_or_else(missing)?;
-    let place = Place::of(&host, kind, &about).await?;
+    let place = UploadFolder::open(&host, kind, &about).await?;
     let all = place.all().await?;
     let named = RelPath::parse(&path).ok();
     let found = all.iter().find(|stored| Some(&stored.path) == named.as_ref());
@@ -189,7 +189,7 @@ async fn remove(
     may_change(&admitted)?;
     let missing = || Refused::new(StatusCode::BAD_REQUEST, "missing_id", "id is required");
     let id = about.id.clone().ok_or_else(missing)?;
-    let place = Place::of(&host, kind, &about).await?;
+    let place = UploadFolder::open(&host, kind, &about).await?;
     place.ask(move |uploads| uploads.remove(&id, SystemTime::now())).await?;
     Ok(Json(json!({ "success": true, "message": format!("The {} is removed", kind.one) })))
 }
@@ -201,7 +201,7 @@ async fn clear(
     Query(about): Query<About>,
 ) -> Answer {
     may_change(&admitted)?;
-    let place = Place::of(&host, kind, &about).await?;
+    let place = UploadFolder::open(&host, kind, &about).await?;
     let deleted = place.ask(|uploads| uploads.clear(SystemTime::now())).await?;
     Ok(Json(json!({ "success": true, "message": format!("All {} are removed", kind.many), "deleted": deleted })))
 }
@@ -214,24 +214,24 @@ fn may_change(admitted: &Admitted) -> Result<(), Refused> {
 }
 
 /// The uploads of one kind in one workspace.
-struct Place {
+struct UploadFolder {
     kind: Kind,
     folder: PathBuf,
     uploads: Uploads,
 }
 
-impl Place {
-    async fn of(host: &Host, kind: Kind, about: &About) -> Result<Self, Refused> {
+impl UploadFolder {
+    async fn open(host: &Host, kind: Kind, about: &About) -> Result<Self, Refused> {
         let missing = || Refused::new(StatusCode::BAD_REQUEST, "missing_workspace_id", "workspace_id is required");
         let entry = match &about.workspace_id {
             Some(id) => host.workspaces.get(id).map_err(Refused::from)?,
-            None => host.workspaces.default_for(host.settings.repo.as_deref()).ok_or_else(missing)?,
+            None => host.workspaces.default().ok_or_else(missing)?,
         };
         let limits = host.settings.limits.uploads;
         let folder = PathBuf::from(&entry.path);
         let uploads = blocking(kind, move || {
             let root = Root::open(Path::new(&entry.path))?;
-            Ok(Uploads::of(root, kind.shelf, limits))
+            Ok(Uploads::new(root, kind.shelf, limits))
         });
         Ok(Self { kind, folder, uploads: uploads.await? })
     }
@@ -266,7 +266,7 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, Refused> {
     let done = tokio::task::spawn_blocking(work).await;
     let done = done.map_err(|error| Refused::from(crate::fault::panicked(error)))?;
-    done.map_err(|refusal| Refused::of(kind, &refusal))
+    done.map_err(|refusal| Refused::from_refusal(kind, &refusal))
 }
 
 impl Refused {
@@ -274,7 +274,7 @@ impl Refused {
         Self { status, word: word.into(), message: message.into() }
     }
 
-    fn of(kind: Kind, refusal: &Refusal) -> Self {
+    fn from_refusal(kind: Kind, refusal: &Refusal) -> Self {
         let (status, word) = match refusal {
             Refusal::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, format!("{}_too_large", kind.one)),
             Refusal::Unsupported => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_type".into()),

@@ -4,8 +4,9 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use roost_log::{Log, RowChange, RowKind, StreamId};
 use roost_model::event::{EventBody, NewEvent, RuntimeRef, Trace};
 use roost_model::ids::{SessionId, WorkspaceId};
@@ -48,19 +49,25 @@ pub(crate) struct NewWorkspace {
     pub(crate) reach: Reach,
 }
 
-/// All workspaces.
+/// The workspaces that were added, in memory and as rows of the log.
 pub(crate) struct Workspaces {
     log: Arc<dyn Log>,
     places: Places,
     /// By when they were added. Replaced as a whole, so readers never wait for the disk.
     entries: RwLock<Arc<Vec<Entry>>>,
+    /// The folder that the daemon was started in.
+    home: Option<PathBuf>,
     /// Held from the check of a change to its commit.
     changing: Mutex<()>,
 }
 
 impl Workspaces {
     /// Reads all of them; a row that cannot be read is passed over and told, never written over.
-    pub(crate) async fn load(log: Arc<dyn Log>, places: Places) -> Result<Self, roost_log::Error> {
+    pub(crate) async fn load(
+        log: Arc<dyn Log>,
+        places: Places,
+        home: Option<PathBuf>,
+    ) -> Result<Self, roost_log::Error> {
         let mut entries: Vec<Entry> = Vec::new();
         for (id, body) in log.rows(RowKind::Workspace).await? {
             match serde_json::from_str(&body) {
@@ -69,12 +76,12 @@ impl Workspaces {
             }
         }
         entries.sort_by_key(|entry| entry.created_at);
-        Ok(Self { log, places, entries: RwLock::new(Arc::new(entries)), changing: Mutex::default() })
+        Ok(Self { log, places, home, entries: RwLock::new(Arc::new(entries)), changing: Mutex::default() })
     }
 
     /// All of them, by when they were added.
     pub(crate) fn all(&self) -> Arc<Vec<Entry>> {
-        self.entries.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.entries.read().clone()
     }
 
     /// Which folders can become workspaces.
@@ -114,9 +121,18 @@ impl Workspaces {
         self.usable().into_iter().find(|entry| path.starts_with(&entry.path))
     }
 
-    /// The one that is meant where none is named: the one that this folder lies in, else the first.
-    pub(crate) fn default_for(&self, folder: Option<&Path>) -> Option<Entry> {
-        folder.and_then(|folder| self.containing(folder)).or_else(|| self.usable().into_iter().next())
+    /// The one that is meant where none is named: the one that the daemon was started in, else the first.
+    pub(crate) fn default(&self) -> Option<Entry> {
+        let home = self.home.as_deref().and_then(|home| self.containing(home));
+        home.or_else(|| self.usable().into_iter().next())
+    }
+
+    /// The workspace of this id, or the one that is meant where none is named.
+    pub(crate) fn named(&self, id: Option<&str>) -> Result<Entry, Fault> {
+        match id {
+            Some(id) => self.get(id),
+            None => self.default().ok_or_else(|| Fault::missing("workspace_id")),
+        }
     }
 
     /// Adds a folder.
@@ -225,7 +241,7 @@ impl Workspaces {
     }
 
     fn replace(&self, entries: Vec<Entry>) {
-        *self.entries.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(entries);
+        *self.entries.write() = Arc::new(entries);
     }
 }
 

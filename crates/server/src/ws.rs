@@ -40,7 +40,7 @@ pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, cl
             Ended::Revoked => (close_code::POLICY, "authentication failed: the device was revoked"),
             Ended::Expired => (close_code::POLICY, "authentication failed: the token has expired"),
         }),
-        () = host.closing.cancelled() => Some((close_code::AWAY, "server shutting down")),
+        () = host.daemon.closing.cancelled() => Some((close_code::AWAY, "server shutting down")),
     };
     if let Some((code, reason)) = farewell {
         let last_words = async {
@@ -154,9 +154,9 @@ fn beat(host: &Host) -> String {
         "timestamp": now,
         "payload": {
             "server_time": now,
-            "sequence": host.next_heartbeat(),
-            "claude_status": if host.tally.is_busy() { "running" } else { "idle" },
-            "uptime_seconds": host.uptime_seconds(),
+            "sequence": host.daemon.next_heartbeat(),
+            "claude_status": if host.daemon.running_tasks.is_busy() { "running" } else { "idle" },
+            "uptime_seconds": host.daemon.uptime_seconds(),
         },
     })
     .to_string()

@@ -28,7 +28,7 @@ impl Default for Reach {
 /// A repository that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundRepository {
-    /// Its folder.
+    /// Its folder, absolute.
     pub path: PathBuf,
     /// Where it comes from.
     pub remote_url: Option<String>,

@@ -102,7 +102,7 @@ impl Error {
     }
 
     /// What the system's answer about a path means.
-    pub(crate) fn of(path: &str, source: io::Error) -> Self {
+    pub(crate) fn io(path: &str, source: io::Error) -> Self {
         let path = path.to_owned();
         // What leads out of the root: cap-std says it in words, the kernel with EXDEV; a circle of links leads nowhere.
         let leads_out = source.raw_os_error() == Some(rustix::io::Errno::XDEV.raw_os_error())

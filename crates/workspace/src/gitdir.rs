@@ -16,7 +16,7 @@ pub struct GitDir {
 
 impl GitDir {
     /// The repository that a folder is in; none if there is none, or if its name is no text. Waits for the disk.
-    pub fn of(folder: &Path) -> Option<Self> {
+    pub fn find(folder: &Path) -> Option<Self> {
         let folder = fs::canonicalize(folder).ok()?;
         let (top, own) = folder.ancestors().find_map(|top| Some((top, at(&top.join(".git"))?)))?;
         let beneath = folder.strip_prefix(top).ok()?.to_str()?;

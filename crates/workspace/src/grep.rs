@@ -91,7 +91,7 @@ pub struct Line {
 /// What was found in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMatches {
-    /// Its path.
+    /// Its path, beneath the workspace.
     pub path: String,
     /// Lines with a match and those around them, in order.
     pub lines: Vec<Line>,

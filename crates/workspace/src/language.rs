@@ -68,7 +68,7 @@ const NAMES: &[(&str, &str)] = &[
 ];
 
 /// The language of a file of this name.
-pub(crate) fn of(name: &str) -> Option<&'static str> {
+pub(crate) fn from_file_name(name: &str) -> Option<&'static str> {
     if let Some((_, language)) = NAMES.iter().find(|(known, _)| *known == name) {
         return Some(language);
     }

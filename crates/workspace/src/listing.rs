@@ -8,7 +8,7 @@ use crate::search::Filter;
 /// A folder of the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderEntry {
-    /// Its path.
+    /// Its path, beneath the workspace.
     pub path: String,
     /// Files beneath it, at any depth.
     pub files: usize,
@@ -22,7 +22,7 @@ pub struct FolderEntry {
 
 /// What something is directly in a folder.
 pub(crate) enum Child<'a> {
-    /// A file.
+    /// A file, as the index has it.
     File(FileEntry<'a>),
     /// The path of a folder.
     Folder(&'a str),
@@ -69,14 +69,14 @@ impl Index {
 /// By what files are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortBy {
-    /// Their names.
+    /// By the last name of the path, byte by byte.
     #[default]
     Name,
-    /// Their sizes.
+    /// By size in bytes.
     Size,
     /// When they were changed.
     Modified,
-    /// Their paths.
+    /// By the whole path, byte by byte.
     Path,
 }
 
@@ -89,7 +89,7 @@ pub struct ListQuery {
     pub recursive: bool,
     /// Only these files.
     pub filter: Filter,
-    /// The order.
+    /// What the files are sorted by.
     pub sort_by: SortBy,
     /// The other way round.
     pub descending: bool,
@@ -154,11 +154,11 @@ impl ListQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::tests::of;
+    use crate::index::tests::from_paths;
 
     #[test]
     fn a_folder_has_its_own_files_and_counts_of_all_beneath_its_folders() {
-        let index = of(&["a/b/c/d.rs", "a/b/e.rs", "a/f.md", "a-b", "g"]);
+        let index = from_paths(&["a/b/c/d.rs", "a/b/e.rs", "a/f.md", "a-b", "g"]);
         let query = ListQuery { folder: "a".into(), limit: 10, ..ListQuery::default() };
         let listing = list(&index, &query);
         assert_eq!(listing.files.iter().map(FileEntry::path).collect::<Vec<_>>(), ["a/f.md"]);
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn files_are_sorted_filtered_and_paged() {
-        let index = of(&["x/a.rs", "x/bbb.rs", "x/cc.md", "y/dd.rs"]);
+        let index = from_paths(&["x/a.rs", "x/bbb.rs", "x/cc.md", "y/dd.rs"]);
         let all = ListQuery { recursive: true, limit: 10, ..ListQuery::default() };
         let paths =
             |query: &ListQuery| list(&index, query).files.iter().map(|file| file.name().to_owned()).collect::<Vec<_>>();

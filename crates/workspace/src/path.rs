@@ -33,7 +33,7 @@ impl RelPath {
         Ok(Self(parts.join("/")))
     }
 
-    /// As text.
+    /// The path as text, with `/` between names and none before the first.
     pub fn as_str(&self) -> &str {
         &self.0
     }

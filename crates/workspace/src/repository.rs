@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use crate::index::{Facts, Index, Tracked, scan};
-use crate::status_cache::Kept;
+use crate::status_cache::StatusCache;
 use crate::watch::{Barrier, Follow, Watch};
 use crate::{Error, GitDir, Root};
 
@@ -61,8 +62,8 @@ pub struct Repository {
     /// It is other than what is kept between two runs.
     is_unsaved: AtomicBool,
     watch: Watch,
-    sight: Arc<Barrier>,
-    kept: Kept,
+    barrier: Arc<Barrier>,
+    status_cache: StatusCache,
 }
 
 impl Repository {
@@ -77,12 +78,12 @@ impl Repository {
             is_fresh: AtomicBool::new(false),
             is_unsaved: AtomicBool::new(false),
             watch: Watch::default(),
-            sight: Arc::default(),
-            kept: Kept::default(),
+            barrier: Arc::default(),
+            status_cache: StatusCache::default(),
         }
     }
 
-    /// Its folder.
+    /// The workspace's folder, opened.
     pub fn root(&self) -> &Root {
         &self.root
     }
@@ -94,7 +95,7 @@ impl Repository {
 
     /// The index as it is, whether or not it is up to date.
     pub fn index(&self) -> Arc<Index> {
-        self.index.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.index.read().clone()
     }
 
     /// How the index is.
@@ -146,7 +147,7 @@ impl Repository {
 
     /// Looks at all files, whatever is known, and tells how many are other than before. Waits for the disk.
     pub fn rebuild(&self) -> Result<usize, Error> {
-        let _one = self.scanning.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.scanning.lock();
         self.scan()
     }
 
@@ -170,21 +171,21 @@ impl Repository {
         if changes.is_empty() {
             return;
         }
-        Arc::make_mut(&mut self.index.write().unwrap_or_else(PoisonError::into_inner)).apply(changes);
+        Arc::make_mut(&mut self.index.write()).apply(changes);
         self.state().status.updated_at = Some(SystemTime::now());
         self.is_unsaved.store(true, Ordering::Relaxed);
     }
 
     /// Asks git again which files it tracks. Waits for the disk.
     pub(crate) fn retrack(&self) {
-        let git = GitDir::of(self.root.path());
+        let git = GitDir::find(self.root.path());
         self.state().status.is_git = git.as_ref().is_some_and(GitDir::is_top);
         let Some(Ok(tracked)) = git.map(|git| Tracked::read(&git)) else { return };
         let paths = tracked.paths();
         let index = self.index();
         if index.files().any(|file| file.is_tracked() != paths.contains(file.path())) {
             drop(index);
-            let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+            let mut index = self.index.write();
             Arc::make_mut(&mut index).set_tracked(|path| paths.contains(path));
         }
     }
@@ -192,7 +193,7 @@ impl Repository {
     pub(crate) fn set_fresh(&self, is_fresh: bool) {
         let was_fresh = self.is_fresh.swap(is_fresh, Ordering::Relaxed);
         if !is_fresh {
-            self.sight.end();
+            self.barrier.end();
         }
         if was_fresh && !is_fresh {
             // The watcher has seen everything until now; from here on the age of the index counts.
@@ -205,12 +206,12 @@ impl Repository {
     }
 
     /// What its watchers have seen.
-    pub(crate) fn sight(&self) -> &Arc<Barrier> {
-        &self.sight
+    pub(crate) fn barrier(&self) -> &Arc<Barrier> {
+        &self.barrier
     }
 
-    pub(crate) fn kept(&self) -> &Kept {
-        &self.kept
+    pub(crate) fn status_cache(&self) -> &StatusCache {
+        &self.status_cache
     }
 
     fn is_good(&self) -> bool {
@@ -224,7 +225,7 @@ impl Repository {
 
     /// Brings the index up to date if it is not.
     fn refresh(&self) -> Result<(), Error> {
-        let _one = self.scanning.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.scanning.lock();
         if !self.is_good() {
             if !self.has_names() {
                 self.find()?;
@@ -236,7 +237,7 @@ impl Repository {
 
     /// Finds the names if they are not known.
     fn refresh_names(&self) -> Result<(), Error> {
-        let _one = self.scanning.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.scanning.lock();
         if self.is_good() || self.has_names() { Ok(()) } else { self.find().map(drop) }
     }
 
@@ -246,7 +247,7 @@ impl Repository {
             return false;
         }
         let Some(index) = self.snapshot.as_deref().and_then(Index::load) else { return false };
-        let mut current = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.index.write();
         if current.is_empty() {
             *current = Arc::new(index);
         }
@@ -278,7 +279,7 @@ impl Repository {
         let now = SystemTime::now();
         state.named = Some(Instant::now());
         let status = &mut state.status;
-        status.is_git = GitDir::of(self.root.path()).is_some_and(|git| git.is_top());
+        status.is_git = GitDir::find(self.root.path()).is_some_and(|git| git.is_top());
         status.unnamed = scanned.unnamed;
         status.error = scanned.git_error.map(|error| error.to_string());
         status.scanned_at = Some(now);
@@ -288,7 +289,7 @@ impl Repository {
 
         let before = self.index();
         let changes = if is_first {
-            *self.index.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(scanned.index);
+            *self.index.write() = Arc::new(scanned.index);
             self.state().status.updated_at = Some(now);
             self.is_unsaved.store(true, Ordering::Relaxed);
             BTreeMap::new()
@@ -320,6 +321,6 @@ impl Repository {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }

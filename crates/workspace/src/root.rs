@@ -52,7 +52,7 @@ impl Root {
         let mut options = OpenOptions::new();
         let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
         options.read(true).custom_flags(flags.cast_signed());
-        let named = |source| Error::of(path.as_str(), source);
+        let named = |source| Error::io(path.as_str(), source);
         let file = self.dir.open_with(path.to_path(), &options).map_err(|source| {
             // A socket, or a device without a driver, cannot even be opened.
             if source.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) {
@@ -69,7 +69,7 @@ impl Root {
 
     /// Opens a folder. Waits for the disk.
     pub fn open_dir(&self, path: &RelPath) -> Result<Dir, Error> {
-        self.dir.open_dir(path.to_path()).map_err(|source| Error::of(path.as_str(), source))
+        self.dir.open_dir(path.to_path()).map_err(|source| Error::io(path.as_str(), source))
     }
 
     /// Opens a folder whose name need not be text. Waits for the disk.
@@ -79,7 +79,7 @@ impl Root {
 
     /// What is at a path, a link itself and not what it leads to. Waits for the disk.
     pub fn look(&self, path: &RelPath) -> Result<Metadata, Error> {
-        self.dir.symlink_metadata(path.to_path()).map_err(|source| Error::of(path.as_str(), source))
+        self.dir.symlink_metadata(path.to_path()).map_err(|source| Error::io(path.as_str(), source))
     }
 }
 

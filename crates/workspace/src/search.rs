@@ -79,7 +79,7 @@ impl Filter {
 /// What is searched for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// The text.
+    /// What was typed; the letters may lie apart in a name.
     pub text: String,
     /// How it is compared.
     pub mode: Mode,
@@ -244,7 +244,7 @@ impl<'a> Scorer<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::tests::of;
+    use crate::index::tests::from_paths;
     use crate::index::{Content, Facts};
 
     fn found(index: &Index, query: &Query) -> Vec<String> {
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn each_mode_finds_what_it_says_and_the_best_first() {
-        let index = of(&[
+        let index = from_paths(&[
             "README.md",
             "docs/readme-old.txt",
             "src/kafka/sink.rs",
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn every_filter_works_in_every_mode() {
-        let mut index = of(&["a/one.rs", "a/two.RS", "a/three.md", "a/four.png"]);
+        let mut index = from_paths(&["a/one.rs", "a/two.RS", "a/three.md", "a/four.png"]);
         let big = Facts { size: 5000, ..Facts::default() };
         let odd = Facts { size: 9, content: Some(Content::Binary), tracked: true, ..Facts::default() };
         index.apply(&[("a/five.rs".to_owned(), Some(big)), ("a/six.rs".to_owned(), Some(odd))].into());
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn pages_follow_each_other_without_gap_or_repetition() {
         let paths: Vec<_> = (0..1000).map(|n| format!("folder{}/file{n}.rs", n % 7)).collect();
-        let index = of(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+        let index = from_paths(&paths.iter().map(String::as_str).collect::<Vec<_>>());
         let hits = search(&index, &query(Mode::Fuzzy, "file"), &CancellationToken::new());
         let whole = hits.page(&index, 0, 1000);
         let paged: Vec<_> = (0..20).flat_map(|page| hits.page(&index, page * 50, 50)).collect();
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn what_fits_wholly_is_one_and_nothing_is_more() {
-        let index = of(&["lib.rs", "src/lib.rs", "long/im-bright.s"]);
+        let index = from_paths(&["lib.rs", "src/lib.rs", "long/im-bright.s"]);
         let hits = search(&index, &query(Mode::Fuzzy, "lib.rs"), &CancellationToken::new());
         let relative: Vec<_> = hits.page(&index, 0, 9).into_iter().map(|hit| hits.relative(hit)).collect();
         assert!(relative[0] == 1.0 && relative.is_sorted_by(|a, b| a >= b) && *relative.last().unwrap() > 0.0);

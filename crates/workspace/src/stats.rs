@@ -8,7 +8,7 @@ use crate::language;
 /// What a workspace is made of. Lines are known of files that were read: see [`Index::unread`].
 #[derive(Clone, Debug, Default)]
 pub struct Stats<'a> {
-    /// Files.
+    /// How many files there are.
     pub files: usize,
     /// Folders with files beneath them.
     pub folders: usize,
@@ -35,13 +35,13 @@ pub struct Stats<'a> {
 /// How much there is of a language.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Language {
-    /// Its name.
+    /// The language's name, as people write it.
     pub name: &'static str,
-    /// Files.
+    /// How many files there are.
     pub files: usize,
-    /// Lines.
+    /// How many lines they have together.
     pub lines: u64,
-    /// Bytes.
+    /// How many bytes they have together.
     pub bytes: u64,
     /// Its part of the bytes of all languages, in percent.
     pub percentage: f64,
@@ -65,7 +65,7 @@ pub fn stats(index: &Index, top: usize) -> Stats<'_> {
             Some(count) => *count += 1,
             None => _ = extensions.insert(file.extension().to_owned(), 1),
         }
-        if let Some(name) = language::of(file.name()).filter(|_| !file.is_binary()) {
+        if let Some(name) = language::from_file_name(file.name()).filter(|_| !file.is_binary()) {
             let language = languages.entry(name).or_insert_with(|| Language { name, ..Language::default() });
             language.files += 1;
             language.lines += lines;
@@ -116,11 +116,12 @@ fn folders(index: &Index) -> usize {
 mod tests {
     use super::*;
     use crate::index::Facts;
-    use crate::index::tests::of;
+    use crate::index::tests::from_paths;
 
     #[test]
     fn everything_is_counted_once() {
-        let mut index = of(&["a-b/x.rs", "a/b/c/d.rs", "a/b/e.rs", "a/z.rs", "b.png", "Makefile", ".env", "a/b.c/n"]);
+        let mut index =
+            from_paths(&["a-b/x.rs", "a/b/c/d.rs", "a/b/e.rs", "a/z.rs", "b.png", "Makefile", ".env", "a/b.c/n"]);
         let read = Facts { size: 100, modified_ms: 9, content: Some(Content::Lines(7)), ..Facts::default() };
         index.apply(&[("a/f.py".to_owned(), Some(read))].into());
         let stats = stats(&index, 2);

@@ -1,16 +1,17 @@
-//! How the working copy is, kept while nothing happens that could change it.
+//! Caches `git status` for as long as the watcher saw no change, and for at most 30 s (`AGE`).
 //!
 //! Only for a workspace that is followed: its watcher sees the files that git does not ignore and git's own folders, and
 //! [`Barrier`](crate::watch::Barrier) tells whether it has seen anything until now. What it cannot see is looked at (settings
-//! outside the repository) or makes an answer unfit to be kept (a repository in the repository, a tracked file in an ignored
+//! outside the repository) or makes an answer unfit to be cached (a repository in the repository, a tracked file in an ignored
 //! folder, a network's file system). In doubt git is asked.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use parking_lot::Mutex;
 use tokio::task::spawn_blocking;
 
 use crate::git::{Git, Status};
@@ -29,9 +30,9 @@ const JUST_NOW: Duration = Duration::from_secs(1);
 const DISTANT: [u64; 8] =
     [0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400, 0x5346_414F];
 
-/// The last answer.
+/// The last status of one working copy, and what it was seen under.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<Option<Answer>>);
+pub(crate) struct StatusCache(Mutex<Option<Answer>>);
 
 #[derive(Clone, Debug)]
 struct Answer {
@@ -68,13 +69,13 @@ impl Outside {
     }
 }
 
-impl Kept {
+impl StatusCache {
     fn get(&self) -> Option<Answer> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 
     fn set(&self, answer: Option<Answer>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = answer;
+        *self.0.lock() = answer;
     }
 }
 
@@ -85,39 +86,39 @@ impl Repository {
             return Ok(status);
         }
         let (began, since) = (SystemTime::now(), Instant::now());
-        let moment = self.sight().moment().filter(|_| self.is_fresh());
+        let moment = self.barrier().moment().filter(|_| self.is_fresh());
         let status = Arc::new(Git::new(self.root().clone()).status().await?);
         if let Some(moment) = moment
             // What is unfit stays so until something happens.
-            && self.kept().get().is_none_or(|last| last.moment != moment || !matches!(last.fitness, Fitness::Unfit))
+            && self.status_cache().get().is_none_or(|last| last.moment != moment || !matches!(last.fitness, Fitness::Unfit))
         {
             let fitness = Fitness::Unknown;
-            self.kept().set(Some(Answer { status: status.clone(), moment, began, since, fitness }));
+            self.status_cache().set(Some(Answer { status: status.clone(), moment, began, since, fitness }));
         }
         Ok(status)
     }
 
     /// Whether the last answer would be given again if nothing happened since.
     pub fn keeps_status(&self) -> bool {
-        self.kept().get().is_some_and(|answer| matches!(answer.fitness, Fitness::Fit(_)))
+        self.status_cache().get().is_some_and(|answer| matches!(answer.fitness, Fitness::Fit(_)))
     }
 
     async fn known_status(&self) -> Option<Arc<Status>> {
-        let answer = self.kept().get().filter(|answer| self.is_fresh() && answer.since.elapsed() < AGE)?;
+        let answer = self.status_cache().get().filter(|answer| self.is_fresh() && answer.since.elapsed() < AGE)?;
         let outside = match &answer.fitness {
             Fitness::Unfit => return None,
             Fitness::Unknown => None,
             Fitness::Fit(outside) => Some(outside.clone()),
         };
         let holds = move || outside.is_none_or(|files| files.iter().all(|file| Outside::at(file.0.clone()) == *file));
-        if !self.sight().is_present(answer.moment, holds).await {
-            self.kept().set(None);
+        if !self.barrier().is_present(answer.moment, holds).await {
+            self.status_cache().set(None);
             return None;
         }
         if matches!(answer.fitness, Fitness::Unknown) {
             let fitness = self.fitness(answer.began).await;
             let is_fit = matches!(fitness, Fitness::Fit(_));
-            self.kept().set(Some(Answer { fitness, ..answer.clone() }));
+            self.status_cache().set(Some(Answer { fitness, ..answer.clone() }));
             if !is_fit {
                 return None;
             }
@@ -127,12 +128,12 @@ impl Repository {
 
     async fn fitness(&self, began: SystemTime) -> Fitness {
         let Ok(settings) = Git::new(self.root().clone()).settings().await else { return Fitness::Unfit };
-        let (root, sight) = (self.root().clone(), self.sight().clone());
+        let (root, barrier) = (self.root().clone(), self.barrier().clone());
         let work = move || {
             let outside: Vec<_> = outside(root.path(), &settings).into_iter().map(Outside::at).collect();
             match () {
                 () if !outside.iter().all(|file| file.is_older_than(began - JUST_NOW)) => Fitness::Unknown,
-                () if is_near(&root) && is_watched(&root, &sight) => Fitness::Fit(Arc::new(outside)),
+                () if is_near(&root) && is_watched(&root, &barrier) => Fitness::Fit(Arc::new(outside)),
                 () => Fitness::Unfit,
             }
         };
@@ -164,12 +165,12 @@ fn is_near(root: &Root) -> bool {
 }
 
 /// Everything of the repository is watched: no folder of a tracked file is ignored, and no repository lies in it.
-fn is_watched(root: &Root, sight: &Barrier) -> bool {
-    let Some(Ok(tracked)) = GitDir::of(root.path()).map(|git| Tracked::read(&git)) else { return false };
-    if !sight.is_whole() || !tracked.is_named() {
+fn is_watched(root: &Root, barrier: &Barrier) -> bool {
+    let Some(Ok(tracked)) = GitDir::find(root.path()).map(|git| Tracked::read(&git)) else { return false };
+    if !barrier.is_whole() || !tracked.is_named() {
         return false;
     }
-    let watched = sight.watched();
+    let watched = barrier.watched();
     let parent = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
     let is_seen = |folder: &str| {
         let mut folder = folder.to_owned();

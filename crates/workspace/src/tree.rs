@@ -6,25 +6,25 @@ use crate::listing::Child;
 /// A folder or a file of a tree.
 #[derive(Clone, Debug)]
 pub enum Node<'a> {
-    /// A file.
+    /// A file, as the index has it.
     File(FileEntry<'a>),
-    /// A folder.
+    /// A folder, with what is shown of it.
     Folder {
-        /// Its path.
+        /// Its path, beneath the workspace; empty for the workspace itself.
         path: String,
         /// What is in it, folders first; absent where the tree ends.
         children: Option<Vec<Node<'a>>>,
         /// Files beneath it, at any depth.
         files: usize,
-        /// Their bytes.
+        /// How many bytes its files have together, also those that are not shown.
         bytes: u64,
     },
 }
 
-/// A tree.
+/// A folder with the folders in it, down to a depth and a number of nodes.
 #[derive(Clone, Debug)]
 pub struct Tree<'a> {
-    /// Its top.
+    /// The folder that was asked for.
     pub root: Node<'a>,
     /// Folders and files in it, the top among them.
     pub nodes: usize,
@@ -90,7 +90,7 @@ impl<'a> Growing<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::tests::of;
+    use crate::index::tests::from_paths;
 
     fn drawn(node: &Node<'_>) -> String {
         match node {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_tree_is_as_deep_and_as_big_as_wanted() {
-        let index = of(&["a/b/c.rs", "a/d.rs", "a/.x", ".git-x/y", "e"]);
+        let index = from_paths(&["a/b/c.rs", "a/d.rs", "a/.x", ".git-x/y", "e"]);
         let draw = |folder, depth, hidden, most| {
             let tree = tree(&index, folder, depth, hidden, most);
             (drawn(&tree.root), tree.nodes, tree.depth, tree.is_cut)

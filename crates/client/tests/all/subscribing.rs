@@ -60,6 +60,22 @@ async fn what_comes_before_the_answer_is_kept() {
 }
 
 #[tokio::test]
+async fn what_is_told_besides_events_is_handed_to_the_caller_the_last_of_it() {
+    let daemon = Daemon::new();
+    let (client, _peer) = daemon.client().await;
+    let (mut events, _, mut peer) = subscribed(&daemon, &client, SubscribeParams::default()).await;
+    for k in 0..70 {
+        peer.say(&json!({ "jsonrpc": "2.0", "method": "event/something_new", "params": { "k": k } }).to_string()).await;
+    }
+    peer.say(&batch("1", "b2")).await;
+    assert_eq!(events.next().await.unwrap().cursor, "b2");
+    let told: Vec<_> = events.notifications().map(|one| (one.event, one.params.get().to_owned())).collect();
+    assert_eq!(told.len(), 64);
+    assert_eq!(told[63], ("something_new".to_owned(), r#"{"k":69}"#.to_owned()));
+    assert_eq!(events.notifications().count(), 0, "each is handed over once");
+}
+
+#[tokio::test]
 async fn a_refused_subscription_says_why() {
     let daemon = Daemon::new();
     let (client, _peer) = daemon.client().await;

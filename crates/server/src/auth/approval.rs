@@ -53,7 +53,7 @@ pub(super) struct Requests(BTreeMap<String, Request>);
 
 impl Requests {
     /// The request of this device with this token, made if need be.
-    pub(super) fn of(
+    pub(super) fn request(
         &mut self,
         token: TokenHash,
         facts: &DeviceFacts,

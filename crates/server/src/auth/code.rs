@@ -28,7 +28,7 @@ const TRIES: u32 = 50;
 /// The code as it is shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Code {
-    /// Six digits.
+    /// Six digits, which a person types.
     pub digits: String,
     /// Until when it can be used.
     pub expires_at: Timestamp,

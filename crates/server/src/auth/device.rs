@@ -63,11 +63,11 @@ pub struct TokenPair {
     pub scope: Scope,
     /// For requests and connections.
     pub access: Token,
-    /// Until when.
+    /// When the access token ends; the refresh token makes another.
     pub access_expires_at: Timestamp,
     /// For the next pair, once.
     pub refresh: Token,
-    /// Until when.
+    /// When the refresh token ends; the device must be paired again then.
     pub refresh_expires_at: Timestamp,
 }
 
@@ -88,7 +88,7 @@ struct Spent {
 /// A paired device as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedDevice {
-    /// Which device.
+    /// Stays the same when the device's tokens are refreshed.
     pub device_id: DeviceId,
     /// Its name for people.
     pub name: String,
@@ -96,7 +96,7 @@ pub struct PairedDevice {
     pub scope: Scope,
     /// What it said about itself when it was paired.
     pub facts: DeviceFacts,
-    /// Since when.
+    /// When it was paired.
     pub paired_at: Timestamp,
     /// When it last proved itself.
     pub last_seen: Timestamp,

@@ -58,7 +58,7 @@ pub enum Exchanged {
     Pending {
         /// What is to be answered.
         request_id: String,
-        /// Until when.
+        /// When the request lapses if nobody answers it.
         expires_at: Timestamp,
     },
 }
@@ -286,7 +286,7 @@ impl Inner {
         let now = self.now();
         let offer = state.offers.find(token, now)?;
         if self.settings.require_approval {
-            let (request_id, verdict) = state.requests.of(token, &facts, now, offer.expires_at)?;
+            let (request_id, verdict) = state.requests.request(token, &facts, now, offer.expires_at)?;
             let said = *verdict.borrow();
             match said {
                 Verdict::Waiting => {

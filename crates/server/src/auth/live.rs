@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use parking_lot::RwLock;
 use roost_model::ids::DeviceId;
 use roost_model::scope::Scope;
 use roost_model::time::Timestamp;
@@ -45,10 +46,10 @@ enum Standing {
 impl Live {
     /// Lets a device in with its tokens of now; connections that it has may go on.
     pub(super) fn admit(&self, device: &Device) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.write();
         known.tokens.retain(|_, (_, seat)| seat.id != device.id);
         let until = Standing::Until(device.access.expires_at);
-        let seat = known.seats.entry(device.id.clone()).or_insert_with(|| Arc::new(Seat::of(device))).clone();
+        let seat = known.seats.entry(device.id.clone()).or_insert_with(|| Arc::new(Seat::from_device(device))).clone();
         seat.standing.send_replace(until);
         seat.last_seen.fetch_max(device.last_seen.as_millis(), Ordering::Relaxed);
         for token in device.previous_access.iter().chain([&device.access]) {
@@ -58,7 +59,7 @@ impl Live {
 
     /// Shuts a device out and tells its connections.
     pub(super) fn expel(&self, device: &DeviceId) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.write();
         known.tokens.retain(|_, (_, seat)| seat.id != *device);
         if let Some(seat) = known.seats.remove(device) {
             seat.standing.send_replace(Standing::Revoked);
@@ -67,7 +68,7 @@ impl Live {
 
     /// Who has this access token.
     pub(super) fn client(&self, token: TokenHash, clock: &Clock) -> Result<Client, AuthError> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.read();
         let now = clock();
         let found = known.tokens.get(&token).filter(|(expires_at, _)| now < *expires_at);
         let (expires_at, seat) = found.ok_or(AuthError::AccessToken)?;
@@ -84,13 +85,13 @@ impl Live {
 
     /// When a device was last heard of.
     pub(super) fn last_seen(&self, device: &DeviceId) -> Option<Timestamp> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.read();
         known.seats.get(device).map(|seat| Timestamp::from_millis(seat.last_seen.load(Ordering::Relaxed)))
     }
 }
 
 impl Seat {
-    fn of(device: &Device) -> Self {
+    fn from_device(device: &Device) -> Self {
         Self {
             id: device.id.clone(),
             name: device.name.clone(),
@@ -104,7 +105,7 @@ impl Seat {
 /// A device that has proved itself.
 #[derive(Clone)]
 pub struct Client {
-    /// Which device.
+    /// The device that the token was given to.
     pub device_id: DeviceId,
     /// Its name for people.
     pub name: String,

@@ -5,9 +5,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use roost_model::time::Timestamp;
 
 use super::{AuthError, Clock, TokenHash, after, token};
@@ -50,7 +50,7 @@ impl LocalSecret {
         let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
         file.write_all(secret.as_bytes())?;
         fs::rename(&new, &path)?;
-        Ok(Self { secret: TokenHash::of(&secret), clock, issued: Mutex::default() })
+        Ok(Self { secret: TokenHash::new(&secret), clock, issued: Mutex::default() })
     }
 
     /// Where the secret of a state directory is.
@@ -60,7 +60,7 @@ impl LocalSecret {
 
     /// This is the secret, or that of a page that may still go on.
     pub fn admits(&self, secret: &str) -> bool {
-        let secret = TokenHash::of(secret);
+        let secret = TokenHash::new(secret);
         secret == self.secret || self.issued().pages.holds(secret, (self.clock)())
     }
 
@@ -73,14 +73,14 @@ impl LocalSecret {
     pub fn redeem(&self, one_time: &str) -> Result<Option<String>, AuthError> {
         let mut issued = self.issued();
         let now = (self.clock)();
-        if !issued.links.take(TokenHash::of(one_time), now) {
+        if !issued.links.take(TokenHash::new(one_time), now) {
             return Ok(None);
         }
         issued.pages.issue(PAGE_TTL, now).map(Some)
     }
 
-    fn issued(&self) -> std::sync::MutexGuard<'_, Issued> {
-        self.issued.lock().unwrap_or_else(PoisonError::into_inner)
+    fn issued(&self) -> parking_lot::MutexGuard<'_, Issued> {
+        self.issued.lock()
     }
 }
 
@@ -93,7 +93,7 @@ impl Secrets {
         {
             self.0.remove(&oldest);
         }
-        self.0.insert(TokenHash::of(&secret), after(now, ttl));
+        self.0.insert(TokenHash::new(&secret), after(now, ttl));
         Ok(secret)
     }
 

@@ -12,13 +12,13 @@ mod approval;
 mod code;
 mod device;
 mod devices;
+mod endpoint;
 mod error;
 mod live;
 mod local_secret;
 mod offer;
 mod page;
 mod peer;
-mod place;
 mod qr;
 mod routes;
 mod token;
@@ -33,12 +33,12 @@ pub use approval::PendingRequest;
 pub use code::Code;
 pub use device::{DeviceFacts, PairedDevice, TokenPair};
 pub use devices::{Devices, Exchanged, PairingLocks};
+pub use endpoint::Endpoint;
 pub use error::AuthError;
 pub use live::{Client, Ended};
 pub use local_secret::LocalSecret;
 pub use offer::Offered;
 pub use peer::LOCAL_HEADER;
-pub use place::Place;
 pub use routes::routes;
 pub use token::{Token, TokenHash, TokenKind};
 
@@ -67,25 +67,25 @@ pub struct Auth {
     /// What proves that somebody is at the host.
     pub local: LocalSecret,
     /// What pairing tells of this daemon.
-    pub place: Place,
+    pub endpoint: Endpoint,
 }
 
 impl Auth {
     /// What a new device needs to be paired, for whoever addressed us by this name and port.
     pub async fn offer(&self, scope: Scope, host: Option<&str>) -> Result<PairResult, AuthError> {
-        let urls = self.place.urls(host).ok_or(AuthError::NotServed)?;
-        let page = self.place.page(&self.local.one_time()?).ok_or(AuthError::NotServed)?;
+        let urls = self.endpoint.urls(host).ok_or(AuthError::NotServed)?;
+        let page = self.endpoint.page(&self.local.one_time()?).ok_or(AuthError::NotServed)?;
         let offered = self.devices.pairing_token(scope).await?;
         Ok(PairResult {
             ws: urls.ws,
             http: urls.http,
-            session: self.place.session.clone(),
-            repo: self.place.repo.clone(),
+            session: self.endpoint.session.clone(),
+            repo: self.endpoint.repo.clone(),
             token: offered.token.reveal().to_owned(),
             token_expires_at: offered.expires_at,
             code: self.devices.code(scope).await?.digits,
             page,
-            fingerprint: self.place.fingerprint.clone(),
+            fingerprint: self.endpoint.fingerprint.clone(),
         })
     }
 }

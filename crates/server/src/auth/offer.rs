@@ -21,7 +21,7 @@ const PREFIX: &str = "pairing:";
 pub struct Offered {
     /// To be exchanged once.
     pub token: Token,
-    /// Until when.
+    /// When the pairing token ends.
     pub expires_at: Timestamp,
 }
 

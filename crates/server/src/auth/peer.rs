@@ -29,7 +29,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    fn of(parts: &Parts) -> Self {
+    fn from_request(parts: &Parts) -> Self {
         let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let forwarded = parts.headers.get_all("x-forwarded-for").iter();
         let forwarded: Vec<_> = forwarded.filter_map(|value| value.to_str().ok()).collect();
@@ -76,7 +76,7 @@ impl<S: Sync> FromRequestParts<S> for Peer {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self::of(parts))
+        Ok(Self::from_request(parts))
     }
 }
 
@@ -88,7 +88,7 @@ impl FromRequestParts<Arc<Auth>> for Local {
 
     async fn from_request_parts(parts: &mut Parts, auth: &Arc<Auth>) -> Result<Self, Response> {
         let secret = parts.headers.get(LOCAL_HEADER).and_then(|value| value.to_str().ok());
-        if Peer::of(parts).is_direct() && secret.is_some_and(|secret| auth.local.admits(secret)) {
+        if Peer::from_request(parts).is_direct() && secret.is_some_and(|secret| auth.local.admits(secret)) {
             return Ok(Self);
         }
         let why = "Only somebody at the host can do this; run `roost pair` there and open the page that it names";

@@ -57,7 +57,7 @@ struct OpenInput {
     secret: String,
 }
 
-/// CallOrder the secret of a link into that of a page.
+/// Turns the secret of a link into that of a page.
 async fn open(State(auth): State<Arc<Auth>>, peer: Peer, Body(input): Body<OpenInput>) -> Result<Response, AuthError> {
     let opened = if peer.is_direct() { auth.local.redeem(&input.secret)? } else { None };
     Ok(match opened {
@@ -79,8 +79,8 @@ async fn info(
     peer: Peer,
     local: Result<Local, Response>,
 ) -> Result<Response, AuthError> {
-    let urls = auth.place.urls(peer.host.as_deref()).ok_or(AuthError::NotServed)?;
-    let place = &auth.place;
+    let urls = auth.endpoint.urls(peer.host.as_deref()).ok_or(AuthError::NotServed)?;
+    let place = &auth.endpoint;
     let mut info = json!({
         "ws": urls.ws, "http": urls.http, "session": place.session, "repo": place.repo,
         "auth_required": place.require_auth,
@@ -115,13 +115,13 @@ async fn qr_code(
         Ok(size) => size.unwrap_or(QR_SIZE).min(QR_MOST),
         Err(_) => return Ok(refusal(StatusCode::BAD_REQUEST, "size is a number of pixels").into_response()),
     };
-    let urls = auth.place.urls(peer.host.as_deref()).ok_or(AuthError::NotServed)?;
+    let urls = auth.endpoint.urls(peer.host.as_deref()).ok_or(AuthError::NotServed)?;
     let offered = auth.devices.pairing_token(Scope::default()).await?;
     let mut link = json!({
-        "ws": urls.ws, "http": urls.http, "session": auth.place.session, "repo": auth.place.repo,
+        "ws": urls.ws, "http": urls.http, "session": auth.endpoint.session, "repo": auth.endpoint.repo,
         "token": offered.token.reveal(),
     });
-    if let Some(fingerprint) = &auth.place.fingerprint {
+    if let Some(fingerprint) = &auth.endpoint.fingerprint {
         link["fingerprint"] = json!(fingerprint);
     }
     let image = qr::png(&link.to_string(), size)?;
@@ -254,7 +254,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// A refusal.
+/// The body of a refusal: why, in a sentence.
 pub(super) fn refusal(status: StatusCode, why: &str) -> (StatusCode, Json<Value>) {
     (status, Json(json!({ "error": why })))
 }

@@ -79,12 +79,12 @@ impl Token {
 
     /// What is stored of it.
     pub fn hash(&self) -> TokenHash {
-        TokenHash::of(&self.text)
+        TokenHash::new(&self.text)
     }
 
     /// What is stored of the part that it has in common with its successors.
     pub(super) fn family(&self) -> TokenHash {
-        TokenHash::of(self.family_text())
+        TokenHash::new(self.family_text())
     }
 
     fn family_text(&self) -> &str {
@@ -104,7 +104,7 @@ pub struct TokenHash([u8; 32]);
 
 impl TokenHash {
     /// The hash of a secret.
-    pub fn of(secret: &str) -> Self {
+    pub fn new(secret: &str) -> Self {
         Self(Sha256::digest(secret).into())
     }
 }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_hash_is_stored_as_text_and_read_back() {
-        let hash = TokenHash::of("a secret");
+        let hash = TokenHash::new("a secret");
         let json = serde_json::to_string(&hash).unwrap();
         assert_eq!(serde_json::from_str::<TokenHash>(&json).unwrap(), hash);
         assert!(serde_json::from_str::<TokenHash>("\"c2hvcnQ\"").is_err());

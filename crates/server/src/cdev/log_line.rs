@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::message::object;
 use super::notify::{Audience, Notification, Scene};
 
-/// A message.
+/// A message as one line of the log that cdev clients know.
 pub(super) fn record(scene: &Scene<'_>, message: &Message) -> Notification {
     let content = &message.message.content;
     let calls = content.iter().any(|block| matches!(block, Block::ToolUse { .. }));

@@ -38,7 +38,7 @@ pub enum Audience {
     Workspace,
     /// Those who look at its workspace, and those of whom nobody knows what they look at.
     Focused,
-    /// All.
+    /// Every client, whatever it watches.
     Everyone,
 }
 

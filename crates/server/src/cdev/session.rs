@@ -10,7 +10,7 @@ use serde_json::json;
 use super::log_line;
 use super::notify::{Audience, Notification, Scene};
 
-/// `session_start`.
+/// The `session_start` of a session that was made.
 pub(super) fn start(scene: &Scene<'_>, made: &SessionCreatedPayload) -> Notification {
     let path = scene.about.cwd;
     let name = Path::new(path).file_name().map_or(path.into(), |name| name.to_string_lossy());
@@ -48,12 +48,12 @@ pub(super) fn failed(scene: &Scene<'_>, event: &NormalizedEvent, failed: &TaskFa
     unknown.then(|| scene.note("session_id_failed", Audience::Workspace, fields))
 }
 
-/// `session_end`.
+/// The `session_end` of a session that was closed.
 pub(super) fn end(scene: &Scene<'_>, closed: &SessionClosedPayload) -> Notification {
     scene.note("session_end", Audience::Workspace, json!({ "reason": closed.reason }))
 }
 
-/// `session_stopped`.
+/// The `session_stopped` of a session whose task was stopped.
 pub(super) fn stopped(scene: &Scene<'_>, event: &NormalizedEvent) -> Notification {
     scene.note("session_stopped", Audience::Workspace, json!({ "stopped_by": event.trace.client_id }))
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{Command, Feed, Place};
+use super::{Command, Feed, ResumePoint};
 use crate::cdev::notify::{self, Audience, Naming};
 use crate::connection::Connection;
 use crate::fault;
@@ -82,7 +82,7 @@ struct Work {
     selection: Selection,
     naming: Naming,
     /// Where the client said that it had come to.
-    from: Option<Place>,
+    from: Option<ResumePoint>,
     /// Where the feed began; what came before was sent to nobody on this connection.
     began: Cursor,
 }
@@ -98,11 +98,11 @@ impl Feed {
         selection: Selection,
         naming: Naming,
         follower: Follower,
-        from: Option<Place>,
+        from: Option<ResumePoint>,
     ) -> Self {
         let (commands, told) = mpsc::channel(COMMANDS);
         let is_default = matches!(selection, Selection::Usual);
-        let quiet = host.quiet.handle().clone();
+        let quiet = host.delivery.background.handle().clone();
         let work = Work { host, connection, selection, naming, from, began: follower.cursor() };
         let task = AbortOnDropHandle::new(quiet.spawn(async move {
             // Whether the client or the log is gone, nobody needs the feed any more.
@@ -141,7 +141,7 @@ impl Work {
             Some(after) => {
                 let filter = Filter::stream(StreamId::from(session.as_str()));
                 let filter = filter.types(Type::ALL.iter().copied().filter(|known| !PIECES.contains(known)));
-                match self.host.log.follow(filter, after.start()).await {
+                match self.host.sessions.log.follow(filter, after.start()).await {
                     Ok(follower) => Some((follower, after)),
                     Err(error) => {
                         let _ = done.send(Err(truncated(error, after)));
@@ -169,7 +169,7 @@ impl Work {
 
     /// What waits for an answer in a session.
     async fn waiting(&self, session: &str) -> Result<Vec<Arc<Pending>>, Gone> {
-        self.host.log.pending(Some(&SessionId::from(session))).await.map_err(|_| Gone)
+        self.host.sessions.log.pending(Some(&SessionId::from(session))).await.map_err(|_| Gone)
     }
 
     /// Sends again what waits for an answer in a session.
@@ -178,7 +178,9 @@ impl Work {
             return Ok(());
         }
         let session = SessionId::from(session);
-        let Ok(constant) = self.host.projections.constant(&*self.host.log, &session).await else { return Err(Gone) };
+        let Ok(constant) = self.host.delivery.notifications.constant(&*self.host.sessions.log, &session).await else {
+            return Err(Gone);
+        };
         for one in waiting {
             for note in notify::pending(&one, &constant.about()) {
                 self.send(notify::encode(&note, "", self.naming).into()).await?;
@@ -188,7 +190,7 @@ impl Work {
     }
 
     /// Sends what the client wants of a batch; of what was missed, only what lies between the two places.
-    async fn send_all(&self, batch: &Batch, missed: Option<(Place, Cursor)>) -> Result<(), Gone> {
+    async fn send_all(&self, batch: &Batch, missed: Option<(ResumePoint, Cursor)>) -> Result<(), Gone> {
         for entry in batch {
             let (from, until) = match missed {
                 Some((from, until)) => (Some(from), Some(until)),
@@ -197,7 +199,8 @@ impl Work {
             if until.is_some_and(|until| entry.cursor() > until) {
                 return Ok(());
             }
-            let projected = self.host.projections.of(&self.host, entry, self.naming).await.map_err(|_| Gone)?;
+            let projected =
+                self.host.delivery.notifications.project(&self.host, entry, self.naming).await.map_err(|_| Gone)?;
             let seen = from.map_or(0, |from| from.seen_of(entry.cursor()));
             for note in projected.notes.iter().skip(seen) {
                 // Since the feed began, only what watchers get was missed.
@@ -217,7 +220,7 @@ impl Work {
 }
 
 /// A place that cannot be gone on from, with the one that can.
-pub(crate) fn truncated(error: roost_log::Error, place: Place) -> Fault {
+pub(crate) fn truncated(error: roost_log::Error, place: ResumePoint) -> Fault {
     let is_truncated = matches!(error, roost_log::Error::Truncated { .. });
     let fault = fault::log(error);
     if is_truncated { fault.with("resume_cursor", place.surviving().to_string()) } else { fault }

@@ -25,7 +25,7 @@ impl Feed {
         mut follower: Follower,
         workspaces: HashSet<String>,
     ) -> Self {
-        let quiet = host.quiet.handle().clone();
+        let quiet = host.delivery.background.handle().clone();
         let follow = async move {
             loop {
                 let batch = match follower.next().await {
@@ -72,7 +72,7 @@ struct Frame {
 /// Whether an event is of a session in one of these workspaces; sessions made later count too.
 async fn lies_in(host: &Host, entry: Entry<'_>, workspaces: &HashSet<String>) -> bool {
     let session = SessionId::from(entry.stream().as_str());
-    let constant = host.projections.constant(&*host.log, &session).await;
+    let constant = host.delivery.notifications.constant(&*host.sessions.log, &session).await;
     constant.is_ok_and(|constant| constant.workspace_id.as_ref().is_some_and(|id| workspaces.contains(id)))
 }
 

@@ -1,4 +1,4 @@
-//! A place in what a client has seen: an event, or some of the notifications that it became.
+//! Where a client resumes: after an event, or after some of the notifications that it became.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ const SURVIVING: char = '!';
 
 /// Where a client goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ResumePoint {
     /// At the oldest event.
     Beginning,
     /// After this event, or after its first notifications.
@@ -26,7 +26,7 @@ pub(crate) enum Place {
     },
 }
 
-impl Place {
+impl ResumePoint {
     /// Where the log is followed from.
     pub(crate) fn start(self) -> Start {
         match self {
@@ -55,7 +55,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ResumePoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Beginning => f.write_str(BEGINNING),
@@ -72,7 +72,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for ResumePoint {
     type Err = Fault;
 
     fn from_str(text: &str) -> Result<Self, Fault> {
@@ -96,14 +96,14 @@ mod tests {
     #[test]
     fn a_place_survives_being_text() {
         for text in ["beginning", "b12.345", "b7", "b12.345~2", "!b12.345", "!b12.345~1"] {
-            assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<ResumePoint>().unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn text_that_is_no_place_is_refused() {
         for text in ["", "12", "b12.345~", "b12.345~x", "~1", "!!b1", "b1~-1"] {
-            assert!(text.parse::<Place>().is_err(), "{text}");
+            assert!(text.parse::<ResumePoint>().is_err(), "{text}");
         }
     }
 }

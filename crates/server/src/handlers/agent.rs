@@ -16,15 +16,10 @@ use crate::fault;
 use crate::host::Host;
 use crate::workspaces::Entry;
 
-/// The workspace that is meant when none is named: the one the daemon was started in, else the first.
-pub(super) fn default_workspace(host: &Host) -> Option<Entry> {
-    host.workspaces.default_for(host.settings.repo.as_deref())
-}
-
 /// The agent's session: the latest of the default workspace.
 pub(super) async fn current(host: &Host, workspace: Option<&Entry>) -> Result<Option<SessionRecord>, Fault> {
-    let Some(entry) = workspace.cloned().or_else(|| default_workspace(host)) else { return Ok(None) };
-    let sessions = history::of_entry(host, &entry).await?;
+    let Some(entry) = workspace.cloned().or_else(|| host.workspaces.default()) else { return Ok(None) };
+    let sessions = history::of_entry(&host.sessions, &entry).await?;
     let busy = sessions.iter().position(|record| record.open_task.is_some());
     Ok(sessions.into_iter().nth(busy.unwrap_or(0)))
 }
@@ -36,7 +31,7 @@ pub(crate) async fn run(context: &Context<'_>, params: AgentRunParams) -> Result
     let run_mode = params.mode.unwrap_or_default();
     let entry = match &params.workspace_id {
         Some(id) => context.host.workspaces.get(id)?,
-        None => default_workspace(context.host).ok_or_else(|| {
+        None => context.host.workspaces.default().ok_or_else(|| {
             let why = "there is no workspace to run in; add one with workspace/add";
             Fault::new(FaultCode::AgentNotConfigured, why).with("method", "agent/run")
         })?,
@@ -101,7 +96,13 @@ fn not_running() -> Fault {
 
 pub(crate) async fn stop(context: &Context<'_>, params: AgentParams) -> Result<StatusWord, Fault> {
     let record = agent(context, params.session_id.as_deref(), params.agent_type.as_deref()).await?;
-    context.host.engine.stop(record.session_id.as_str(), "stopped by a client").await.map_err(fault::engine)?;
+    context
+        .host
+        .sessions
+        .engine
+        .stop(record.session_id.as_str(), "stopped by a client")
+        .await
+        .map_err(fault::engine)?;
     Ok(StatusWord { status: "stopped".into(), agent_type: Some(record.runtime.id().into()) })
 }
 
@@ -122,10 +123,10 @@ pub(crate) async fn status(context: &Context<'_>, params: AgentParams) -> Result
         found => Some(found?),
     };
     let Some(record) = found else {
-        let agent_type = context.host.engine.registry().await.default_runtime;
+        let agent_type = context.host.sessions.engine.registry().await.default_runtime;
         return Ok(AgentStatusResult { state: "idle".into(), session_id: None, agent_type, waiting_for: None });
     };
-    let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
+    let waiting = context.host.sessions.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
     Ok(AgentStatusResult {
         state: shape::state(&record, !waiting.is_empty()).into(),
         session_id: Some(record.session_id.to_string()),

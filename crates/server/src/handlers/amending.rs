@@ -44,6 +44,6 @@ pub(super) async fn amended(
         return Ok(record);
     }
     let id = record.session_id.as_str();
-    context.host.engine.amend(id, amendment).await.map_err(fault::engine)?;
-    context.host.session(id).await
+    context.host.sessions.engine.amend(id, amendment).await.map_err(fault::engine)?;
+    context.host.sessions.get(id).await
 }

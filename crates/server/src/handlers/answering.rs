@@ -17,10 +17,10 @@ use crate::fault;
 /// What waits under this id, in this session or in any.
 pub(super) async fn find(context: &Context<'_>, id: &str, session: Option<&str>) -> Result<Arc<Pending>, Fault> {
     let session = match session {
-        Some(session) => Some(context.host.session(session).await?.session_id),
+        Some(session) => Some(context.session(session).await?.session_id),
         None => None,
     };
-    let mut found = context.host.log.pending(session.as_ref()).await.map_err(fault::log)?;
+    let mut found = context.host.sessions.log.pending(session.as_ref()).await.map_err(fault::log)?;
     found.retain(|one| one.id() == id);
     let gone = || {
         // The code and the words that clients take for "somebody else was faster".
@@ -43,7 +43,7 @@ pub(super) async fn oldest(
     session: &roost_model::ids::SessionId,
     wanted: impl Fn(&PendingAsk) -> bool,
 ) -> Result<Option<Arc<Pending>>, Fault> {
-    let found = context.host.log.pending(Some(session)).await.map_err(fault::log)?;
+    let found = context.host.sessions.log.pending(Some(session)).await.map_err(fault::log)?;
     Ok(found.into_iter().find(|one| wanted(&one.ask)))
 }
 
@@ -55,13 +55,13 @@ pub(super) async fn give(
     key: Option<String>,
 ) -> Result<(), Fault> {
     if !context.may_yolo() && is_free_text(pending, &to) {
-        let record = context.host.session(pending.session_id.as_str()).await?;
+        let record = context.host.sessions.get(pending.session_id.as_str()).await?;
         if record.mode == Mode::Yolo {
             return Err(fault::engine(roost_engine::Error::Yolo(record.session_id)));
         }
     }
     let response = Response { to, by: context.caller.answerer(), key };
-    context.host.engine.respond(pending.session_id.as_str(), response).await.map_err(fault::engine)
+    context.host.sessions.engine.respond(pending.session_id.as_str(), response).await.map_err(fault::engine)
 }
 
 /// Whether an answer says something that the question did not offer: to an agent that is as good as a prompt.

@@ -50,7 +50,7 @@ impl Attached {
         let mut attached = Self::default();
         if !images.is_empty() {
             let refused = |error| fault::engine(error).with("field", "images");
-            context.host.engine.check_images(runtime).map_err(refused)?;
+            context.host.sessions.engine.check_images(runtime).map_err(refused)?;
         }
         for image in images {
             attached.images.push(read(image, is_local).await.map_err(|fault| fault.with("field", "images"))?);
@@ -66,7 +66,7 @@ impl Attached {
     pub(super) async fn message(self, context: &Context<'_>, words: String) -> Result<TranscriptMessage, Fault> {
         let mut message = TranscriptMessage::user(words);
         for Image { bytes, media_type, name } in self.images {
-            let stored = context.host.engine.artifacts().put(bytes, media_type, &name).await;
+            let stored = context.host.sessions.engine.artifacts().put(bytes, media_type, &name).await;
             let ArtifactRef { artifact_id, .. } = stored.map_err(|error| fault::engine(error.into()))?;
             let image = TranscriptContentBlock::Image { artifact_id, media_type: media_type.into(), name: Some(name) };
             message.content.push(image);

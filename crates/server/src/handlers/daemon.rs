@@ -3,13 +3,14 @@
 use roost_log::Health;
 use roost_model::ids::DeviceId;
 use roost_rpc::{
-    DaemonStatus, Device, DeviceListResult, DeviceRevokeParams, Fault, FaultCode, NoParams, PairParams, PairResult,
-    Success,
+    DaemonStatus, Device, DeviceListResult, DeviceRevokeParams, Fault, FaultCode, LogHealth, NoParams, PairParams,
+    PairResult, Success,
 };
 
-use crate::auth::AuthError;
+use crate::auth::{Auth, AuthError};
 use crate::dispatch::Context;
 use crate::fault;
+use crate::host::Daemon;
 
 pub(crate) async fn devices(context: &Context<'_>, _: NoParams) -> Result<DeviceListResult, Fault> {
     let devices = context.host.auth.devices.list().await.into_iter();
@@ -26,41 +27,41 @@ pub(crate) async fn devices(context: &Context<'_>, _: NoParams) -> Result<Device
     Ok(DeviceListResult { devices: shaped.collect() })
 }
 
-pub(crate) async fn revoke(context: &Context<'_>, params: DeviceRevokeParams) -> Result<Success, Fault> {
-    context.host.auth.devices.revoke_device(&DeviceId::from(params.device_id)).await.map_err(auth)?;
+pub(crate) async fn revoke(access: &Auth, params: DeviceRevokeParams) -> Result<Success, Fault> {
+    access.devices.revoke_device(&DeviceId::from(params.device_id)).await.map_err(auth)?;
     Ok(Success::DONE)
 }
 
-pub(crate) async fn pair(context: &Context<'_>, params: PairParams) -> Result<PairResult, Fault> {
-    context.host.auth.offer(params.scope.unwrap_or_default(), None).await.map_err(auth)
+pub(crate) async fn pair(access: &Auth, params: PairParams) -> Result<PairResult, Fault> {
+    access.offer(params.scope.unwrap_or_default(), None).await.map_err(auth)
 }
 
 pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<DaemonStatus, Fault> {
     let host = context.host;
-    let log = match &*host.log.health().borrow() {
-        Health::Ok => "ok".to_owned(),
-        Health::Stalled { reason, .. } => format!("stalled: {reason}"),
-        Health::Failed { reason } => format!("failed: {reason}"),
+    let log = match &*host.sessions.log.health().borrow() {
+        Health::Ok => LogHealth::Ok,
+        Health::Stalled { reason, .. } => LogHealth::Stalled(reason.to_string()),
+        Health::Failed { reason } => LogHealth::Failed(reason.to_string()),
     };
     let locks = host.auth.devices.locks().await;
     Ok(DaemonStatus {
         pid: std::process::id(),
-        version: host.version.clone(),
-        address: host.auth.place.address.map(|address| address.to_string()),
-        uptime_seconds: host.uptime_seconds(),
+        version: host.daemon.version.clone(),
+        address: host.auth.endpoint.address.map(|address| address.to_string()),
+        uptime_seconds: host.daemon.uptime_seconds(),
         clients: host.presence.count() as u64,
-        running_tasks: host.log.open_tasks().await.map_err(fault::log)?.len() as u64,
-        pending: host.log.pending(None).await.map_err(fault::log)?.len() as u64,
+        running_tasks: host.sessions.log.open_tasks().await.map_err(fault::log)?.len() as u64,
+        pending: host.sessions.log.pending(None).await.map_err(fault::log)?.len() as u64,
         devices: host.auth.devices.list().await.len() as u64,
         locked_addresses: locks.addresses.iter().map(ToString::to_string).collect(),
         code_withdrawn: locks.code_withdrawn,
         auto_started: host.settings.auto_started,
-        log,
+        log: log.to_string(),
     })
 }
 
-pub(crate) async fn stop(context: &Context<'_>, _: NoParams) -> Result<Success, Fault> {
-    context.host.stop_asked.cancel();
+pub(crate) async fn stop(daemon: &Daemon, _: NoParams) -> Result<Success, Fault> {
+    daemon.stop_asked.cancel();
     Ok(Success::DONE)
 }
 

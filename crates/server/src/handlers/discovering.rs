@@ -24,12 +24,17 @@ pub(crate) async fn discover(
         Some(paths) => paths.into_iter().map(|path| allowed(context, path)).collect::<Result<_, _>>()?,
         None => usual(context).await,
     };
-    let known = host.discoveries.of(&roots, params.fresh.unwrap_or_default(), &host.tasks, &host.closing);
+    let known = host.repositories.discoveries.search(
+        &roots,
+        params.fresh.unwrap_or_default(),
+        &host.daemon.tasks,
+        &host.daemon.closing,
+    );
     let (searched, told) = match known {
-        Known::Before(searched, refreshing) => (searched, Told { cached: true, refreshing, cancelled: false }),
+        Known::Before(searched, refreshing) => (searched, Origin { cached: true, refreshing, cancelled: false }),
         Known::Soon(search) => {
             let (searched, cancelled) = followed(context, &roots, search).await?;
-            (searched, Told { cached: false, refreshing: false, cancelled })
+            (searched, Origin { cached: false, refreshing: false, cancelled })
         }
     };
     let found = &searched.found;
@@ -47,8 +52,8 @@ pub(crate) async fn discover(
     })
 }
 
-/// How it came that something is told.
-struct Told {
+/// Whether repositories come from the cache, and whether the search for them was cut short.
+struct Origin {
     cached: bool,
     refreshing: bool,
     cancelled: bool,
@@ -103,7 +108,7 @@ pub(crate) async fn forget(context: &Context<'_>, params: WorkspaceCacheParams) 
     if let Some(id) = &params.workspace_id {
         context.host.workspaces.get(id)?;
     }
-    context.host.discoveries.forget();
+    context.host.repositories.discoveries.forget();
     Ok(Done { success: true, message: "What was known of the repositories on this machine is forgotten.".into() })
 }
 
@@ -122,7 +127,7 @@ fn allowed(context: &Context<'_>, path: String) -> Result<PathBuf, Fault> {
 
 /// The folders that are searched where none is named: of the usual ones, those that this client may add folders of.
 async fn usual(context: &Context<'_>) -> Vec<PathBuf> {
-    let (places, reach) = (context.host.workspaces.places(), Reach::of(context.caller));
+    let (places, reach) = (context.host.workspaces.places(), Reach::for_caller(context.caller));
     let mut usual = Vec::new();
     for folder in &context.host.settings.discover_in {
         if reach == Reach::Anywhere || places.admit(folder, reach).await.is_ok() {

@@ -20,7 +20,8 @@ use super::{shape, watching};
 use crate::cdev::notify::Naming;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
-use crate::feed::{Feed, Place, Selection, Wanted, is_named, truncated};
+use crate::feed::{Feed, ResumePoint, Selection, Wanted, is_named, truncated};
+use crate::host::Sessions;
 
 /// Events of a page unless asked otherwise, and at most.
 const PAGE: u32 = 1000;
@@ -34,7 +35,7 @@ const MAX_NAME: usize = 100;
 pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) -> Result<EventsSubscribeResult, Fault> {
     let connection = context.connected()?;
     let format = params.format.unwrap_or_default();
-    let mut after = params.after.as_deref().map(str::parse::<Place>).transpose()?;
+    let mut after = params.after.as_deref().map(str::parse::<ResumePoint>).transpose()?;
     if let (Some(name), None) = (&params.name, &after) {
         after = kept(context, name).await?;
     }
@@ -51,7 +52,7 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) ->
         context.host.workspaces.get(id)?;
     }
     let types: HashSet<_> = params.types.unwrap_or_default().into_iter().collect();
-    let start = after.map_or(Start::Now, Place::start);
+    let start = after.map_or(Start::Now, ResumePoint::start);
     let lost = |error| match after {
         Some(after) => truncated(error, after),
         None => fault::log(error),
@@ -60,12 +61,12 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) ->
     let wanted = types.clone();
     let (cursor, feed) = match format {
         EventFormat::Normalized => {
-            let follower = context.host.log.follow(filter(&sessions, &types)?, start).await.map_err(lost)?;
+            let follower = context.host.sessions.log.follow(filter(&sessions, &types)?, start).await.map_err(lost)?;
             (follower.cursor(), Feed::normalized(context.host.clone(), connection.clone(), follower, workspaces))
         }
         EventFormat::Cdev => {
             let selection = Selection::Named(Wanted { types, sessions, workspaces });
-            let follower = context.host.log.follow(selection.filter(), start).await.map_err(lost)?;
+            let follower = context.host.sessions.log.follow(selection.filter(), start).await.map_err(lost)?;
             let (host, connection) = (context.host.clone(), connection.clone());
             (follower.cursor(), Feed::cdev(host, connection, selection, naming, follower, after))
         }
@@ -73,7 +74,7 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) ->
     connection.feeds().put(format, feed);
     // The log's own form has nothing of what the log does not know.
     for kept in past.iter().filter(|_| format == EventFormat::Cdev) {
-        let (workspace, wanted) = (shape::workspace_of(context.host, &kept.record()), wanted.clone());
+        let (workspace, wanted) = (shape::workspace_of(&context.host.workspaces, &kept.record()), wanted.clone());
         watching::tail(context, kept, workspace, naming, move |event| is_named(&wanted, event)).await?;
     }
     Ok(EventsSubscribeResult { format, cursor: cursor.to_string() })
@@ -106,19 +107,19 @@ pub(crate) async fn unsubscribe(context: &Context<'_>, params: UnsubscribeParams
 }
 
 pub(crate) async fn ack(context: &Context<'_>, params: AckParams) -> Result<AckResult, Fault> {
-    let place: Place = params.cursor.parse()?;
+    let place: ResumePoint = params.cursor.parse()?;
     let id = reader(context, &params.name)?;
     let body =
         serde_json::to_string(&place.to_string()).map_err(|error| Fault::new(FaultCode::InternalError, error))?;
     let change = RowChange { kind: RowKind::Cursor, id, body: Some(body) };
-    context.host.log.keep(vec![change], Vec::new()).await.map_err(fault::log)?;
+    context.host.sessions.log.keep(vec![change], Vec::new()).await.map_err(fault::log)?;
     Ok(AckResult { name: params.name, cursor: params.cursor })
 }
 
 /// The place that a named reader acknowledged last.
-async fn kept(context: &Context<'_>, name: &str) -> Result<Option<Place>, Fault> {
+async fn kept(context: &Context<'_>, name: &str) -> Result<Option<ResumePoint>, Fault> {
     let id = reader(context, name)?;
-    let rows = context.host.log.rows(RowKind::Cursor).await.map_err(fault::log)?;
+    let rows = context.host.sessions.log.rows(RowKind::Cursor).await.map_err(fault::log)?;
     let Some((_, body)) = rows.into_iter().find(|(row, _)| *row == id) else { return Ok(None) };
     let text: String = serde_json::from_str(&body).map_err(|error| Fault::new(FaultCode::InternalError, error))?;
     text.parse().map(Some)
@@ -132,12 +133,12 @@ fn reader(context: &Context<'_>, name: &str) -> Result<String, Fault> {
     Ok(format!("{}/{name}", context.caller.account()))
 }
 
-pub(crate) async fn read(context: &Context<'_>, params: LogReadParams) -> Result<LogReadResult, Fault> {
-    let record = context.host.session(&params.session_id).await?;
+pub(crate) async fn read(sessions: &Sessions, params: LogReadParams) -> Result<LogReadResult, Fault> {
+    let record = sessions.get(&params.session_id).await?;
     let after = params.after_seq.unwrap_or(0);
     let limit = params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let stream = StreamId::from(&record.session_id);
-    let page = context.host.log.read(&stream, after, limit as usize).await.map_err(fault::log)?;
+    let page = sessions.log.read(&stream, after, limit as usize).await.map_err(fault::log)?;
     if after > page.last_seq {
         return Err(fault::log(roost_log::Error::Ahead { stream, seq: after, last_seq: page.last_seq }));
     }
@@ -155,9 +156,9 @@ pub(crate) async fn read(context: &Context<'_>, params: LogReadParams) -> Result
     Ok(LogReadResult { events, last_seq, has_more: last_seq < page.last_seq })
 }
 
-pub(crate) async fn artifact(context: &Context<'_>, params: ArtifactParams) -> Result<ArtifactResult, Fault> {
+pub(crate) async fn artifact(sessions: &Sessions, params: ArtifactParams) -> Result<ArtifactResult, Fault> {
     let id = ArtifactId::from(params.artifact_id.as_str());
-    let bytes = context.host.engine.artifacts().get(&id).await.map_err(|error| {
+    let bytes = sessions.engine.artifacts().get(&id).await.map_err(|error| {
         let code = match error {
             ArtifactError::BadId(_) | ArtifactError::NotFound(_) => FaultCode::InvalidParams,
             _ => FaultCode::InternalError,

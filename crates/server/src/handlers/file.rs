@@ -12,10 +12,10 @@ use roost_rpc::{
 use roost_workspace::files::{Content, FileEntry, FolderEntry, Listing, Marks, Part, list as list_folder, read};
 use roost_workspace::{RelPath, Root, is_sensitive};
 
-use crate::dispatch::{Context, PAGE_BYTES};
+use crate::dispatch::PAGE_BYTES;
 use crate::fault;
 use crate::size::{fitting, size};
-use crate::workspaces::Entry;
+use crate::workspaces::{Entry, Workspaces};
 
 /// KiB of a file that are read, unless asked otherwise, and at most.
 const SIZE_KB: u64 = 500;
@@ -26,8 +26,8 @@ const MAX_PAGE: u32 = 500;
 /// What nobody wants to see of a folder where no workspace is named.
 const HIDDEN: [&str; 3] = ["node_modules", "__pycache__", "vendor"];
 
-pub(crate) async fn get(context: &Context<'_>, params: FileGetParams) -> Result<FileContent, Fault> {
-    let entry = named(context, params.workspace_id.as_deref())?;
+pub(crate) async fn get(workspaces: &Workspaces, params: FileGetParams) -> Result<FileContent, Fault> {
+    let entry = workspaces.named(params.workspace_id.as_deref())?;
     let path = RelPath::parse(&params.path).map_err(fault::workspace)?;
     let limit = 1024 * params.max_size_kb.unwrap_or(SIZE_KB).clamp(1, MAX_SIZE_KB);
     let part = Part { offset: params.offset, limit: limit.min(PAGE_BYTES as u64 * 3 / 4) };
@@ -65,8 +65,8 @@ fn shaped(path: &RelPath, content: Content) -> FileContent {
     }
 }
 
-pub(crate) async fn list(context: &Context<'_>, params: FileListParams) -> Result<FileListResult, Fault> {
-    let entry = named(context, params.workspace_id.as_deref())?;
+pub(crate) async fn list(workspaces: &Workspaces, params: FileListParams) -> Result<FileListResult, Fault> {
+    let entry = workspaces.named(params.workspace_id.as_deref())?;
     let path = RelPath::parse(&params.path.unwrap_or_default()).map_err(fault::workspace)?;
     let folder = path.clone();
     let Listing { folders, files } = blocking(&entry, move |root| list_folder(&root, &folder, false)).await?;
@@ -92,8 +92,8 @@ pub(crate) async fn list(context: &Context<'_>, params: FileListParams) -> Resul
     Ok(FileListResult { path: path.to_string(), total_count, entries: fitting(page, PAGE_BYTES) })
 }
 
-pub(crate) async fn page(context: &Context<'_>, params: FilesListParams) -> Result<FilesListResult, Fault> {
-    let entry = context.host.workspaces.get(&params.workspace_id)?;
+pub(crate) async fn page(workspaces: &Workspaces, params: FilesListParams) -> Result<FilesListResult, Fault> {
+    let entry = workspaces.get(&params.workspace_id)?;
     let directory = RelPath::parse(&params.directory.unwrap_or_default()).map_err(fault::workspace)?;
     let hidden = params.include_hidden.unwrap_or_default();
     let (limit, offset) = (params.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE), params.offset.unwrap_or(0));
@@ -102,7 +102,7 @@ pub(crate) async fn page(context: &Context<'_>, params: FilesListParams) -> Resu
         let now = SystemTime::now();
         let total_files = files.len() as u64;
         let page = files.into_iter().skip(offset as usize).take(limit as usize);
-        let marks = Marks::of(&root, &directory);
+        let marks = Marks::read(&root, &directory);
         let total_directories = folders.len() as u64;
         let directories = fitting(folders.into_iter().map(|folder| dir_info(folder, now)), PAGE_BYTES / 2);
         let room = PAGE_BYTES.saturating_sub(size(&directories));
@@ -183,17 +183,6 @@ fn ago_display(seconds: u64) -> String {
 fn time(at: SystemTime) -> Timestamp {
     let millis = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
-}
-
-/// The workspace of this id, or the one that is meant where none is named.
-pub(super) fn named(context: &Context<'_>, workspace: Option<&str>) -> Result<Entry, Fault> {
-    let workspaces = &context.host.workspaces;
-    match workspace {
-        Some(id) => workspaces.get(id),
-        None => {
-            workspaces.default_for(context.host.settings.repo.as_deref()).ok_or_else(|| Fault::missing("workspace_id"))
-        }
-    }
 }
 
 /// Does something beneath a workspace's folder that waits for the disk.

@@ -22,8 +22,8 @@ pub(crate) async fn fork(context: &Context<'_>, params: SessionForkParams) -> Re
         return Err(fault::engine(roost_engine::Error::Yolo(source.session_id)));
     }
     let fork = Fork { title: params.title, mode };
-    let id = context.host.engine.fork(source.session_id.as_str(), fork).await.map_err(fault::engine)?;
-    let record = context.host.session(id.as_str()).await?;
+    let id = context.host.sessions.engine.fork(source.session_id.as_str(), fork).await.map_err(fault::engine)?;
+    let record = context.host.sessions.get(id.as_str()).await?;
     Ok(SessionStartResult {
         status: "starting".into(),
         source: "managed".into(),
@@ -45,7 +45,7 @@ pub(super) async fn lineage(context: &Context<'_>, record: SessionRecord) -> Res
     let mut forked = record.forked.clone();
     let mut parts = vec![Part { record, until: u64::MAX }];
     while let Some(from) = forked {
-        let record = context.host.session(from.session_id.as_str()).await?;
+        let record = context.host.sessions.get(from.session_id.as_str()).await?;
         forked = record.forked.clone();
         parts.push(Part { record, until: from.seq });
     }

@@ -37,7 +37,7 @@ pub(super) struct Repository<'a> {
 impl<'a> Repository<'a> {
     /// The repository of the workspace that is named, or of the one that is meant where none is.
     pub(super) async fn open(context: &'a Context<'a>, workspace: Option<&str>) -> Result<Self, Fault> {
-        let entry = file::named(context, workspace)?;
+        let entry = context.host.workspaces.named(workspace)?;
         let root = file::blocking(&entry, Ok).await?;
         Ok(Self { context, entry, git: Git::new(root) })
     }
@@ -67,7 +67,7 @@ impl<'a> Repository<'a> {
     }
 
     async fn turn(&self) -> tokio::sync::OwnedMutexGuard<()> {
-        self.context.host.repositories.place(self.entry.id.to_string()).await.await
+        self.context.host.repositories.queues.join(self.entry.id.to_string()).await.await
     }
 
     /// Tells everyone what came of something.
@@ -107,7 +107,7 @@ impl<'a> Repository<'a> {
 
     /// Writes an event down. What was done is done: where it cannot be written, the answer is the same.
     async fn record(&self, body: impl Into<EventBody>) {
-        if let Err(error) = self.context.host.log.keep(Vec::new(), vec![host_event(body.into())]).await {
+        if let Err(error) = self.context.host.sessions.log.keep(Vec::new(), vec![host_event(body.into())]).await {
             tracing::error!(%error, "What was done with a repository could not be recorded.");
         }
     }
@@ -115,7 +115,7 @@ impl<'a> Repository<'a> {
     /// The session that is named as whoever did the work, which must be one of this workspace.
     async fn session(&self, id: Option<&str>) -> Result<Option<String>, Fault> {
         let Some(id) = id else { return Ok(None) };
-        let record = self.context.host.session(id).await?;
+        let record = self.context.host.sessions.get(id).await?;
         if routing::belongs(&record, &self.entry) {
             return Ok(Some(record.session_id.to_string()));
         }
@@ -134,8 +134,8 @@ fn name_of(entry: &Entry) -> String {
 }
 
 pub(crate) async fn status(context: &Context<'_>, params: GitParams) -> Result<GitStatusResult, Fault> {
-    let entry = file::named(context, params.workspace_id.as_deref())?;
-    let repository = context.host.live.repository(&entry).await?;
+    let entry = context.host.workspaces.named(params.workspace_id.as_deref())?;
+    let repository = context.host.repositories.live.repository(&entry).await?;
     let status = repository.git_status().await.map_err(fault::workspace)?;
     let mut room = Room { left: PAGE_BYTES, omitted: 0 };
     Ok(GitStatusResult {

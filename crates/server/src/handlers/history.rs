@@ -1,8 +1,8 @@
-//! Reading sessions.
+//! Reads sessions: lists, messages and elements, page by page.
 
 use std::time::Instant;
 
-use roost_log::{Filter, Start, StreamId};
+use roost_log::{Filter, Log, Start, StreamId};
 use roost_model::event::{NormalizedEvent, NormalizedEventType as Type};
 use roost_model::ids::SessionId;
 use roost_model::session::SessionRecord;
@@ -22,8 +22,8 @@ use crate::cdev::element::{elements as fold, native as of_native};
 use crate::cdev::message::from_event;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
-use crate::host::Host;
-use crate::inline_artifacts::whole;
+use crate::host::Sessions;
+use crate::inline_artifacts::inline_texts;
 use crate::workspaces::Entry;
 
 /// Items of a list unless asked otherwise, and at most.
@@ -36,17 +36,17 @@ const MAX_ELEMENTS: u32 = 100;
 const PIECES: [Type; 2] = [Type::ModelOutputDelta, Type::ToolOutputDelta];
 
 /// The sessions of a workspace, the latest first.
-pub(super) async fn of_entry(host: &Host, entry: &Entry) -> Result<Vec<SessionRecord>, Fault> {
-    let mut sessions = listed(host).await?;
-    sessions.retain(|record| routing::belongs(record, entry));
-    Ok(sessions)
+pub(super) async fn of_entry(sessions: &Sessions, entry: &Entry) -> Result<Vec<SessionRecord>, Fault> {
+    let mut records = listed(sessions).await?;
+    records.retain(|record| routing::belongs(record, entry));
+    Ok(records)
 }
 
 /// Every session that was not taken off the lists, the latest first.
-pub(super) async fn listed(host: &Host) -> Result<Vec<SessionRecord>, Fault> {
-    let mut sessions = host.log.sessions(usize::MAX).await.map_err(fault::log)?;
-    sessions.retain(|record| !record.hidden);
-    Ok(sessions)
+pub(super) async fn listed(sessions: &Sessions) -> Result<Vec<SessionRecord>, Fault> {
+    let mut records = sessions.log.sessions(usize::MAX).await.map_err(fault::log)?;
+    records.retain(|record| !record.hidden);
+    Ok(records)
 }
 
 pub(crate) async fn list(context: &Context<'_>, params: SessionListParams) -> Result<SessionListResult, Fault> {
@@ -123,8 +123,8 @@ async fn said(context: &Context<'_>, record: SessionRecord, session_id: &Session
         let kept = past::before(context, &part.record).await;
         messages.extend(kept.into_iter().map(|message| Message { id: before + message.id, ..message }));
         before += part.record.adopted.as_ref().map_or(0, |adopted| adopted.messages);
-        for event in read(context.host, &part, &PIECES).await? {
-            let message = from_event(whole(context.host.engine.artifacts(), &event).await.as_ref());
+        for event in read(&*context.host.sessions.log, &part, &PIECES).await? {
+            let message = from_event(inline_texts(context.host.sessions.engine.artifacts(), &event).await.as_ref());
             messages.extend(message.map(|message| Message { id: before + message.id, ..message }));
         }
         before = before.saturating_add(part.until);
@@ -142,9 +142,9 @@ pub(crate) async fn elements(context: &Context<'_>, params: ElementsParams) -> R
             for part in lineage(context, *record).await? {
                 elements.extend(of_native(&past::before(context, &part.record).await));
                 // What the agent thought is there only in pieces.
-                let mut events = read(context.host, &part, &[Type::ToolOutputDelta]).await?;
+                let mut events = read(&*context.host.sessions.log, &part, &[Type::ToolOutputDelta]).await?;
                 for event in &mut events {
-                    let filled = whole(context.host.engine.artifacts(), event).await.into_owned();
+                    let filled = inline_texts(context.host.sessions.engine.artifacts(), event).await.into_owned();
                     *event = filled;
                 }
                 elements.extend(fold(&events));
@@ -194,13 +194,13 @@ pub(super) fn fitting<T: Serialize>(items: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// The events of a session's part but those of some types, as far as they are still kept.
-async fn read(host: &Host, part: &Part, without: &[Type]) -> Result<Vec<NormalizedEvent>, Fault> {
+async fn read(log: &dyn Log, part: &Part, without: &[Type]) -> Result<Vec<NormalizedEvent>, Fault> {
     let stream = StreamId::from(&part.record.session_id);
     let wanted = Type::ALL.iter().copied().filter(|known| !without.contains(known));
     let filter = Filter::stream(stream.clone()).types(wanted);
     let mut start = Start::AfterSeq(stream.clone(), 0);
     let mut follower = loop {
-        match host.log.follow(filter.clone(), start).await {
+        match log.follow(filter.clone(), start).await {
             Err(roost_log::Error::Truncated { resume_at, .. }) => {
                 start = Start::AfterSeq(stream.clone(), resume_at - 1)
             }
@@ -226,15 +226,15 @@ pub(crate) async fn delete(context: &Context<'_>, params: DeleteParams) -> Resul
         }
         None => {
             let mut all = match &params.workspace_id {
-                Some(id) => of_entry(context.host, &context.host.workspaces.get(id)?).await?,
-                None => listed(context.host).await?,
+                Some(id) => of_entry(&context.host.sessions, &context.host.workspaces.get(id)?).await?,
+                None => listed(&context.host.sessions).await?,
             };
             all.retain(|record| routing::runs_on(record, params.agent_type.as_deref()));
             all
         }
     };
     for record in &doomed {
-        context.host.engine.hide(record.session_id.as_str()).await.map_err(fault::engine)?;
+        context.host.sessions.engine.hide(record.session_id.as_str()).await.map_err(fault::engine)?;
     }
     Ok(DeleteResult {
         status: "deleted".into(),

@@ -33,7 +33,7 @@ pub(crate) async fn initialize(context: &Context<'_>, params: InitializeParams) 
             follow_usual(context.host, connection).await?;
         }
     }
-    let info = ServerInfo { name: SERVER_NAME.into(), version: context.host.version.clone() };
+    let info = ServerInfo { name: SERVER_NAME.into(), version: context.host.daemon.version.clone() };
     Ok(InitializeResult {
         protocol_version: PROTOCOL_VERSION.into(),
         server_info: info.clone(),
@@ -53,16 +53,16 @@ async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<C
     if !connection.feeds().is_empty() {
         return Ok(());
     }
-    let follower = host.log.follow(Selection::Usual.filter(), Start::Now).await.map_err(fault::log)?;
+    let follower = host.sessions.log.follow(Selection::Usual.filter(), Start::Now).await.map_err(fault::log)?;
     let feed = Feed::cdev(host.clone(), connection.clone(), Selection::Usual, Naming::Claude, follower, None);
     connection.feeds().put(EventFormat::Cdev, feed);
-    let default = agent::default_workspace(host);
+    let default = host.workspaces.default();
     let params = json!({
-        "session_id": host.instance,
-        "agent_type": host.engine.registry().await.default_runtime,
+        "session_id": host.daemon.instance,
+        "agent_type": host.sessions.engine.registry().await.default_runtime,
         "repo_path": default.as_ref().map(|entry| entry.path.as_str()).unwrap_or_default(),
         "repo_name": default.as_ref().map(|entry| entry.name.as_str()).unwrap_or_default(),
-        "agent_version": host.version,
+        "agent_version": host.daemon.version,
     });
     connection.tell("session_start", params);
     Ok(())
@@ -71,7 +71,7 @@ async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<C
 async fn capabilities(host: &Host) -> ServerCapabilities {
     let all =
         |names: &[&str]| -> BTreeMap<String, bool> { names.iter().map(|name| ((*name).to_owned(), true)).collect() };
-    let registry = host.engine.registry().await;
+    let registry = host.sessions.engine.registry().await;
     let git = ["status", "diff", "stage", "unstage", "discard", "commit", "push", "pull", "branches", "checkout"];
     ServerCapabilities {
         agent: all(&["run", "stop", "respond", "sessions", "sessionWatch"]),
@@ -98,14 +98,15 @@ pub(crate) async fn shutdown(context: &Context<'_>, _: NoParams) -> Result<Succe
 
 pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<StatusResult, Fault> {
     let host = context.host;
-    let default = agent::default_workspace(host);
+    let default = host.workspaces.default();
     let agent = agent::current(host, None).await?;
-    let pending = host.log.pending(None).await.map_err(fault::log)?.len() as u64;
-    let running = host.log.open_tasks().await.map_err(fault::log)?.len() as u64;
+    let pending = host.sessions.log.pending(None).await.map_err(fault::log)?.len() as u64;
+    let running = host.sessions.log.open_tasks().await.map_err(fault::log)?.len() as u64;
     let state = match &agent {
-        Some(record) => {
-            shape::state(record, !host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?.is_empty())
-        }
+        Some(record) => shape::state(
+            record,
+            !host.sessions.log.pending(Some(&record.session_id)).await.map_err(fault::log)?.is_empty(),
+        ),
         None => "idle",
     };
     let is_git_repo = match &default {
@@ -113,17 +114,17 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<StatusR
         None => false,
     };
     Ok(StatusResult {
-        session_id: host.instance.clone(),
+        session_id: host.daemon.instance.clone(),
         agent_session_id: agent.map(|record| record.session_id.to_string()),
         claude_state: state.into(),
         agent_state: state.into(),
-        agent_type: host.engine.registry().await.default_runtime,
-        version: host.version.clone(),
-        agent_version: host.version.clone(),
+        agent_type: host.sessions.engine.registry().await.default_runtime,
+        version: host.daemon.version.clone(),
+        agent_version: host.daemon.version.clone(),
         connected_clients: host.presence.count() as u64,
         repo_path: default.as_ref().map(|entry| entry.path.clone()).unwrap_or_default(),
         repo_name: default.map(|entry| entry.name).unwrap_or_default(),
-        uptime_seconds: host.uptime_seconds(),
+        uptime_seconds: host.daemon.uptime_seconds(),
         watcher_enabled: true,
         git_enabled: true,
         is_git_repo,
@@ -133,7 +134,7 @@ pub(crate) async fn status(context: &Context<'_>, _: NoParams) -> Result<StatusR
 }
 
 pub(crate) async fn health(context: &Context<'_>, _: NoParams) -> Result<HealthResult, Fault> {
-    let healthy = *context.host.log.health().borrow() == Health::Ok;
+    let healthy = *context.host.sessions.log.health().borrow() == Health::Ok;
     let status = if healthy { "ok" } else { "stalled" };
-    Ok(HealthResult { status: status.into(), healthy, uptime_seconds: context.host.uptime_seconds() })
+    Ok(HealthResult { status: status.into(), healthy, uptime_seconds: context.host.daemon.uptime_seconds() })
 }

@@ -88,12 +88,13 @@ pub(super) async fn list(
     within: Within<'_>,
     source: Option<KeptBy>,
 ) -> Result<(Vec<Row>, Vec<String>), Fault> {
-    let all = context.host.log.sessions(usize::MAX).await.map_err(fault::log)?;
+    let all = context.host.sessions.log.sessions(usize::MAX).await.map_err(fault::log)?;
     let (mut rows, mut notices) = (Vec::new(), BTreeSet::new());
     if source != Some(KeptBy::Managed) {
         let (namespaces, runtime) = (namespaces(&all), within.agent_type.map(routing::normal));
         for folder in within.folders(context, &all).await {
-            let mut listing = context.host.engine.native_history().list(&folder, &namespaces, runtime.as_deref()).await;
+            let mut listing =
+                context.host.sessions.engine.native_history().list(&folder, &namespaces, runtime.as_deref()).await;
             listing.leave_out(&all);
             notices.extend(listing.notices);
             let row = |kept: Kept| Row { record: kept.record(), source: KeptBy::History };
@@ -110,7 +111,7 @@ pub(super) async fn list(
 
 /// The past session of this id, or of this id that its runtime gave it.
 pub(super) async fn find(context: &Context<'_>, within: Within<'_>, id: &str) -> Result<Kept, Fault> {
-    let native_history = context.host.engine.native_history();
+    let native_history = context.host.sessions.engine.native_history();
     let is_it = |kept: &Kept| kept.session_id().as_str() == id || kept.session.id.as_str() == id;
     let known = native_history.listed(id).filter(|kept| is_open(context, &kept.cwd));
     let (folders, namespaces, runtime) = match &known {
@@ -119,7 +120,7 @@ pub(super) async fn find(context: &Context<'_>, within: Within<'_>, id: &str) ->
             (only(&kept.cwd), only(&kept.credential_namespace), Some(kept.runtime.id()))
         }
         None => {
-            let hosted = context.host.log.sessions(usize::MAX).await.map_err(fault::log)?;
+            let hosted = context.host.sessions.log.sessions(usize::MAX).await.map_err(fault::log)?;
             (within.folders(context, &hosted).await, namespaces(&hosted), None)
         }
     };
@@ -137,13 +138,13 @@ pub(super) async fn find(context: &Context<'_>, within: Within<'_>, id: &str) ->
 pub(super) async fn adopt(context: &Context<'_>, kept: &Kept, mode: Option<Mode>) -> Result<SessionRecord, Fault> {
     let workspace_id = context.host.workspaces.containing(kept.cwd.as_ref()).map(|entry| entry.id);
     let adoption = Adoption { mode: mode.unwrap_or_default(), workspace_id };
-    let id = context.host.engine.adopt(kept, adoption).await.map_err(fault::engine)?;
-    context.host.session(id.as_str()).await
+    let id = context.host.sessions.engine.adopt(kept, adoption).await.map_err(fault::engine)?;
+    context.host.sessions.get(id.as_str()).await
 }
 
 /// The messages of a past session.
 pub(super) async fn messages(context: &Context<'_>, kept: &Kept) -> Result<Vec<Message>, Fault> {
-    let messages = tail::messages(&context.host.engine, kept).await?;
+    let messages = tail::messages(&context.host.sessions.engine, kept).await?;
     messages.ok_or_else(|| Fault::no_session(kept.session.id.as_str()))
 }
 

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::{answering, shape};
 use crate::dispatch::Context;
 use crate::fault;
+use crate::host::Sessions;
 
 pub(crate) async fn respond(context: &Context<'_>, params: PermissionRespondParams) -> Result<Success, Fault> {
     let pending = answering::find(context, &params.tool_use_id, params.session_id.as_deref()).await?;
@@ -41,15 +42,20 @@ pub(crate) async fn respond(context: &Context<'_>, params: PermissionRespondPara
 
 pub(crate) async fn pending(context: &Context<'_>, params: PendingParams) -> Result<PendingResult, Fault> {
     let session = match &params.session_id {
-        Some(id) => Some(context.host.session(id).await?.session_id),
+        Some(id) => Some(context.host.sessions.get(id).await?.session_id),
         None => None,
     };
-    let waiting = context.host.log.pending(session.as_ref()).await.map_err(fault::log)?;
+    let waiting = context.host.sessions.log.pending(session.as_ref()).await.map_err(fault::log)?;
     let mut requests = Vec::with_capacity(waiting.len());
     let mut size = 0;
     for one in &waiting {
-        let constant =
-            context.host.projections.constant(&*context.host.log, &one.session_id).await.map_err(fault::log)?;
+        let constant = context
+            .host
+            .delivery
+            .notifications
+            .constant(&*context.host.sessions.log, &one.session_id)
+            .await
+            .map_err(fault::log)?;
         let input = match &one.ask {
             PendingAsk::Approval(asked) => asked.input.clone(),
             PendingAsk::Question(asked) => json!({ "question": asked.message, "fields": asked.fields }),
@@ -73,12 +79,12 @@ pub(crate) async fn pending(context: &Context<'_>, params: PendingParams) -> Res
     Ok(PendingResult { requests, count: waiting.len() as u64 })
 }
 
-pub(crate) async fn stats(context: &Context<'_>, _: NoParams) -> Result<PermissionStats, Fault> {
-    let remembered = context.host.log.remembered().await.map_err(fault::log)?;
-    let sessions: HashSet<_> = remembered.iter().filter_map(|rule| rule.session_id.as_ref()).collect();
+pub(crate) async fn stats(sessions: &Sessions, _: NoParams) -> Result<PermissionStats, Fault> {
+    let remembered = sessions.log.remembered().await.map_err(fault::log)?;
+    let active: HashSet<_> = remembered.iter().filter_map(|rule| rule.session_id.as_ref()).collect();
     Ok(PermissionStats {
-        active_sessions: sessions.len() as u64,
+        active_sessions: active.len() as u64,
         total_patterns: remembered.len() as u64,
-        pending_requests: context.host.log.pending(None).await.map_err(fault::log)?.len() as u64,
+        pending_requests: sessions.log.pending(None).await.map_err(fault::log)?.len() as u64,
     })
 }

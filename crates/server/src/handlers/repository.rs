@@ -20,7 +20,6 @@ use roost_workspace::tree::{Node, tree as draw};
 use roost_workspace::{RelPath, Repository};
 use tokio_util::sync::CancellationToken;
 
-use super::file;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::size::{fitting, size};
@@ -39,8 +38,8 @@ const TOP: usize = 10;
 
 /// The index of the workspace that is named, up to date.
 async fn index(context: &Context<'_>, workspace: Option<&str>) -> Result<(Arc<Repository>, Arc<Index>), Fault> {
-    let entry = file::named(context, workspace)?;
-    context.host.live.index(context.host, &entry).await
+    let entry = context.host.workspaces.named(workspace)?;
+    context.host.repositories.live.index(context.host, &entry).await
 }
 
 /// Does something with an index that takes a while.
@@ -49,14 +48,14 @@ async fn work<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> R
 }
 
 pub(crate) async fn status(context: &Context<'_>, params: RepositoryParams) -> Result<IndexStatusResult, Fault> {
-    let entry = file::named(context, params.workspace_id.as_deref())?;
-    let repository = context.host.live.repository(&entry).await?;
+    let entry = context.host.workspaces.named(params.workspace_id.as_deref())?;
+    let repository = context.host.repositories.live.repository(&entry).await?;
     let status = repository.status();
     if !status.is_ready && !status.is_building {
         // Whoever asks how it is wants it to be.
         let (host, entry) = (context.host.clone(), entry.clone());
-        context.host.tasks.spawn(async move {
-            if let Err(fault) = host.live.index(&host, &entry).await {
+        context.host.daemon.tasks.spawn(async move {
+            if let Err(fault) = host.repositories.live.index(&host, &entry).await {
                 tracing::warn!(error = fault.message, "A workspace could not be indexed.");
             }
         });
@@ -88,13 +87,13 @@ pub(crate) async fn status(context: &Context<'_>, params: RepositoryParams) -> R
 }
 
 pub(crate) async fn rebuild(context: &Context<'_>, params: IndexRebuildParams) -> Result<IndexRebuildResult, Fault> {
-    let entry = file::named(context, params.workspace_id.as_deref())?;
-    let repository = context.host.live.repository(&entry).await?;
+    let entry = context.host.workspaces.named(params.workspace_id.as_deref())?;
+    let repository = context.host.repositories.live.repository(&entry).await?;
     if repository.status().is_building {
         let message = "the files are looked at already".into();
         return Ok(IndexRebuildResult { status: RebuildWord::AlreadyIndexing, message });
     }
-    context.host.tasks.spawn(async move {
+    context.host.daemon.tasks.spawn(async move {
         let rebuilt = work(move || repository.rebuild()).await;
         if let Ok(Err(error)) = rebuilt {
             tracing::warn!(%error, "A workspace could not be indexed again.");

@@ -15,7 +15,7 @@ use crate::workspaces::Entry;
 /// The runtime that a call names, or the default. An unknown one is refused before anything else is looked at.
 pub(super) async fn runtime(context: &Context<'_>, agent_type: Option<&str>) -> Result<String, Fault> {
     known(context, agent_type)?;
-    let registry = context.host.engine.registry().await;
+    let registry = context.host.sessions.engine.registry().await;
     let id = agent_type.map_or(registry.default_runtime, normal);
     let entry = registry.runtimes.into_iter().find(|entry| entry.id == id);
     let refuse = |status: &str, why: String| {
@@ -37,7 +37,7 @@ pub(super) async fn runtime(context: &Context<'_>, agent_type: Option<&str>) -> 
 /// Refuses a runtime that is not registered.
 pub(crate) fn known(context: &Context<'_>, agent_type: Option<&str>) -> Result<(), Fault> {
     let Some(asked) = agent_type else { return Ok(()) };
-    let mut ids = context.host.engine.runtimes().ids();
+    let mut ids = context.host.sessions.engine.runtimes().ids();
     ids.sort_unstable();
     if ids.contains(&normal(asked)) {
         return Ok(());
@@ -58,7 +58,7 @@ pub(super) fn runs_on(record: &SessionRecord, agent_type: Option<&str>) -> bool 
 /// The session that a call is about; the runtime it names, if any, must be the session's own.
 pub(super) async fn session(context: &Context<'_>, id: &str, agent_type: Option<&str>) -> Result<SessionRecord, Fault> {
     known(context, agent_type)?;
-    let record = context.host.session(id).await?;
+    let record = context.session(id).await?;
     check_runtime(context, &record, id, agent_type)?;
     Ok(record)
 }
@@ -73,7 +73,9 @@ fn check_runtime(
         Some(asked) if !runs_on(record, agent_type) => {
             let why = format_args!("session {id} runs on {}, not on {asked}", record.runtime.id());
             let fault = Fault::params(why).with("agent_type", asked).with("session_agent_type", record.runtime.id());
-            Err(fault.with("supported_agent_types", context.host.engine.runtimes().ids()).with("session_id", id))
+            Err(fault
+                .with("supported_agent_types", context.host.sessions.engine.runtimes().ids())
+                .with("session_id", id))
         }
         _ => Ok(()),
     }
@@ -108,7 +110,7 @@ pub(super) async fn found(context: &Context<'_>, named: Named<'_>) -> Result<Fou
     let Named { id, workspace, cwd, agent_type } = named;
     known(context, agent_type)?;
     let entry = workspace.map(|workspace| context.host.workspaces.get(workspace)).transpose()?;
-    let found = match context.host.session(id).await {
+    let found = match context.session(id).await {
         Ok(record) => Found::Hosted(Box::new(record)),
         Err(fault) if fault.kind() != Some(FaultCode::SessionNotFound) => return Err(fault),
         Err(_) => {

@@ -1,4 +1,4 @@
-//! Steering sessions.
+//! Starts, prompts, stops and answers sessions.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ use super::{answering, routing, shape};
 use crate::dispatch::Context;
 use crate::fault;
 use crate::feed::Command;
-use crate::host::Host;
+use crate::host::Sessions;
 use crate::workspaces::Entry;
 
 /// Bytes of a session's name, and of its model's.
@@ -90,11 +90,11 @@ pub(crate) async fn start(context: &Context<'_>, params: SessionStartParams) -> 
         },
         ..usual
     };
-    let created = context.host.engine.create_session(new).await.map_err(fault::engine);
+    let created = context.host.sessions.engine.create_session(new).await.map_err(fault::engine);
     if let (Err(_), Some((workspace, name))) = (&created, &worktree) {
         worktree::forget(context, workspace.as_str(), name).await?;
     }
-    let record = context.host.session(created?.as_str()).await?;
+    let record = context.host.sessions.get(created?.as_str()).await?;
     Ok(SessionStartResult {
         status: "starting".into(),
         source: "managed".into(),
@@ -132,7 +132,7 @@ pub(super) async fn attached(
     record: SessionRecord,
     outcome: &str,
 ) -> Result<SessionStartResult, Fault> {
-    let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
+    let waiting = context.host.sessions.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
     if !waiting.is_empty()
         && let Some(connection) = context.connection
         && let Some(commands) = connection.feeds().commands()
@@ -147,7 +147,7 @@ pub(super) async fn attached(
     Ok(SessionStartResult {
         session_id: record.session_id.to_string(),
         id: record.session_id.to_string(),
-        workspace_id: shape::workspace_of(context.host, &record).unwrap_or_default(),
+        workspace_id: shape::workspace_of(&context.host.workspaces, &record).unwrap_or_default(),
         status: "attached".into(),
         outcome: outcome.into(),
         source: if shape::is_live(&record) { "managed" } else { "history" }.into(),
@@ -168,7 +168,7 @@ pub(super) async fn latest(
     entry: &Entry,
     agent_type: Option<&str>,
 ) -> Result<Option<SessionRecord>, Fault> {
-    let mut sessions = super::history::of_entry(context.host, entry).await?;
+    let mut sessions = super::history::of_entry(&context.host.sessions, entry).await?;
     sessions.retain(|record| routing::runs_on(record, agent_type));
     let current = sessions.iter().position(|record| Some(&record.session_id) == entry.current.as_ref());
     let chosen = current.or_else(|| sessions.iter().position(shape::is_live)).unwrap_or(0);
@@ -213,7 +213,7 @@ pub(crate) async fn send(context: &Context<'_>, params: SessionSendParams) -> Re
         status: "sent".into(),
         session_id: record.session_id.to_string(),
         agent_type: record.runtime.id().into(),
-        workspace_id: shape::workspace_of(context.host, &record),
+        workspace_id: shape::workspace_of(&context.host.workspaces, &record),
         auto_created,
         delivery: delivery.into(),
         task_id,
@@ -236,17 +236,17 @@ pub(super) async fn create(
         workspace_id: Some(entry.id),
         ..NewSession::within(entry.path)
     };
-    let id = context.host.engine.create_session(new).await.map_err(fault::engine)?;
-    context.host.session(id.as_str()).await
+    let id = context.host.sessions.engine.create_session(new).await.map_err(fault::engine)?;
+    context.host.sessions.get(id.as_str()).await
 }
 
 /// Makes a session in a workspace that has none.
-pub(crate) async fn begin(host: &Host, entry: &Entry) -> Result<(), Fault> {
-    if !super::history::of_entry(host, entry).await?.is_empty() {
+pub(crate) async fn begin(sessions: &Sessions, entry: &Entry) -> Result<(), Fault> {
+    if !super::history::of_entry(sessions, entry).await?.is_empty() {
         return Ok(());
     }
     let new = NewSession { workspace_id: Some(entry.id.clone()), ..NewSession::within(&entry.path) };
-    host.engine.create_session(new).await.map_err(fault::engine)?;
+    sessions.engine.create_session(new).await.map_err(fault::engine)?;
     Ok(())
 }
 
@@ -264,12 +264,12 @@ pub(super) async fn prompt(
         Presence::Nobody => Approver::Nobody,
     };
     let prompt = Prompt { message, mode, model, approver, never_yolo: !context.may_yolo() };
-    context.host.engine.prompt(session.as_str(), prompt).await.map_err(fault::engine)
+    context.host.sessions.engine.prompt(session.as_str(), prompt).await.map_err(fault::engine)
 }
 
 pub(crate) async fn stop(context: &Context<'_>, params: SessionStopParams) -> Result<SessionStopResult, Fault> {
     let record = routing::session(context, &params.session_id, params.agent_type.as_deref()).await?;
-    let engine = &context.host.engine;
+    let engine = &context.host.sessions.engine;
     let id = record.session_id.as_str();
     let reason = params.reason.as_deref().unwrap_or("stopped by a client");
     let outcome = match engine.stop(id, reason).await {
@@ -327,7 +327,7 @@ pub(super) async fn type_into(
     let waiting = answering::oldest(context, &record.session_id, |_| true).await?;
     match (key.as_deref(), waiting) {
         (Some("escape" | "esc" | "ctrl-c"), None) => {
-            match context.host.engine.stop(record.session_id.as_str(), "escape").await {
+            match context.host.sessions.engine.stop(record.session_id.as_str(), "escape").await {
                 Ok(_) | Err(roost_engine::Error::NothingToStop(_)) => {}
                 Err(error) => return Err(fault::engine(error)),
             }
@@ -375,16 +375,16 @@ pub(crate) async fn respond(context: &Context<'_>, params: SessionRespondParams)
 pub(crate) async fn state(context: &Context<'_>, params: SessionParams) -> Result<SessionState, Fault> {
     let named = Named { id: &params.session_id, agent_type: params.agent_type.as_deref(), ..Named::default() };
     let record = routing::found(context, named).await?.record();
-    let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
+    let waiting = context.host.sessions.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
     Ok(shape::full(context.host, &record, &waiting))
 }
 
 pub(crate) async fn active(context: &Context<'_>, params: ActiveParams) -> Result<ActiveResult, Fault> {
     let entry = params.workspace_id.map(|id| context.host.workspaces.get(&id)).transpose()?;
     let mut sessions = Vec::new();
-    for record in context.host.log.unclosed().await.map_err(fault::log)? {
+    for record in context.host.sessions.log.unclosed().await.map_err(fault::log)? {
         if entry.as_ref().is_none_or(|entry| routing::belongs(&record, entry)) {
-            let waiting = context.host.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
+            let waiting = context.host.sessions.log.pending(Some(&record.session_id)).await.map_err(fault::log)?;
             sessions.push(shape::full(context.host, &record, &waiting));
         }
     }

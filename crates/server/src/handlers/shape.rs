@@ -5,6 +5,7 @@ use roost_model::session::{SessionRecord, SessionStatus, TaskOutcome};
 use roost_rpc::{HistoryItem, KeptBy, SessionInfo, SessionState};
 
 use crate::host::Host;
+use crate::workspaces::Workspaces;
 
 /// `idle`, `running` or `waiting`.
 pub(super) fn state(record: &SessionRecord, waits: bool) -> &'static str {
@@ -25,10 +26,10 @@ pub(super) fn summary(record: &SessionRecord) -> String {
     record.title.clone().unwrap_or_else(|| "(session)".into())
 }
 
-pub(super) fn workspace_of(host: &Host, record: &SessionRecord) -> Option<String> {
+pub(super) fn workspace_of(workspaces: &Workspaces, record: &SessionRecord) -> Option<String> {
     match &record.workspace_id {
         Some(id) => Some(id.to_string()),
-        None => host.workspaces.containing(record.cwd.as_ref()).map(|entry| entry.id.to_string()),
+        None => workspaces.containing(record.cwd.as_ref()).map(|entry| entry.id.to_string()),
     }
 }
 
@@ -48,7 +49,7 @@ pub(super) fn info(host: &Host, record: &SessionRecord, source: KeptBy) -> Sessi
         last_updated: record.updated_at,
         status: word(record).into(),
         source,
-        workspace_id: workspace_of(host, record),
+        workspace_id: workspace_of(&host.workspaces, record),
         project_path: record.cwd.clone(),
         model: record.model.clone(),
         viewers: host.presence.viewers(record.session_id.as_str()),
@@ -85,7 +86,7 @@ pub(super) fn full(host: &Host, record: &SessionRecord, waiting: &[std::sync::Ar
     SessionState {
         id: record.session_id.to_string(),
         session_id: record.session_id.to_string(),
-        workspace_id: workspace_of(host, record).unwrap_or_default(),
+        workspace_id: workspace_of(&host.workspaces, record).unwrap_or_default(),
         status: status.into(),
         project_path: record.cwd.clone(),
         agent_type: record.runtime.id().into(),

@@ -12,7 +12,7 @@ use super::shape;
 use crate::cdev::notify::Naming;
 use crate::connection::Connection;
 use crate::dispatch::Context;
-use crate::feed::{Command, Place};
+use crate::feed::{Command, ResumePoint};
 use crate::tail::{Watcher, Watching};
 
 pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<WatchResult, Fault> {
@@ -20,9 +20,9 @@ pub(crate) async fn watch(context: &Context<'_>, params: WatchParams) -> Result<
     let (workspace, agent_type) = (params.workspace_id.as_deref(), params.agent_type.as_deref());
     let found = routing::found(context, Named { id: &params.session_id, workspace, cwd: None, agent_type }).await?;
     let record = found.record();
-    let after = params.after.as_deref().map(str::parse::<Place>).transpose()?;
+    let after = params.after.as_deref().map(str::parse::<ResumePoint>).transpose()?;
     let session = record.session_id.to_string();
-    let workspace = params.workspace_id.or_else(|| shape::workspace_of(context.host, &record));
+    let workspace = params.workspace_id.or_else(|| shape::workspace_of(&context.host.workspaces, &record));
     let was_there = connection.views(&session);
     let commands = connection.feeds().commands();
     let cursor = match commands {
@@ -70,12 +70,12 @@ pub(super) async fn tail(
 ) -> Result<(), Fault> {
     let connection = context.connected()?;
     let session = kept.session_id().to_string();
-    if connection.feeds().tells(&session) {
+    if connection.feeds().has_tail(&session) {
         return Ok(());
     }
     let watcher = Watcher { connection: connection.clone(), workspace, naming, wants: Box::new(wants) };
     let watching = Watching::begin(context.host, kept, watcher).await?;
-    connection.feeds().tell(&session, watching);
+    connection.feeds().add_tail(&session, watching);
     Ok(())
 }
 
@@ -84,10 +84,10 @@ pub(crate) async fn unwatch(context: &Context<'_>, params: UnwatchParams) -> Res
     let connection = context.connected()?;
     let session = match &params.session_id {
         // A session that is gone, or that only its runtime keeps, can still be watched no more.
-        Some(id) => match context.host.session(id).await {
+        Some(id) => match context.host.sessions.get(id).await {
             Ok(record) => Some(record.session_id.to_string()),
             Err(_) => {
-                let past = context.host.engine.native_history().listed(id);
+                let past = context.host.sessions.engine.native_history().listed(id);
                 Some(past.map_or_else(|| id.clone(), |kept| kept.session_id().to_string()))
             }
         },
@@ -119,9 +119,9 @@ async fn first_watched(context: &Context<'_>, connection: &Connection, params: &
     for (session, workspace) in watched {
         let right_place = params.workspace_id.is_none() || params.workspace_id == workspace;
         let agent_type = params.agent_type.as_deref();
-        let record = match context.host.session(&session).await {
+        let record = match context.host.sessions.get(&session).await {
             Ok(record) => Some(record),
-            Err(_) => context.host.engine.native_history().listed(&session).map(|kept| kept.record()),
+            Err(_) => context.host.sessions.engine.native_history().listed(&session).map(|kept| kept.record()),
         };
         let right_runtime = agent_type.is_none() || record.is_some_and(|record| routing::runs_on(&record, agent_type));
         if right_place && right_runtime {

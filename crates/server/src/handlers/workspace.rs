@@ -36,7 +36,7 @@ pub(crate) async fn list(context: &Context<'_>, params: WorkspaceListParams) -> 
     let all = context.host.workspaces.all();
     let probed = if params.include_git == Some(false) { 0 } else { params.git_limit.unwrap_or(u32::MAX) as usize };
     let each = (PAGE_BYTES / ITEM / all.len().max(1)).clamp(1, SESSIONS);
-    let sessions = history::listed(context.host).await?;
+    let sessions = history::listed(&context.host.sessions).await?;
     let shaped = all.iter().enumerate().map(|(at, entry)| {
         let records = sessions.iter().filter(|record| routing::belongs(record, entry)).cloned().collect();
         async move {
@@ -54,7 +54,7 @@ pub(crate) async fn get(context: &Context<'_>, params: WorkspaceParams) -> Resul
 }
 
 async fn shaped(context: &Context<'_>, entry: &Entry) -> Result<Workspace, Fault> {
-    let records = history::of_entry(context.host, entry).await?;
+    let records = history::of_entry(&context.host.sessions, entry).await?;
     Ok(shape_all(context, entry, records, SESSIONS, probe(entry).await.ok()).await)
 }
 
@@ -131,19 +131,19 @@ pub(crate) async fn add(context: &Context<'_>, params: WorkspaceAddParams) -> Re
         path: params.path.into(),
         auto_start: params.auto_start.unwrap_or_default(),
         create_if_missing: params.create_if_missing.unwrap_or_default(),
-        reach: Reach::of(context.caller),
+        reach: Reach::for_caller(context.caller),
     };
     let entry = context.host.workspaces.add(new).await?;
     for connection in context.host.presence.live_everywhere() {
         let (host, entry) = (context.host.clone(), entry.clone());
-        context.host.tasks.spawn(async move { follow(&host, &connection, &entry).await });
+        context.host.daemon.tasks.spawn(async move { follow(&host, &connection, &entry).await });
     }
     shaped(context, &entry).await
 }
 
 pub(crate) async fn remove(context: &Context<'_>, params: WorkspaceParams) -> Result<Done, Fault> {
     let entry = context.host.workspaces.find(&params.workspace_id)?;
-    let records = history::of_entry(context.host, &entry).await?;
+    let records = history::of_entry(&context.host.sessions, &entry).await?;
     let busy = records.iter().filter(|record| record.open_task.is_some()).count();
     if busy > 0 {
         let why = format_args!("cannot remove workspace with {busy} active session(s); stop them first");
@@ -151,7 +151,7 @@ pub(crate) async fn remove(context: &Context<'_>, params: WorkspaceParams) -> Re
     }
     let removed = context.host.workspaces.remove(&params.workspace_id).await?;
     context.host.presence.unfollow(&params.workspace_id);
-    context.host.live.forget(&params.workspace_id).await;
+    context.host.repositories.live.forget(&params.workspace_id).await;
     Ok(Done { success: true, message: format!("Workspace {} removed", removed.name) })
 }
 
@@ -162,17 +162,17 @@ pub(crate) async fn update(context: &Context<'_>, params: WorkspaceUpdateParams)
 
 pub(crate) async fn status(context: &Context<'_>, params: WorkspaceParams) -> Result<WorkspaceStatusResult, Fault> {
     let entry = context.host.workspaces.get(&params.workspace_id)?;
-    let records = history::of_entry(context.host, &entry).await?;
+    let records = history::of_entry(&context.host.sessions, &entry).await?;
     let live = records.iter().filter(|record| shape::is_live(record)).count() as u64;
     let watched = records.iter().find(|record| !context.host.presence.viewers(record.session_id.as_str()).is_empty());
     let probe = probe(&entry).await;
-    let (tracker, git_last_error) = match &probe {
-        Ok(probe) if probe.state == GitState::NoGit => ("not_git", String::new()),
-        Ok(_) => ("healthy", String::new()),
-        Err(fault) if fault.kind() == Some(FaultCode::DirectoryNotFound) => ("unavailable", fault.message.clone()),
-        Err(fault) => ("unhealthy", fault.message.clone()),
+    let (tracker, is_git_repo) = match &probe {
+        Ok(probe) if probe.state == GitState::NoGit => ("not_git", false),
+        Ok(_) => ("healthy", true),
+        Err(fault) if fault.kind() == Some(FaultCode::DirectoryNotFound) => ("unavailable", false),
+        Err(_) => ("unhealthy", true),
     };
-    let is_git_repo = ["healthy", "unhealthy"].contains(&tracker);
+    let git_last_error = probe.err().map(|fault| fault.message).unwrap_or_default();
     Ok(WorkspaceStatusResult {
         sessions: items(context, &entry, &records, SESSIONS),
         workspace_id: entry.id.to_string(),
@@ -207,7 +207,7 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: WorkspaceParams) ->
 pub(super) async fn follow(host: &Arc<Host>, connection: &Arc<Connection>, entry: &Entry) {
     let id = entry.id.to_string();
     connection.live().entry(id.clone()).or_default();
-    match host.live.follow(host, connection, entry).await {
+    match host.repositories.live.follow(host, connection, entry).await {
         Ok(feed) => {
             // Whoever changed their mind meanwhile has no place for it any more.
             if let Some(place) = connection.live().get_mut(&id) {

@@ -71,7 +71,7 @@ impl WorkspaceEvents {
     /// Records that another branch is checked out, unless the call that did it has.
     async fn branch(&mut self) {
         let Some(now) = branch(&self.repository).await else { return };
-        let recorded = self.host.live.take_switched(&self.id);
+        let recorded = self.host.repositories.live.take_switched(&self.id);
         let Some(before) = recorded.or(self.branch.replace(now.clone())) else { return };
         if before == now {
             return;
@@ -82,7 +82,7 @@ impl WorkspaceEvents {
             to_branch: now,
             session_id: None,
         };
-        if let Err(error) = self.host.log.keep(Vec::new(), vec![host_event(switched.into())]).await {
+        if let Err(error) = self.host.sessions.log.keep(Vec::new(), vec![host_event(switched.into())]).await {
             tracing::error!(%error, "That another branch is checked out could not be recorded.");
         }
     }
@@ -127,7 +127,7 @@ impl WorkspaceEvents {
 /// The branch of a workspace's repository, if it has one.
 pub(super) async fn branch(repository: &Repository) -> Option<String> {
     let root = repository.root().clone();
-    let look = move || GitDir::of(root.path()).filter(GitDir::is_top).and_then(|git| git.branch());
+    let look = move || GitDir::find(root.path()).filter(GitDir::is_top).and_then(|git| git.branch());
     tokio::task::spawn_blocking(look).await.ok().flatten()
 }
 

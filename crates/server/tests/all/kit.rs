@@ -39,6 +39,12 @@ impl Door {
 
     /// A door over this engine.
     pub(crate) async fn over(harness: Harness, configure: impl FnOnce(&mut Settings)) -> Self {
+        let log = Arc::new(harness.log.clone());
+        Self::over_log(harness, log, configure).await
+    }
+
+    /// A door over this engine that reads another log than the harness, such as one that counts.
+    pub(crate) async fn over_log(harness: Harness, log: Arc<dyn Log>, configure: impl FnOnce(&mut Settings)) -> Self {
         let home = harness.home.path();
         let (state, repo) = (home.join("state"), home.join("repo"));
         for folder in [&state, &repo] {
@@ -52,7 +58,6 @@ impl Door {
             ..Settings::default()
         };
         configure(&mut settings);
-        let log: Arc<dyn Log> = Arc::new(harness.log.clone());
         let parts = Parts { engine: harness.engine.clone(), log, state, version: "0.0.0".into() };
         let server = Server::start(parts, settings).await.unwrap();
         let address = server.address().unwrap_or_else(|| ([127, 0, 0, 1], 0).into());

@@ -26,6 +26,7 @@ mod ordering;
 mod outside;
 mod past;
 mod player;
+mod reading_once;
 mod repository;
 mod rest;
 mod restarting;

@@ -1,8 +1,9 @@
 //! What is nobody's business stays out of the daemon's own log.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::json;
 use testkit::facts;
 use tracing_subscriber::fmt::MakeWriter;
@@ -15,7 +16,7 @@ struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
+        self.0.lock().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -55,7 +56,7 @@ async fn no_token_and_no_prompt_is_in_a_log_line() {
     door.post("/api/auth/refresh", None, &json!({ "refresh_token": pair["refresh_token"] })).await;
     door.post("/api/auth/refresh", None, &json!({ "refresh_token": pair["refresh_token"] })).await;
     door.close().await.stop().await;
-    let lines = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let lines = String::from_utf8(lines.0.lock().clone()).unwrap();
     let secrets = [&offer["token"], &offer["code"], &pair["access_token"], &pair["refresh_token"]];
     let secrets = secrets.map(|secret| secret.as_str().unwrap());
     for secret in secrets.into_iter().chain(["of this test", "forged_in_this_test"]) {

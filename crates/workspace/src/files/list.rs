@@ -14,7 +14,7 @@ const MOST: u64 = 10_000;
 /// What is in a folder, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// Its folders.
+    /// The folders in it, by name.
     pub folders: Vec<FolderEntry>,
     /// Everything else that can be read, links too.
     pub files: Vec<FileEntry>,
@@ -25,9 +25,9 @@ pub struct Listing {
 pub struct FileEntry {
     /// Where it is.
     pub path: String,
-    /// Its name.
+    /// Its last name, without the folders above it.
     pub name: String,
-    /// Its bytes.
+    /// How many bytes it has.
     pub size: u64,
     /// When it last changed.
     pub modified: Option<SystemTime>,
@@ -40,7 +40,7 @@ pub struct FileEntry {
 pub struct FolderEntry {
     /// Where it is.
     pub path: String,
-    /// Its name.
+    /// Its last name, without the folders above it.
     pub name: String,
     /// What lies directly in it.
     pub entries: u64,
@@ -56,7 +56,7 @@ pub struct FolderEntry {
 
 /// Lists a folder; what begins with a dot only if asked. Waits for the disk.
 pub fn list(root: &Root, path: &RelPath, hidden: bool) -> Result<Listing, Error> {
-    let failed = |source| Error::of(path.as_str(), source);
+    let failed = |source| Error::io(path.as_str(), source);
     let folder = root.open_dir(path).map_err(Error::of_folder)?;
     let mut listing = Listing::default();
     let mut left = MOST;

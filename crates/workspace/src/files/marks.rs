@@ -16,8 +16,8 @@ pub struct Marks {
 
 impl Marks {
     /// Those of the files directly in a folder. Where git's index cannot be read, nothing is tracked. Waits for the disk.
-    pub fn of(root: &Root, folder: &RelPath) -> Self {
-        let Some(git) = GitDir::of(root.path()) else { return Self::default() };
+    pub fn read(root: &Root, folder: &RelPath) -> Self {
+        let Some(git) = GitDir::find(root.path()) else { return Self::default() };
         let is_in = |path: &str| path.rsplit_once('/').map_or("", |(parent, _)| parent) == folder.as_str();
         let tracked = Tracked::read(&git).unwrap_or_default();
         let tracked = tracked.files().filter(|(path, _)| is_in(path)).map(|(path, _)| path.to_owned()).collect();

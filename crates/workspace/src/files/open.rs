@@ -19,7 +19,7 @@ pub struct Opened {
 /// Opens a file beneath the root. Waits for the disk.
 pub fn open(root: &Root, path: &RelPath) -> Result<Opened, Error> {
     let (file, metadata) = root.open_file(path)?;
-    let failed = |source| Error::of(path.as_str(), source);
+    let failed = |source| Error::io(path.as_str(), source);
     let (mut file, mut head) = (file.into_std(), Vec::new());
     (&mut file).take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
     file.rewind().map_err(failed)?;

@@ -39,7 +39,7 @@ impl Content {
 /// Reads a part of a file. The beginning of a long text is a preview of it; half a picture shows nothing, so the whole
 /// of something else must fit, unless just a part of it is asked for. Waits for the disk.
 pub fn read(root: &Root, path: &RelPath, part: Part) -> Result<Content, Error> {
-    let failed = |source| Error::of(path.as_str(), source);
+    let failed = |source| Error::io(path.as_str(), source);
     let (mut file, metadata) = root.open_file(path)?;
     let mut head = Vec::new();
     (&mut file).take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;

@@ -40,7 +40,7 @@ impl Shelf {
     fn name(self, id: &str, own: &str, head: &[u8]) -> Result<String, Refusal> {
         match self {
             Self::Images => {
-                let kind = ImageType::of(head).ok_or(Refusal::Unsupported)?;
+                let kind = ImageType::sniff(head).ok_or(Refusal::Unsupported)?;
                 Ok(format!("img_{id}.{}", kind.extension()))
             }
             Self::Files => Ok(format!("{id}_{}", clean(own))),
@@ -49,7 +49,7 @@ impl Shelf {
 
     /// What it is.
     fn media_type(self, name: &str, head: &[u8]) -> &'static str {
-        match ImageType::of(head) {
+        match ImageType::sniff(head) {
             Some(kind) if self == Self::Images => kind.media_type(),
             _ => sniff(name, head).media_type,
         }
@@ -77,7 +77,7 @@ fn clean(name: &str) -> String {
 pub struct Limits {
     /// Bytes of one.
     pub one: u64,
-    /// How many.
+    /// How many files there may be at once.
     pub count: usize,
     /// Bytes of all together.
     pub all: u64,
@@ -94,19 +94,19 @@ impl Default for Limits {
 /// A kind of picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageType {
-    /// JPEG.
+    /// `image/jpeg`.
     Jpeg,
-    /// PNG.
+    /// `image/png`.
     Png,
-    /// GIF.
+    /// `image/gif`.
     Gif,
-    /// WebP.
+    /// `image/webp`.
     Webp,
 }
 
 impl ImageType {
     /// What a picture's first bytes say it is.
-    pub fn of(head: &[u8]) -> Option<Self> {
+    pub fn sniff(head: &[u8]) -> Option<Self> {
         match head {
             [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
@@ -149,7 +149,7 @@ pub struct Stored {
     pub path: RelPath,
     /// What its first bytes say it is.
     pub media_type: &'static str,
-    /// Its bytes.
+    /// How many bytes it has.
     pub size: u64,
     /// When it came.
     pub created: SystemTime,
@@ -197,7 +197,7 @@ struct There {
 
 impl Uploads {
     /// The pictures or the files of this workspace.
-    pub fn of(root: Root, shelf: Shelf, limits: Limits) -> Self {
+    pub fn new(root: Root, shelf: Shelf, limits: Limits) -> Self {
         Self { root, shelf, limits }
     }
 
@@ -310,7 +310,7 @@ impl Uploads {
     fn failed(&self, source: io::Error) -> Refusal {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Refusal::DiskFull,
-            _ => Error::of(self.shelf.folder(), source).into(),
+            _ => Error::io(self.shelf.folder(), source).into(),
         }
     }
 }
@@ -351,7 +351,7 @@ impl Upload {
         }
         let missing = HEAD.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend(&bytes[..missing]);
-        if shelf == Shelf::Images && self.head.len() >= MAGIC && ImageType::of(&self.head).is_none() {
+        if shelf == Shelf::Images && self.head.len() >= MAGIC && ImageType::sniff(&self.head).is_none() {
             return Err(Refusal::Unsupported);
         }
         self.file.write_all(bytes).map_err(|source| self.uploads.failed(source))
@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_told_apart_from_other_failures() {
         let root = Root::open(&std::env::temp_dir()).unwrap();
-        let uploads = Uploads::of(root, Shelf::Files, Limits::default());
+        let uploads = Uploads::new(root, Shelf::Files, Limits::default());
         assert!(matches!(uploads.failed(io::ErrorKind::StorageFull.into()), Refusal::DiskFull));
         assert!(matches!(uploads.failed(io::ErrorKind::Other.into()), Refusal::Workspace(_)));
     }

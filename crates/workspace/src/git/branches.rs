@@ -5,7 +5,7 @@ use super::run::Git;
 use super::{Branch, GitKind, Remote, read};
 use crate::Error;
 
-/// A branch.
+/// A branch, here or as a remote had it when it was last looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchInfo {
     /// Its name; with the remote's before it if it is a remote's.
@@ -24,7 +24,7 @@ pub struct BranchInfo {
     pub sha: String,
 }
 
-/// All branches.
+/// The branches of a repository, and which one is checked out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Branches {
     /// The one that is checked out; absent when detached.
@@ -43,7 +43,7 @@ pub struct Switched {
 }
 
 impl Git {
-    /// All branches.
+    /// The branches here and, as last seen, elsewhere; read without git where that can be done.
     pub async fn branches(&self) -> Result<Branches, Error> {
         let root = self.root().clone();
         let found = tokio::task::spawn_blocking(move || read::branches(&root)).await;

@@ -32,7 +32,7 @@ impl Call {
         Self { operation, args: Vec::new(), input: None, class, literal: false, most: MOST, may_be_cut: false }
     }
 
-    /// A look.
+    /// A call that changes nothing and may run beside others.
     pub(crate) fn read(operation: &'static str) -> Self {
         Self::new(operation, Class::Read)
     }

@@ -41,7 +41,7 @@ impl Default for DiffLimits {
 /// What changed in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileDiff {
-    /// The file.
+    /// The file's path, beneath the workspace.
     pub path: String,
     /// The lines, as `git diff` writes them; empty where nothing changed or no room was left.
     pub diff: String,
@@ -221,7 +221,7 @@ fn cut(diff: &mut FileDiff, most: usize) {
 
 /// The diff of a file that git does not know; waits for the disk.
 fn new_file(root: &Root, path: &RelPath, most: usize) -> Result<FileDiff, Error> {
-    let named = |source| Error::of(path.as_str(), source);
+    let named = |source| Error::io(path.as_str(), source);
     let (file, metadata) = root.open_file(path)?;
     let mut content = Vec::new();
     file.take(most as u64).read_to_end(&mut content).map_err(named)?;

@@ -54,7 +54,7 @@ impl Git {
         let root = self.root().clone();
         let delete = move |path: &RelPath| {
             let folder = root.open_dir(&path.parent())?;
-            folder.remove_file(path.name()).map_err(|source| Error::of(path.as_str(), source))
+            folder.remove_file(path.name()).map_err(|source| Error::io(path.as_str(), source))
         };
         blocking(move || deleted.iter().try_for_each(delete)).await?;
         if !tracked.is_empty() {
@@ -85,7 +85,7 @@ fn lost(root: &Root, restored: &[PathBuf], deleted: &[RelPath]) -> Result<Vec<Pa
             if folders.contains(part) {
                 continue;
             }
-            let named = |source| Error::of(&part.to_string_lossy(), source);
+            let named = |source| Error::io(&part.to_string_lossy(), source);
             let is_folder = match top.symlink_metadata(part) {
                 // Nothing is there, so nothing is beneath it either.
                 Err(error) if error.kind() == ErrorKind::NotFound => break,
@@ -109,7 +109,7 @@ fn lost(root: &Root, restored: &[PathBuf], deleted: &[RelPath]) -> Result<Vec<Pa
 
 /// The files in a folder that are not deleted anyway, a few of them.
 fn beneath(folder: &Dir, at: &Path, deleted: &HashSet<&Path>, left: &mut Vec<PathBuf>) -> Result<(), Error> {
-    let named = |path: &Path, source| Error::of(&path.to_string_lossy(), source);
+    let named = |path: &Path, source| Error::io(&path.to_string_lossy(), source);
     for entry in folder.entries().map_err(|source| named(at, source))? {
         let entry = entry.map_err(|source| named(at, source))?;
         let path = at.join(entry.file_name());

@@ -143,7 +143,7 @@ const WORDS: &[(&str, GitKind)] = &[
 
 impl GitKind {
     /// What this message means.
-    pub(crate) fn of(message: &str) -> Self {
+    pub(crate) fn classify(message: &str) -> Self {
         let message = message.to_lowercase();
         WORDS.iter().find(|(words, _)| message.contains(words)).map_or(Self::Other, |(_, kind)| *kind)
     }

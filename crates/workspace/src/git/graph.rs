@@ -47,7 +47,7 @@ pub struct GraphLine {
 pub struct GraphPosition {
     /// The commit's column.
     pub column: usize,
-    /// The lines.
+    /// The lines that run from this row to the next.
     pub lines: Vec<GraphLine>,
 }
 

@@ -8,7 +8,7 @@ use crate::{Error, GitDir, RelPath};
 /// A new repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initialised {
-    /// Its branch.
+    /// The branch that its first commit will be on.
     pub branch: String,
     /// Its first commit, if that was wanted.
     pub commit: Option<Committed>,
@@ -19,7 +19,7 @@ impl Git {
     pub async fn init(&self, branch: &Branch, first_commit: Option<&str>) -> Result<Initialised, Error> {
         let root = self.root().clone();
         // One whose files are elsewhere is a repository too.
-        let is_there = move || GitDir::of(root.path()).is_some_and(|git| git.prefix.is_empty());
+        let is_there = move || GitDir::find(root.path()).is_some_and(|git| git.prefix.is_empty());
         let is_there = tokio::task::spawn_blocking(is_there).await.unwrap_or_default();
         match self.confined("init").await {
             Err(Error::Git { kind: GitKind::NotARepository, .. }) if !is_there => {}

@@ -49,7 +49,7 @@ pub enum RefType {
     LocalBranch,
     /// A branch of a remote, as last seen.
     RemoteBranch,
-    /// A tag.
+    /// A tag, light or annotated.
     Tag,
 }
 
@@ -68,16 +68,16 @@ impl RefType {
 /// A name that points to a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRef {
-    /// The name.
+    /// Its short name, such as `main` or `origin/main`.
     pub name: String,
     /// What it is.
     pub kind: RefType,
 }
 
-/// A commit.
+/// A commit of the page, with the refs that stand at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its id.
+    /// Its whole id.
     pub sha: String,
     /// Enough of its id to be unique.
     pub short_sha: String,
@@ -85,7 +85,7 @@ pub struct Commit {
     pub parents: Vec<String>,
     /// Who wrote it.
     pub author: String,
-    /// Their address.
+    /// The author's e-mail address.
     pub author_email: String,
     /// When, in seconds since 1970.
     pub time: i64,

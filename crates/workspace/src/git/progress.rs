@@ -13,7 +13,7 @@ pub struct Progress {
 
 impl Progress {
     /// The progress that a line tells of: `phase: 12% (3/25)`, or `phase: 3`.
-    pub(crate) fn of(line: &str) -> Option<Self> {
+    pub(crate) fn parse(line: &str) -> Option<Self> {
         let line = line.trim();
         let (phase, rest) = line.trim_start_matches("remote: ").split_once(": ")?;
         let number: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
@@ -40,7 +40,7 @@ mod tests {
             ("", None),
         ];
         for (line, expected) in cases {
-            let found = Progress::of(line);
+            let found = Progress::parse(line);
             assert_eq!(found.as_ref().map(|found| (found.phase.as_str(), found.percent)), expected, "{line}");
         }
     }

@@ -25,7 +25,7 @@ macro_rules! name {
                 Err(Error::Git { operation: "name", message, kind: GitKind::BadName })
             }
 
-            /// As text.
+            /// The checked text, safe to give to git as an argument.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -10,13 +10,13 @@ use crate::Error;
 /// Who hosts a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Provider {
-    /// github.com.
+    /// On github.com.
     Github,
     /// gitlab.com, or a GitLab by its name.
     Gitlab,
-    /// bitbucket.org.
+    /// On bitbucket.org.
     Bitbucket,
-    /// Anybody else.
+    /// On any other machine, or this one.
     Custom,
 }
 
@@ -31,7 +31,7 @@ impl Provider {
         }
     }
 
-    fn of(url: &str) -> Self {
+    fn from_url(url: &str) -> Self {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let host = rest.split('/').next().unwrap_or_default();
         let host = host.rsplit_once('@').map_or(host, |(_, host)| host).to_lowercase();
@@ -60,7 +60,7 @@ pub struct RemoteInfo {
 }
 
 impl Git {
-    /// All remotes.
+    /// The remotes that the repository names, with what they are used for.
     pub async fn remotes(&self) -> Result<Vec<RemoteInfo>, Error> {
         let refs = ["for-each-ref", "--format=%(refname:lstrip=2)%00%(symref)", "refs/remotes"];
         let (urls, refs, ()) = tokio::try_join!(
@@ -70,7 +70,7 @@ impl Git {
         )?;
         let branches: Vec<_> = refs.lines().filter_map(|line| line.strip_suffix('\0')).collect();
         let remote = |(name, (fetch, push)): (String, (String, String))| RemoteInfo {
-            provider: Provider::of(&fetch),
+            provider: Provider::from_url(&fetch),
             push_url: shown(if push.is_empty() { &fetch } else { &push }),
             fetch_url: shown(&fetch),
             branches: branches
@@ -218,7 +218,7 @@ mod tests {
             ("https://example.org/github.com", Provider::Custom),
         ];
         for (url, expected) in cases {
-            assert_eq!(Provider::of(url), expected, "{url}");
+            assert_eq!(Provider::from_url(url), expected, "{url}");
         }
     }
 

@@ -69,7 +69,7 @@ const SETTINGS: &[&str] = &[
 /// How long git may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// To look.
+    /// For calls that change nothing.
     pub read: Duration,
     /// To change something here, hooks included.
     pub write: Duration,
@@ -126,7 +126,7 @@ impl Git {
         Self { root, ..self.clone() }
     }
 
-    /// The folder.
+    /// The folder that git works in.
     pub fn root(&self) -> &Root {
         &self.root
     }
@@ -266,7 +266,7 @@ impl Output {
     /// It as an error.
     pub(crate) fn failure(&self, operation: &'static str) -> Error {
         let said = self.said();
-        let kind = GitKind::of(&said);
+        let kind = GitKind::classify(&said);
         let message = if said.is_empty() { "it gave no reason".to_owned() } else { said };
         Error::Git { operation, message: advised(message, kind), kind }
     }
@@ -376,7 +376,7 @@ async fn listen(pipe: Option<impl AsyncRead + Unpin>, words: &mut Vec<u8>, progr
 }
 
 fn heard(line: &[u8], words: &mut Vec<u8>, progress: Option<&mpsc::Sender<Progress>>) {
-    match Progress::of(&String::from_utf8_lossy(line)) {
+    match Progress::parse(&String::from_utf8_lossy(line)) {
         Some(told) => {
             if let Some(progress) = progress {
                 _ = progress.try_send(told);

@@ -25,7 +25,7 @@ pub enum StashDo {
     Apply,
     /// Bring it back and forget it; with conflicts it is kept.
     Pop,
-    /// Forget it.
+    /// Remove it without applying it.
     Drop,
 }
 
@@ -38,7 +38,7 @@ impl Git {
             Call::write("stash").args(["stash", "push"]).args(message).flag(include_untracked, "--include-untracked");
         let output = self.run(call).await?;
         // git calls it a success to have put nothing aside.
-        let is_nothing = GitKind::of(&output.said()) == GitKind::Nothing;
+        let is_nothing = GitKind::classify(&output.said()) == GitKind::Nothing;
         match self.stashes().await?.into_iter().next() {
             Some(stash) if output.success && !is_nothing => Ok(stash),
             _ => Err(output.failure("stash")),

@@ -19,7 +19,7 @@ pub enum GitState {
     Synced,
     /// Its branch is ahead or behind.
     Diverged,
-    /// Conflicts wait.
+    /// A merge waits for its conflicts to be resolved.
     Conflict,
 }
 
@@ -38,7 +38,7 @@ impl GitState {
     }
 
     /// The word for a status in a repository that knows others or not.
-    pub(crate) fn of(status: &Status, has_remotes: bool) -> Self {
+    pub(crate) fn from_status(status: &Status, has_remotes: bool) -> Self {
         match status {
             status if !status.conflicted.is_empty() => Self::Conflict,
             status if status.head.is_none() => Self::Init,
@@ -66,7 +66,7 @@ impl Git {
     pub async fn probe(&self) -> Result<Probe, Error> {
         match tokio::try_join!(self.status_of(&[]), self.remote_names("state")) {
             Ok((status, remotes)) => {
-                let state = GitState::of(&status, !remotes.is_empty());
+                let state = GitState::from_status(&status, !remotes.is_empty());
                 Ok(Probe { state, status: Some(status), remotes })
             }
             Err(Error::Git { kind: GitKind::NotARepository, .. }) => {
@@ -97,7 +97,7 @@ mod tests {
             (Status { conflicted: vec![torn], ..tracking(0, 0) }, true, "conflict"),
         ];
         for (status, has_remotes, expected) in cases {
-            assert_eq!(GitState::of(&status, has_remotes).word(), expected, "{status:?}");
+            assert_eq!(GitState::from_status(&status, has_remotes).word(), expected, "{status:?}");
         }
     }
 }

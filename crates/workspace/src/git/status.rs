@@ -71,7 +71,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Nothing changed.
+    /// Whether there is nothing to commit, stage or resolve.
     pub fn is_clean(&self) -> bool {
         [&self.staged, &self.unstaged, &self.untracked, &self.conflicted].iter().all(|changes| changes.is_empty())
     }

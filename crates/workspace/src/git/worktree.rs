@@ -22,7 +22,7 @@ const IGNORED: &str = "/.roost/";
 /// A working copy of a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Worktree {
-    /// Its folder.
+    /// Its folder, absolute.
     pub path: PathBuf,
     /// The commit that is checked out; absent before the first.
     pub head: Option<String>,
@@ -41,9 +41,9 @@ pub struct Worktree {
 pub struct SessionWorktree {
     /// Its name, that of the session.
     pub name: String,
-    /// Its folder.
+    /// Its folder, absolute.
     pub path: PathBuf,
-    /// Its branch.
+    /// The branch that it has checked out.
     pub branch: String,
     /// The commit that the branch began from.
     pub base: String,
@@ -216,7 +216,7 @@ impl Git {
         let (root, path) = (self.root().clone(), path.to_owned());
         let open = move || {
             let beneath = path.strip_prefix(root.path()).unwrap_or(&path);
-            root.enter(beneath).map_err(|source| Error::of(&beneath.to_string_lossy(), source))?;
+            root.enter(beneath).map_err(|source| Error::io(&beneath.to_string_lossy(), source))?;
             Root::open(&path)
         };
         let opened = tokio::task::spawn_blocking(open).await;
@@ -248,7 +248,7 @@ impl Git {
         let exclude = self.text(Call::read("worktree/add").args(["rev-parse", "--git-path", "info/exclude"])).await?;
         let root = self.root().clone();
         let make = move || {
-            let io = |source| Error::of(WORKTREES, source);
+            let io = |source| Error::io(WORKTREES, source);
             // Beneath the root or not at all: a link that leads out of it is refused here.
             let top = root.open_dir(&RelPath::root())?;
             top.create_dir_all(WORKTREES).map_err(io)?;

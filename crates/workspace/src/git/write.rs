@@ -17,7 +17,7 @@ pub struct NewCommit {
 /// A commit that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Committed {
-    /// Its id.
+    /// The commit's whole id.
     pub sha: String,
     /// Enough of its id to be unique.
     pub short_sha: String,

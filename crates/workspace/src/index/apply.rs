@@ -178,8 +178,8 @@ mod tests {
 
     #[test]
     fn the_changes_to_another_index_lead_to_it() {
-        let mut old = super::super::tests::of(&["a", "b/c", "d"]);
-        let new = super::super::tests::of(&["a", "b/e", "d/f"]);
+        let mut old = super::super::tests::from_paths(&["a", "b/c", "d"]);
+        let new = super::super::tests::from_paths(&["a", "b/e", "d/f"]);
         let changes = old.changes_to(&new);
         assert_eq!(changes.keys().collect::<Vec<_>>(), ["b/c", "b/e", "d", "d/f"]);
         old.apply(&changes);

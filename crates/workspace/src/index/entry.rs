@@ -8,7 +8,7 @@ use crate::sensitive::is_sensitive;
 /// What is known of a file besides its path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Its bytes.
+    /// How many bytes it has.
     pub size: u64,
     /// When it was changed, in milliseconds since 1970.
     pub modified_ms: i64,
@@ -32,7 +32,7 @@ impl Facts {
 pub enum Content {
     /// So many lines of text.
     Lines(u32),
-    /// No text.
+    /// Bytes that are no text, so its lines are not counted.
     Binary,
 }
 
@@ -132,7 +132,7 @@ impl<'a> FileEntry<'a> {
         self.path
     }
 
-    /// Its name.
+    /// Its last name, without the folders above it.
     pub fn name(&self) -> &'a str {
         &self.path[usize::from(self.record.name)..]
     }
@@ -147,7 +147,7 @@ impl<'a> FileEntry<'a> {
         extension(self.name())
     }
 
-    /// Its bytes.
+    /// How many bytes it has.
     pub fn size(&self) -> u64 {
         self.record.size
     }

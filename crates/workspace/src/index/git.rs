@@ -83,7 +83,7 @@ impl Tracked {
         self.unnamed == 0
     }
 
-    /// The paths.
+    /// The paths that git knows, beneath the workspace.
     pub(crate) fn paths(&self) -> HashSet<&str> {
         self.files().map(|(path, _)| path).collect()
     }

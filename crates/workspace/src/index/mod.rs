@@ -123,7 +123,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// An index of these paths; each file has as many bytes as its path.
-    pub(crate) fn of(paths: &[&str]) -> Index {
+    pub(crate) fn from_paths(paths: &[&str]) -> Index {
         let mut sorted = paths.to_vec();
         sorted.sort_unstable();
         let mut index = Index::default();
@@ -135,7 +135,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_folder_is_a_range_even_beside_names_that_begin_like_it() {
-        let index = of(&["a", "a-b", "a.rs", "a/b", "a/c/d", "a0", "ab/c", "b"]);
+        let index = from_paths(&["a", "a-b", "a.rs", "a/b", "a/c/d", "a0", "ab/c", "b"]);
         let beneath = |folder| index.range(index.beneath(folder)).map(|file| file.path()).collect::<Vec<_>>();
         assert_eq!(beneath("a"), ["a/b", "a/c/d"]);
         assert_eq!(beneath("a/c"), ["a/c/d"]);

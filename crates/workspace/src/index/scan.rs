@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use cap_std::fs::{Dir, Metadata};
 use ignore::{DirEntry, WalkBuilder, WalkState};
+use parking_lot::Mutex;
 
 use super::git::Tracked;
 use super::{Facts, GitError, Index};
@@ -19,7 +19,7 @@ use crate::{Error, RelPath, Root};
 /// A folder as it was found.
 #[derive(Debug)]
 pub struct Scan {
-    /// Its files.
+    /// The files that were found.
     pub index: Index,
     /// Files whose names are no text, which are left out.
     pub unnamed: usize,
@@ -32,7 +32,7 @@ pub struct Scan {
 pub fn scan(root: &Root) -> Result<Scan, Error> {
     // Whoever removed the folder is told so, instead of that it is empty.
     root.open_dir(&RelPath::root()).map_err(Error::of_folder)?;
-    let (tracked, git_error) = match GitDir::of(root.path()).map(|git| Tracked::read(&git)) {
+    let (tracked, git_error) = match GitDir::find(root.path()).map(|git| Tracked::read(&git)) {
         Some(Ok(tracked)) => (tracked, None),
         Some(Err(error)) => (Tracked::default(), Some(error)),
         None => (Tracked::default(), None),
@@ -55,7 +55,7 @@ pub fn scan(root: &Root) -> Result<Scan, Error> {
             Err(_) => WalkState::Continue,
         })
     });
-    let mut walked = walked.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut walked = walked.into_inner();
     walked.others.sort_unstable_by(|a, b| a.0.cmp(&b.0));
 
     let mut is_there = vec![false; tracked.len()];
@@ -100,7 +100,7 @@ fn facts(metadata: &Metadata) -> Option<Facts> {
 /// left out. Where there is no repository, the rules of the workspace count and none from above it.
 pub(crate) fn walker(top: &Path, folder: &str) -> (WalkBuilder, usize) {
     let target = top.join(folder);
-    let is_git = GitDir::of(top).is_some();
+    let is_git = GitDir::find(top).is_some();
     let mut walker = WalkBuilder::new(if is_git { &target } else { top });
     walker
         .hidden(false)
@@ -190,7 +190,7 @@ struct Part<'a> {
 impl Drop for Part<'_> {
     fn drop(&mut self) {
         let found = mem::take(&mut self.found);
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all.lock();
         all.tracked.extend(found.tracked);
         all.others.extend(found.others);
         all.unnamed += found.unnamed;

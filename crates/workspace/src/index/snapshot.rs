@@ -86,7 +86,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/index");
         assert!(Index::load(&path).is_none());
-        let mut index = super::super::tests::of(&["a\nb", "a/ö.png", "z"]);
+        let mut index = super::super::tests::from_paths(&["a\nb", "a/ö.png", "z"]);
         let read = Facts { content: Some(Content::Lines(7)), size: 3, modified_ms: -5, ..Facts::default() };
         index.apply(&[("y".to_owned(), Some(read))].into());
         index.save(&path).unwrap();

@@ -54,7 +54,7 @@ mod tests {
 
     use super::super::{Filter, Mode};
     use super::*;
-    use crate::index::tests::of;
+    use crate::index::tests::from_paths;
 
     proptest! {
         #[test]
@@ -63,7 +63,7 @@ mod tests {
             typed in "[abA/ \\\\]{1,6}",
             mode in prop::sample::select(vec![Mode::Fuzzy, Mode::Exact, Mode::Prefix]),
         ) {
-            let index = Arc::new(of(&paths.iter().map(String::as_str).collect::<Vec<_>>()));
+            let index = Arc::new(from_paths(&paths.iter().map(String::as_str).collect::<Vec<_>>()));
             let cancel = CancellationToken::new();
             let mut session = SearchSession::default();
             for end in 1..=typed.len() {
@@ -81,7 +81,7 @@ mod tests {
         let mut session = SearchSession::default();
         let query = |text: &str| Query { text: text.into(), ..Query::default() };
         let total = |session: &mut SearchSession, paths: &[&str], text| {
-            session.update(&Arc::new(of(paths)), query(text), &cancel).unwrap().total()
+            session.update(&Arc::new(from_paths(paths)), query(text), &cancel).unwrap().total()
         };
         assert_eq!(total(&mut session, &["ab"], "a"), 1);
         assert_eq!(total(&mut session, &["ab", "abc"], "ab"), 2);

@@ -9,11 +9,12 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use notify::Event;
+use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
@@ -39,7 +40,7 @@ pub(crate) struct Barrier {
     /// The folders that are watched.
     pub(super) folders: Folders,
     /// Git's folders as they were when they were begun to be watched.
-    watched_git: Mutex<Vec<Place>>,
+    watched_git: Mutex<Vec<FileIdentity>>,
     marks: Mutex<Option<TempDir>>,
     next_mark: AtomicU64,
     files_saw: watch::Sender<u64>,
@@ -54,9 +55,9 @@ pub(crate) struct Moment {
 }
 
 /// What is at a path: nothing, or something that can be told from what comes after it.
-type Place = (PathBuf, Option<(u64, u64)>);
+type FileIdentity = (PathBuf, Option<(u64, u64)>);
 
-fn at(path: PathBuf) -> Place {
+fn at(path: PathBuf) -> FileIdentity {
     let found = path.metadata().ok().map(|found| (found.dev(), found.ino()));
     (path, found)
 }
@@ -238,5 +239,5 @@ impl Folders {
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
+    shared.lock()
 }

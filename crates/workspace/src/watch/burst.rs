@@ -81,7 +81,7 @@ pub enum ChangeKind {
     Deleted,
     /// It was at another path.
     Renamed {
-        /// That one.
+        /// Its path before.
         from: String,
     },
 }
@@ -89,9 +89,9 @@ pub enum ChangeKind {
 /// A change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Its path.
+    /// Its path, beneath the workspace.
     pub path: String,
-    /// What happened.
+    /// What became of it over the whole burst.
     pub kind: ChangeKind,
     /// Its bytes, if it is there.
     pub size: Option<u64>,

@@ -23,7 +23,7 @@ pub(super) struct FileWatcher {
     touches: mpsc::Sender<Touch>,
     /// None if the system gives none.
     watcher: Option<RecommendedWatcher>,
-    sight: Arc<Barrier>,
+    barrier: Arc<Barrier>,
     /// Why not everything is watched.
     blind: Option<Error>,
 }
@@ -39,8 +39,8 @@ pub(super) struct Settled {
 
 impl FileWatcher {
     /// Begins to watch all folders, as far as the system can.
-    pub(super) fn start(root: Root, sight: Arc<Barrier>, touches: mpsc::Sender<Touch>) -> Self {
-        let mut files = Self { root, touches, watcher: None, sight, blind: None };
+    pub(super) fn start(root: Root, barrier: Arc<Barrier>, touches: mpsc::Sender<Touch>) -> Self {
+        let mut files = Self { root, touches, watcher: None, barrier, blind: None };
         files.watch_again();
         files
     }
@@ -54,7 +54,7 @@ impl FileWatcher {
     /// one forgets each folder.
     pub(super) fn watch_again(&mut self) {
         self.watcher = None;
-        self.sight.begin_files();
+        self.barrier.begin_files();
         (self.watcher, self.blind) = match self.watcher() {
             Ok(watcher) => (Some(watcher), None),
             Err(error) => (None, Some(error.into())),
@@ -64,7 +64,7 @@ impl FileWatcher {
 
     fn watcher(&self) -> notify::Result<RecommendedWatcher> {
         let (top, touches) = (self.root.path().to_owned(), self.touches.clone());
-        let (marks, seeing) = (self.sight.marks(&top), self.sight.clone());
+        let (marks, seeing) = (self.barrier.marks(&top), self.barrier.clone());
         let marked = marks.clone();
         let handler = move |event: notify::Result<Event>| {
             if seeing.saw_mark(Whose::Files, marked.as_deref(), &event) {
@@ -82,7 +82,7 @@ impl FileWatcher {
         let config = notify::Config::default().with_follow_symlinks(false).with_event_kinds(kinds);
         let mut watcher = RecommendedWatcher::new(handler, config)?;
         if marks.is_some_and(|marks| watcher.watch(&marks, RecursiveMode::NonRecursive).is_err()) {
-            self.sight.without_marks();
+            self.barrier.without_marks();
         }
         Ok(watcher)
     }
@@ -105,7 +105,7 @@ impl FileWatcher {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
             let Some(path) = entry.path().strip_prefix(&top).ok().and_then(Path::to_str) else {
                 if is_folder {
-                    self.sight.pass_over();
+                    self.barrier.pass_over();
                 }
                 continue;
             };
@@ -118,12 +118,12 @@ impl FileWatcher {
     }
 
     fn watch(&mut self, path: &str, full: &Path) {
-        if self.blind.is_some() || self.sight.folders.contains(path) {
+        if self.blind.is_some() || self.barrier.folders.contains(path) {
             return;
         }
         let Some(watcher) = &mut self.watcher else { return };
         match watcher.watch(full, RecursiveMode::NonRecursive) {
-            Ok(()) => self.sight.folders.insert(path.to_owned()),
+            Ok(()) => self.barrier.folders.insert(path.to_owned()),
             // Gone again already, or not ours to see.
             Err(error) if !matches!(error.kind, notify::ErrorKind::MaxFilesWatch) => {}
             Err(error) => self.blind = Some(error.into()),
@@ -132,7 +132,7 @@ impl FileWatcher {
 
     /// Watches a folder and those beneath it no more: it is gone, or elsewhere.
     fn unwatch_beneath(&mut self, folder: &str) {
-        for path in self.sight.folders.take_beneath(folder) {
+        for path in self.barrier.folders.take_beneath(folder) {
             // The system has forgotten it if it is gone.
             let _ = self.watcher.as_mut().map(|watcher| watcher.unwatch(&self.root.path().join(&path)));
         }
@@ -156,7 +156,7 @@ impl FileWatcher {
                 pairs.push((file.path().to_owned(), target));
             }
         }
-        let mut kept = Kept::default();
+        let mut kept = Unignored::default();
         for path in touched.keys().cloned().collect::<Vec<_>>() {
             self.expand(&path, index, &mut touched, &mut kept);
         }
@@ -176,11 +176,11 @@ impl FileWatcher {
     }
 
     /// A touched folder stands for what is in it and for what was in it.
-    fn expand(&mut self, path: &str, index: &Index, touched: &mut BTreeMap<String, bool>, kept: &mut Kept) {
+    fn expand(&mut self, path: &str, index: &Index, touched: &mut BTreeMap<String, bool>, kept: &mut Unignored) {
         let full = self.root.path().join(path);
         let is_folder = full.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         let beneath = index.beneath(path);
-        if !is_folder && beneath.is_empty() && !self.sight.folders.contains(path) {
+        if !is_folder && beneath.is_empty() && !self.barrier.folders.contains(path) {
             return;
         }
         for file in index.range(beneath) {
@@ -196,9 +196,9 @@ impl FileWatcher {
 
 /// What is directly in folders and not ignored, each looked at once.
 #[derive(Default)]
-struct Kept(BTreeMap<String, BTreeSet<String>>);
+struct Unignored(BTreeMap<String, BTreeSet<String>>);
 
-impl Kept {
+impl Unignored {
     /// Git does not ignore this path.
     fn has(&mut self, top: &Path, path: &str) -> bool {
         let (folder, _) = path.rsplit_once('/').unwrap_or_default();

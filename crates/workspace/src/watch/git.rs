@@ -22,10 +22,10 @@ impl GitWatcher {
     pub(super) fn start(
         git: &GitDir,
         root: &Path,
-        sight: &Arc<Barrier>,
+        barrier: &Arc<Barrier>,
     ) -> Result<(Self, watch::Receiver<u64>), Error> {
         let (touches, received) = watch::channel(0_u64);
-        let (marks, seeing) = (sight.marks(root), sight.clone());
+        let (marks, seeing) = (barrier.marks(root), barrier.clone());
         let marked = marks.clone();
         let handler = move |event: notify::Result<Event>| {
             if seeing.saw_mark(Whose::Git, marked.as_deref(), &event) {
@@ -43,7 +43,7 @@ impl GitWatcher {
         let mut watcher = RecommendedWatcher::new(handler, config)?;
         let beneath = |folder: &Path| ["refs", "info", "reftable"].map(|name| folder.join(name));
         let parts: BTreeSet<_> = [&git.common, &git.own].into_iter().flat_map(|folder| beneath(folder)).collect();
-        sight.begin_git([git.own.clone(), git.common.clone()].into_iter().chain(parts.clone()).collect());
+        barrier.begin_git([git.own.clone(), git.common.clone()].into_iter().chain(parts.clone()).collect());
         watcher.watch(&git.own, RecursiveMode::NonRecursive)?;
         if git.common != git.own {
             watcher.watch(&git.common, RecursiveMode::NonRecursive)?;
@@ -53,7 +53,7 @@ impl GitWatcher {
             watcher.watch(part, RecursiveMode::Recursive)?;
         }
         if marks.is_some_and(|marks| watcher.watch(&marks, RecursiveMode::NonRecursive).is_err()) {
-            sight.without_marks();
+            barrier.without_marks();
         }
         Ok((Self { _watcher: watcher }, received))
     }

@@ -10,8 +10,9 @@ mod git;
 mod pace;
 mod run;
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio::sync::{broadcast, watch};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -117,7 +118,7 @@ pub(crate) struct Watch(Mutex<Weak<Watching>>);
 
 impl Watch {
     pub(crate) fn follow(&self, repository: &Arc<Repository>) -> Follow {
-        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.0.lock();
         // One that failed is begun anew by whoever comes next.
         let watch = current.upgrade().filter(|watch| !watch.task.is_finished()).unwrap_or_else(|| {
             let (events, _) = broadcast::channel(BEHIND);

@@ -74,7 +74,7 @@ impl Run {
         let (repository, touch) = (self.repository.clone(), self.touch.clone());
         let work = spawn_blocking(move || {
             let git = watch_git(&repository);
-            (FileWatcher::start(repository.root().clone(), repository.sight().clone(), touch), git)
+            (FileWatcher::start(repository.root().clone(), repository.barrier().clone(), touch), git)
         });
         let Some((mut files, git)) = self.taking(work).await else { return };
         self.take_git(git);
@@ -152,7 +152,7 @@ impl Run {
 
     /// What was told so far and does not wait has led to its folders being watched.
     fn see(&self) {
-        self.repository.sight().settle(|| !self.touches.is_empty() || self.burst.due().is_some());
+        self.repository.barrier().settle(|| !self.touches.is_empty() || self.burst.due().is_some());
     }
 
     fn take_git(&mut self, git: Result<Option<GitTouches>, Error>) {
@@ -181,7 +181,7 @@ impl Run {
 
 fn watch_git(repository: &Repository) -> Result<Option<GitTouches>, Error> {
     let root = repository.root().path();
-    GitDir::of(root).map(|git| GitWatcher::start(&git, root, repository.sight())).transpose()
+    GitDir::find(root).map(|git| GitWatcher::start(&git, root, repository.barrier())).transpose()
 }
 
 /// What a burst came to, with the index brought up to date.

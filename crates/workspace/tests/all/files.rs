@@ -86,7 +86,7 @@ fn a_folder_is_listed_by_name_with_what_is_below_it() {
 #[test]
 fn a_picture_is_taken_in_pieces_kept_out_of_git_and_removed_when_its_time_is_over() {
     let (place, root) = place();
-    let uploads = Uploads::of(root, Shelf::Images, Limits::default());
+    let uploads = Uploads::new(root, Shelf::Images, Limits::default());
     let now = SystemTime::now();
     let mut upload = uploads.begin("one", "a.png", now).unwrap();
     for piece in PNG.chunks(5) {
@@ -109,7 +109,7 @@ fn a_picture_is_taken_in_pieces_kept_out_of_git_and_removed_when_its_time_is_ove
 fn what_is_no_picture_or_too_much_is_refused_and_leaves_nothing() {
     let (place, root) = place();
     let limits = Limits { one: 100, count: 2, all: 120, ..Limits::default() };
-    let uploads = Uploads::of(root, Shelf::Images, limits);
+    let uploads = Uploads::new(root, Shelf::Images, limits);
     let now = SystemTime::now();
     let take = |id: &str, bytes: &[u8]| {
         let mut upload = uploads.begin(id, "a.png", now)?;
@@ -133,7 +133,7 @@ fn what_is_no_picture_or_too_much_is_refused_and_leaves_nothing() {
 #[test]
 fn a_file_of_any_kind_is_taken_under_its_own_name() {
     let (place, root) = place();
-    let uploads = Uploads::of(root, Shelf::Files, Limits::default());
+    let uploads = Uploads::new(root, Shelf::Files, Limits::default());
     let now = SystemTime::now();
     let mut upload = uploads.begin("7f", "../my notes.md", now).unwrap();
     upload.write(b"# Notes").unwrap();
@@ -148,7 +148,7 @@ fn a_file_of_any_kind_is_taken_under_its_own_name() {
 fn those_that_come_at_the_same_time_do_not_get_more_together_than_there_is() {
     let (_place, root) = place();
     let limits = Limits { one: 60, count: 10, all: 100, ..Limits::default() };
-    let uploads = Uploads::of(root, Shelf::Files, limits);
+    let uploads = Uploads::new(root, Shelf::Files, limits);
     let now = SystemTime::now();
     let mut first = uploads.begin("a", "a", now).unwrap();
     let mut second = uploads.begin("b", "b", now).unwrap();
@@ -166,7 +166,7 @@ fn pictures_never_leave_the_workspace_through_a_link() {
     let (place, root) = place();
     let outside = TempDir::new().unwrap();
     std::os::unix::fs::symlink(outside.path(), place.path().join(".roost")).unwrap();
-    let uploads = Uploads::of(root, Shelf::Images, Limits::default());
+    let uploads = Uploads::new(root, Shelf::Images, Limits::default());
     assert!(uploads.begin("one", "a.png", SystemTime::now()).is_err());
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }

@@ -1,4 +1,4 @@
-//! The commits.
+//! `git/log`: commits with their refs and the lines between them.
 
 use roost_model::time::Timestamp;
 use roost_rpc::{Fault, GitCommit, GitGraphLine, GitGraphPosition, GitLogParams, GitLogResult, GitRef};

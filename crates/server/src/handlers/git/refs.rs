@@ -48,7 +48,7 @@ pub(crate) async fn checkout(context: &Context<'_>, params: GitCheckoutParams) -
         })
         .await?;
     if switched.from != switched.to {
-        context.host.live.switched(repository.entry.id.as_str(), &switched.to);
+        context.host.repositories.live.switched(repository.entry.id.as_str(), &switched.to);
         repository
             .record(GitBranchChangedPayload {
                 workspace_id: repository.entry.id.clone(),

@@ -16,7 +16,6 @@ use tokio::sync::mpsc;
 use super::Repository;
 use crate::dispatch::Context;
 use crate::fault;
-use crate::handlers::file;
 
 /// Lines of progress that wait to be told.
 const WAITING: usize = 16;
@@ -30,7 +29,7 @@ impl Repository<'_> {
         operation: &'static str,
         work: impl FnOnce(Git) -> F,
     ) -> Result<T, Error> {
-        let ended = self.context.host.long_work.begin(self.entry.id.as_str());
+        let ended = self.context.host.repositories.long_work.begin(self.entry.id.as_str());
         let (progress, mut told) = mpsc::channel(WAITING);
         let work = work(self.git.clone().with_progress(progress).with_cancel((*ended).clone()));
         let tell = async {
@@ -133,8 +132,8 @@ pub(super) async fn fetch_as(repository: &Repository<'_>, remote: &Remote, prune
 }
 
 pub(crate) async fn cancel(context: &Context<'_>, params: GitParams) -> Result<Done, Fault> {
-    let entry = file::named(context, params.workspace_id.as_deref())?;
-    let success = context.host.long_work.end(entry.id.as_str());
+    let entry = context.host.workspaces.named(params.workspace_id.as_deref())?;
+    let success = context.host.repositories.long_work.end(entry.id.as_str());
     let message = if success { "What ran is cancelled" } else { "Nothing runs" };
     Ok(Done { success, message: message.into() })
 }

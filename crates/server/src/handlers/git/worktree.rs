@@ -19,7 +19,7 @@ impl Repository<'_> {
     /// Refuses while a session works in the working copy of this name.
     async fn idle(&self, name: &str, advice: &str) -> Result<(), Fault> {
         let folder = Path::new(&self.entry.path).join(WORKTREES).join(name);
-        let all = self.context.host.log.sessions(usize::MAX).await.map_err(fault::log)?;
+        let all = self.context.host.sessions.log.sessions(usize::MAX).await.map_err(fault::log)?;
         let is_busy =
             |record: &&SessionRecord| record.open_task.is_some() && Path::new(&record.cwd).starts_with(&folder);
         let Some(record) = all.iter().find(is_busy) else { return Ok(()) };
@@ -32,7 +32,7 @@ pub(crate) async fn list(context: &Context<'_>, params: GitParams) -> Result<Wor
     let repository = Repository::open(context, params.workspace_id.as_deref()).await?;
     let (all, sessions) =
         tokio::try_join!(repository.git.worktrees(), repository.git.session_worktrees()).map_err(fault::workspace)?;
-    let records = of_entry(context.host, &repository.entry).await?;
+    let records = of_entry(&context.host.sessions, &repository.entry).await?;
     let mut worktrees = Vec::with_capacity(all.len());
     for worktree in all {
         let session = sessions.iter().find(|session| session.path == worktree.path);

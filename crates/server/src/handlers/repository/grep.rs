@@ -70,7 +70,7 @@ pub(crate) async fn grep(context: &Context<'_>, params: GrepParams) -> Result<Gr
             truncated: false,
             elapsed_ms: 0.0,
         };
-        context.host.tasks.spawn(stream(connection, repository, index, query, grep_id, cancel));
+        context.host.daemon.tasks.spawn(stream(connection, repository, index, query, grep_id, cancel));
         return Ok(started);
     }
     let cancel = CancellationToken::new();

@@ -17,7 +17,6 @@ use tokio_util::task::AbortOnDropHandle;
 use super::{shaped, work};
 use crate::connection::{Connection, ephemeral};
 use crate::dispatch::{Context, PAGE_BYTES};
-use crate::handlers::file;
 use crate::host::Host;
 use crate::searches::Running;
 use crate::size::fitting;
@@ -30,14 +29,14 @@ const MAX_PAGE: u32 = 500;
 const MAX_TEXT: usize = 1000;
 
 /// What is asked, as the index understands it.
-struct Asked {
+struct FileQuery {
     query: Query,
     mode: SearchMode,
     offset: usize,
     limit: usize,
 }
 
-impl Asked {
+impl FileQuery {
     fn new(params: SearchParams) -> Result<Self, Fault> {
         let mode = params.mode.unwrap_or(SearchMode::Fuzzy);
         let filter = Filter {
@@ -65,9 +64,9 @@ impl Asked {
     async fn index(&self, host: &Arc<Host>, entry: &Entry) -> Result<Arc<Index>, Fault> {
         let filter = &self.query.filter;
         if filter.min_size.is_some() || filter.max_size.is_some() {
-            return Ok(host.live.index(host, entry).await?.1);
+            return Ok(host.repositories.live.index(host, entry).await?.1);
         }
-        host.live.named(host, entry).await
+        host.repositories.live.named(host, entry).await
     }
 
     /// The page that is asked for, and whether there is more.
@@ -88,8 +87,8 @@ fn checked(text: String) -> Result<String, Fault> {
 }
 
 pub(crate) async fn search(context: &Context<'_>, params: SearchParams) -> Result<SearchResult, Fault> {
-    let entry = file::named(context, params.workspace_id.as_deref())?;
-    let asked = Asked::new(params)?;
+    let entry = context.host.workspaces.named(params.workspace_id.as_deref())?;
+    let asked = FileQuery::new(params)?;
     let index = asked.index(context.host, &entry).await?;
     let cancel = CancellationToken::new();
     // Whoever is gone needs no answer.
@@ -112,8 +111,8 @@ pub(crate) async fn search(context: &Context<'_>, params: SearchParams) -> Resul
 
 pub(crate) async fn start(context: &Context<'_>, params: SearchParams) -> Result<SearchStarted, Fault> {
     let connection = context.connected()?;
-    let entry = file::named(context, params.workspace_id.as_deref())?;
-    let asked = Asked::new(params)?;
+    let entry = context.host.workspaces.named(params.workspace_id.as_deref())?;
+    let asked = FileQuery::new(params)?;
     // A workspace that cannot be searched is told now, not later.
     asked.index(context.host, &entry).await?;
     let search_id = uuid::Uuid::new_v4().to_string();
@@ -139,7 +138,7 @@ pub(crate) async fn cancel(context: &Context<'_>, params: SearchCancelParams) ->
 struct Typing {
     id: String,
     entry: Entry,
-    asked: Asked,
+    asked: FileQuery,
     typed: watch::Receiver<String>,
     /// Weak, since the connection holds this.
     connection: Weak<Connection>,

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt;
-use roost_server::auth::{Auth, LOCAL_HEADER, LocalSecret, Place, routes};
+use roost_server::auth::{Auth, Endpoint, LOCAL_HEADER, LocalSecret, routes};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -47,15 +47,15 @@ impl Site {
 
     async fn with(settings: Settings) -> Self {
         let host = Host::with(settings).await;
-        let place = Place {
+        let endpoint = Endpoint {
             address: Some("0.0.0.0:8766".parse().unwrap()),
             session: "instance-1".into(),
             repo: "engine".into(),
             require_auth: true,
-            ..Place::default()
+            ..Endpoint::default()
         };
         let local = LocalSecret::create(host.dir.path(), clock(&host.time)).unwrap();
-        let auth = Arc::new(Auth { devices: host.devices.clone(), local, place });
+        let auth = Arc::new(Auth { devices: host.devices.clone(), local, endpoint });
         Self { router: routes(auth.clone()), auth, host }
     }
 

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 /// What pairing tells of this daemon.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct Endpoint {
     /// Where it listens; `None` if only on the local socket.
     pub address: Option<SocketAddr>,
     /// It speaks TLS there.
@@ -28,7 +28,7 @@ pub(super) struct Urls {
     pub(super) ws: String,
 }
 
-impl Place {
+impl Endpoint {
     /// The URLs for a client that addressed us by this name and port, or that has yet to learn how.
     pub(super) fn urls(&self, host: Option<&str>) -> Option<Urls> {
         let http = self.external_url.as_deref().map(|url| url.trim_end_matches('/').to_owned());
@@ -88,14 +88,14 @@ fn is_loopback(host: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn place(address: &str) -> Place {
-        Place { address: Some(address.parse().unwrap()), ..Place::default() }
+    fn place(address: &str) -> Endpoint {
+        Endpoint { address: Some(address.parse().unwrap()), ..Endpoint::default() }
     }
 
     #[test]
     fn urls_follow_the_address_the_name_that_was_used_and_what_is_configured() {
-        let tls = Place { tls: true, ..place("192.168.1.5:8766") };
-        let external = Place { external_url: Some("https://roost.example/".into()), ..place("127.0.0.1:8766") };
+        let tls = Endpoint { tls: true, ..place("192.168.1.5:8766") };
+        let external = Endpoint { external_url: Some("https://roost.example/".into()), ..place("127.0.0.1:8766") };
         let cases = [
             (place("127.0.0.1:8766"), None, "http://127.0.0.1:8766", "ws://127.0.0.1:8766/ws"),
             (place("127.0.0.1:8766"), Some("localhost:8766"), "http://127.0.0.1:8766", "ws://127.0.0.1:8766/ws"),
@@ -108,7 +108,7 @@ mod tests {
             let urls = place.urls(host).unwrap();
             assert_eq!((urls.http.as_str(), urls.ws.as_str()), (http, ws), "{host:?}");
         }
-        assert_eq!(Place::default().urls(Some("box.lan")), None);
+        assert_eq!(Endpoint::default().urls(Some("box.lan")), None);
     }
 
     #[test]
