@@ -105,7 +105,7 @@ impl<C: Connection> Pump<C> {
         let reads_stdout = !full && !self.stdout_ended;
         let Self { connection, process, commands, .. } = self;
         let (stdout, stderr) = process.as_mut().map(|process| (&mut process.stdout, &mut process.stderr)).unzip();
-        let room = async { Some(listener.as_ref()?.reserve().await.ok()?) };
+        let room = async { listener.as_ref()?.reserve().await.ok() };
         let stderr = async {
             match stderr {
                 Some(stderr) => stderr.recv().await,
