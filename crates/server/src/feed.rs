@@ -35,13 +35,22 @@ pub(crate) enum Command {
 
 /// A running feed; ends when dropped.
 pub(crate) struct Feed {
-    _task: AbortOnDropHandle<()>,
+    task: AbortOnDropHandle<()>,
     /// Absent for the log's own form, which has nothing to be told.
     commands: Option<mpsc::Sender<Command>>,
     /// The client did not ask for it.
     is_default: bool,
     /// How the agent's events are called in it.
     naming: Naming,
+}
+
+impl Feed {
+    /// Ends it and waits until it has sent its last: one that is only dropped may be in the middle of sending.
+    pub(crate) async fn end(self) {
+        self.task.abort();
+        // It was aborted, so it ends as such.
+        let _ = self.task.await;
+    }
 }
 
 /// The feeds of a connection: one of each form at most.
@@ -54,29 +63,34 @@ pub(crate) struct Feeds {
 }
 
 impl Feeds {
-    /// Starts to follow in a form; what was followed in that form before ends. Whoever asks for the log's own form did
-    /// not mean the cdev events that come unasked.
-    pub(crate) fn put(&mut self, format: EventFormat, feed: Feed) {
-        match format {
-            EventFormat::Cdev => self.cdev = Some(feed),
+    /// Starts to follow in a form and gives what it replaces, which the caller ends. Whoever asks for the log's own form
+    /// did not mean the cdev events that come unasked.
+    #[must_use]
+    pub(crate) fn put(&mut self, format: EventFormat, feed: Feed) -> Vec<Feed> {
+        let replaced = match format {
+            EventFormat::Cdev => [self.cdev.replace(feed), None],
             EventFormat::Normalized => {
-                self.normalized = Some(feed);
-                if self.cdev.take_if(|feed| feed.is_default).is_some() {
+                let unasked = self.cdev.take_if(|feed| feed.is_default);
+                if unasked.is_some() {
                     self.past.clear();
                 }
+                [self.normalized.replace(feed), unasked]
             }
-        }
+        };
+        replaced.into_iter().flatten().collect()
     }
 
-    /// Ends a form.
-    pub(crate) fn remove(&mut self, format: EventFormat) {
-        match format {
-            EventFormat::Cdev => {
-                self.cdev = None;
-                self.past.clear();
-            }
-            EventFormat::Normalized => self.normalized = None,
-        }
+    /// Takes out a form, or every one if none is named; the caller ends it.
+    #[must_use]
+    pub(crate) fn remove(&mut self, format: Option<EventFormat>) -> Vec<Feed> {
+        let cdev = if format != Some(EventFormat::Normalized) {
+            self.past.clear();
+            self.cdev.take()
+        } else {
+            None
+        };
+        let normalized = if format != Some(EventFormat::Cdev) { self.normalized.take() } else { None };
+        [cdev, normalized].into_iter().flatten().collect()
     }
 
     /// Ends every feed and every tail, when the client leaves.

@@ -25,6 +25,7 @@ mod dispatch;
 mod error;
 mod fault;
 mod feed;
+mod goodbye;
 mod guard;
 mod handlers;
 mod host;

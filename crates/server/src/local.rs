@@ -2,7 +2,6 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
@@ -11,15 +10,12 @@ use tokio::io::{AsyncWriteExt, BufWriter};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, Decoder, FramedRead};
 
 use crate::agents;
 use crate::connection::{Connection, Outgoing};
+use crate::goodbye::Progress;
 use crate::host::Host;
-
-/// How long a goodbye may take.
-const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Serves a local client until it or the door is gone.
 pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
@@ -32,7 +28,8 @@ pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
     let caller = agents::caller(&host.sessions.engine, &stream).await;
     let (connection, outgoing) = Connection::open(&host, caller);
     let (reader, writer) = stream.into_split();
-    let mut writing = pin!(write(writer, outgoing));
+    let progress = Progress::default();
+    let mut writing = pin!(write(writer, outgoing, &progress));
     let closing = tokio::select! {
         () = read(reader, &connection, &host) => false,
         () = &mut writing => false,
@@ -44,7 +41,7 @@ pub(crate) async fn serve(stream: UnixStream, host: Arc<Host>) {
             connection.say_goodbye(0, "").await;
         };
         // Written meanwhile, because there may be no room for them yet.
-        let _ = timeout(GOODBYE, async { tokio::join!(last_words, writing) }).await;
+        progress.drive(async { tokio::join!(last_words, writing) }).await;
     }
     connection.close(&host);
 }
@@ -88,7 +85,7 @@ impl Decoder for Lines {
     }
 }
 
-async fn write(writer: OwnedWriteHalf, mut outgoing: mpsc::Receiver<Outgoing>) {
+async fn write(writer: OwnedWriteHalf, mut outgoing: mpsc::Receiver<Outgoing>, progress: &Progress) {
     let mut writer = BufWriter::new(writer);
     while let Some(next) = outgoing.recv().await {
         let mut next = Some(next);
@@ -97,6 +94,7 @@ async fn write(writer: OwnedWriteHalf, mut outgoing: mpsc::Receiver<Outgoing>) {
             if writer.write_all(&line).await.is_err() || writer.write_all(b"\n").await.is_err() {
                 return;
             }
+            progress.step();
             next = outgoing.try_recv().ok();
         }
         if writer.flush().await.is_err() || next.is_some() {

@@ -15,6 +15,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use crate::auth::{Client, Ended};
 use crate::caller::Caller;
 use crate::connection::{Connection, Outgoing, not_text};
+use crate::goodbye::Progress;
 use crate::host::Host;
 use crate::message_budget::{Cut, Meter};
 
@@ -24,15 +25,13 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 const PING: Duration = Duration::from_secs(81);
 /// How long a frame may take to be written; a client that reads nothing is let go, and can come back to its cursor.
 const WRITE_WAIT: Duration = Duration::from_secs(15);
-/// How long a goodbye may take.
-const GOODBYE: Duration = Duration::from_secs(1);
-
 /// Serves a client until it or the door is gone.
 pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, client: Option<Client>, meter: &Meter) {
     meter.start();
     let (connection, outgoing) = Connection::open(&host, caller);
     let (sink, stream) = socket.split();
-    let mut writing = pin!(write(sink, outgoing, &host));
+    let progress = Progress::default();
+    let mut writing = pin!(write(sink, outgoing, &host, &progress));
     let farewell = tokio::select! {
         rebuke = read(stream, &connection, &host, meter) => rebuke,
         () = &mut writing => None,
@@ -50,7 +49,7 @@ pub(crate) async fn serve(socket: WebSocket, host: Arc<Host>, caller: Caller, cl
             connection.say_goodbye(code, reason).await;
         };
         // Written meanwhile, because there may be no room for them yet. A client that reads nothing gets no goodbye.
-        let _ = timeout(GOODBYE, async { tokio::join!(last_words, writing) }).await;
+        progress.drive(async { tokio::join!(last_words, writing) }).await;
     }
     connection.close(&host);
 }
@@ -102,7 +101,12 @@ fn rebuke(error: &axum::Error) -> Option<Goodbye> {
     cut.or_else(|| goodbyes.into_iter().find(|(words, _)| why.starts_with(words)).map(|(_, goodbye)| goodbye))
 }
 
-async fn write(mut sink: SplitSink<WebSocket, Message>, mut outgoing: mpsc::Receiver<Outgoing>, host: &Host) {
+async fn write(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut outgoing: mpsc::Receiver<Outgoing>,
+    host: &Host,
+    progress: &Progress,
+) {
     let (mut heartbeat, mut ping) = (interval(HEARTBEAT), interval(PING));
     for timer in [&mut heartbeat, &mut ping] {
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -126,6 +130,7 @@ async fn write(mut sink: SplitSink<WebSocket, Message>, mut outgoing: mpsc::Rece
                 let _ = in_time(sink.flush()).await;
                 return;
             }
+            progress.step();
             next = outgoing.try_recv().ok().map(frame);
         }
         if !in_time(sink.flush()).await {

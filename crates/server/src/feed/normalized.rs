@@ -54,7 +54,7 @@ impl Feed {
             }
         };
         Self {
-            _task: AbortOnDropHandle::new(quiet.spawn(follow)),
+            task: AbortOnDropHandle::new(quiet.spawn(follow)),
             commands: None,
             is_default: false,
             naming: Naming::default(),

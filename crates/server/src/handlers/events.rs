@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use futures::future::join_all;
 use roost_engine::ArtifactError;
 use roost_log::{Filter, RowChange, RowKind, Start, StreamId};
 use roost_model::event::NormalizedEventType;
@@ -71,7 +72,8 @@ pub(crate) async fn subscribe(context: &Context<'_>, params: SubscribeParams) ->
             (follower.cursor(), Feed::cdev(host, connection, selection, naming, follower, after))
         }
     };
-    connection.feeds().put(format, feed);
+    let replaced = connection.feeds().put(format, feed);
+    join_all(replaced.into_iter().map(Feed::end)).await;
     // The log's own form has nothing of what the log does not know.
     for kept in past.iter().filter(|_| format == EventFormat::Cdev) {
         let (workspace, wanted) = (shape::workspace_of(&context.host.workspaces, &kept.record()), wanted.clone());
@@ -99,10 +101,8 @@ fn filter(sessions: &HashSet<String>, types: &HashSet<String>) -> Result<Filter,
 
 pub(crate) async fn unsubscribe(context: &Context<'_>, params: UnsubscribeParams) -> Result<Success, Fault> {
     let connection = context.connected()?;
-    match params.format {
-        Some(format) => connection.feeds().remove(format),
-        None => connection.feeds().clear(),
-    }
+    let removed = connection.feeds().remove(params.format);
+    join_all(removed.into_iter().map(Feed::end)).await;
     Ok(Success::DONE)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use futures::future::join_all;
 use roost_log::{Health, Start};
 use roost_rpc::notification::EventName;
 use roost_rpc::{
@@ -55,7 +56,8 @@ async fn follow_usual(host: &std::sync::Arc<Host>, connection: &std::sync::Arc<C
     }
     let follower = host.sessions.log.follow(Selection::Usual.filter(), Start::Now).await.map_err(fault::log)?;
     let feed = Feed::cdev(host.clone(), connection.clone(), Selection::Usual, Naming::Claude, follower, None);
-    connection.feeds().put(EventFormat::Cdev, feed);
+    let replaced = connection.feeds().put(EventFormat::Cdev, feed);
+    join_all(replaced.into_iter().map(Feed::end)).await;
     let default = host.workspaces.default();
     let params = json!({
         "session_id": host.daemon.instance,
