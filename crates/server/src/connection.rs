@@ -123,7 +123,7 @@ impl Connection {
                 let is_goodbye = is_goodbye(&call);
                 let running = self.run(host, call).await;
                 let this = self.clone();
-                host.daemon.tasks.spawn(async move {
+                host.daemon.spawn(async move {
                     if let Some(response) = running.await {
                         this.reply(bounded(response).encode()).await;
                     }
@@ -142,7 +142,7 @@ impl Connection {
                     });
                 }
                 let this = self.clone();
-                host.daemon.tasks.spawn(async move {
+                host.daemon.spawn(async move {
                     let responses = futures::future::join_all(running).await;
                     if let Some(batch) = together(responses.into_iter().flatten()) {
                         this.reply(batch).await;

@@ -94,8 +94,11 @@ pub(crate) struct PreparedCall {
     pub(crate) name: String,
     params: Option<Box<RawValue>>,
     /// Absent if no method has this name. What is wrong with the parameters is told after what the caller may not do.
-    method: Option<(Method, Result<Box<dyn Invocation>, Fault>)>,
+    method: Option<(Method, Parsed)>,
 }
+
+/// A method's parameters, or what is wrong with them.
+type Parsed = Result<Box<dyn Invocation>, Fault>;
 
 impl PreparedCall {
     pub(crate) fn read(name: String, params: Option<Box<RawValue>>) -> Self {
@@ -301,7 +304,7 @@ fn unwritable(error: serde_json::Error) -> Fault {
     Fault::new(FaultCode::InternalError, error)
 }
 
-fn parse(method: Method, params: Option<&RawValue>) -> Result<Box<dyn Invocation>, Fault> {
+fn parse(method: Method, params: Option<&RawValue>) -> Parsed {
     let text = params.map_or("{}", RawValue::get);
     if !text.trim_start().starts_with('{') {
         return Err(Fault::params("`params` must be an object with named parameters"));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use futures::future::BoxFuture;
 use roost_engine::Engine;
 use roost_log::Log;
 use roost_model::session::SessionRecord;
@@ -110,6 +111,13 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
+    /// Runs something that the door waits for when it closes. Every such task is of one kind, a boxed future, because
+    /// tokio compiles a thousand lines per kind.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let work: BoxFuture<'static, ()> = Box::pin(work);
+        self.tasks.spawn(work);
+    }
+
     pub(crate) fn uptime_seconds(&self) -> u64 {
         self.started.elapsed().as_secs()
     }

@@ -15,6 +15,7 @@
 mod agents;
 pub mod auth;
 mod background_runtime;
+mod blocking;
 mod call_order;
 mod caller;
 pub mod cdev;

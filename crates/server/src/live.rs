@@ -23,6 +23,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 use workspace_events::WorkspaceEvents;
 
+use crate::blocking::blocking;
 use crate::connection::{Connection, ephemeral};
 use crate::fault;
 use crate::host::Host;
@@ -93,12 +94,12 @@ impl Live {
         let id = entry.id.to_string();
         let known = lock(&self.open).get(&id).cloned();
         let (path, snapshot, last) = (entry.path.clone(), self.folder.join(&id), known.clone());
-        let opened = tokio::task::spawn_blocking(move || match last {
+        let opened = blocking(move || match last {
             Some(last) if last.root().is_there() => Ok(last),
             // The folder is another by now, or is opened for the first time.
             _ => Root::open(path.as_ref()).map(|root| Arc::new(Repository::new(root, Some(snapshot)))),
         });
-        let opened = opened.await.map_err(fault::panicked)?.map_err(fault::workspace)?;
+        let opened = opened.await?.map_err(fault::workspace)?;
         let mut open = lock(&self.open);
         let is_same = |current: &Arc<Repository>| known.as_ref().is_some_and(|known| Arc::ptr_eq(known, current));
         // Two who come at once share the one that was first.
@@ -139,7 +140,7 @@ impl Live {
             }
         }
         let (host, follow) = (host.clone(), repository.follow());
-        host.clone().daemon.tasks.spawn(async move {
+        host.clone().daemon.spawn(async move {
             let live = &host.repositories.live;
             loop {
                 let until = lock(&live.lingering).get(&id).map(|linger| linger.until);

@@ -19,6 +19,7 @@ use serde::Deserialize;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio_util::io::ReaderStream;
 
+use crate::blocking::blocking;
 use crate::fault;
 use crate::guard::Admitted;
 use crate::host::Host;
@@ -59,8 +60,8 @@ async fn raw(
 async fn answer(workspaces: &Workspaces, about: About, headers: &HeaderMap) -> Result<Response, Fault> {
     let path = RelPath::parse(&about.path.ok_or_else(|| Fault::missing("path"))?).map_err(fault::workspace)?;
     let entry = workspaces.named(about.workspace_id.as_deref())?;
-    let opened = tokio::task::spawn_blocking(move || open(&Root::open(entry.path.as_ref())?, &path)).await;
-    let Opened { file, size, media_type } = opened.map_err(fault::panicked)?.map_err(fault::workspace)?;
+    let opened = blocking(move || open(&Root::open(entry.path.as_ref())?, &path)).await?;
+    let Opened { file, size, media_type } = opened.map_err(fault::workspace)?;
     let fixed = [
         (header::CONTENT_TYPE, media_type),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

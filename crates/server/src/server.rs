@@ -95,14 +95,14 @@ impl Server {
             fingerprint: identity.as_ref().and_then(|identity| identity.fingerprint.clone()),
         };
         let host = Arc::new(Host::new(parts, settings, workspaces, Arc::new(Auth { devices, local, endpoint }), quiet));
-        host.daemon.tasks.spawn(metrics::count(host.clone()));
-        host.daemon.tasks.spawn(accept_local(host.clone(), socket));
+        host.daemon.spawn(metrics::count(host.clone()));
+        host.daemon.spawn(accept_local(host.clone(), socket));
         if let Some(listener) = listener {
-            host.daemon.tasks.spawn(accept_tcp(host.clone(), listener, identity.map(Arc::new)));
+            host.daemon.spawn(accept_tcp(host.clone(), listener, identity.map(Arc::new)));
         }
-        host.daemon.tasks.spawn(leave_when_idle(host.clone()));
-        host.daemon.tasks.spawn(begin_sessions(host.clone()));
-        host.daemon.tasks.spawn(uploads::sweep(host.clone()));
+        host.daemon.spawn(leave_when_idle(host.clone()));
+        host.daemon.spawn(begin_sessions(host.clone()));
+        host.daemon.spawn(uploads::sweep(host.clone()));
         Ok(Self { host, address })
     }
 
@@ -191,7 +191,7 @@ async fn accept_local(host: Arc<Host>, listener: UnixListener) {
             () = host.daemon.closing.cancelled() => return,
         };
         match accepted {
-            Ok((stream, _)) => _ = host.daemon.tasks.spawn(local::serve(stream, host.clone())),
+            Ok((stream, _)) => host.daemon.spawn(local::serve(stream, host.clone())),
             Err(_) => tokio::time::sleep(ACCEPT_REST).await,
         }
     }
@@ -210,7 +210,7 @@ async fn accept_tcp(host: Arc<Host>, listener: TcpListener, identity: Option<Arc
             (Some(room), Ok((stream, peer))) => {
                 let slot = Arc::new(limiter.register(peer.ip(), room));
                 let connection = Accepted { slot, peer: ConnectInfo(peer), meter: budget.meter() };
-                host.daemon.tasks.spawn(greet(host.clone(), router.clone(), stream, connection, identity.clone()));
+                host.daemon.spawn(greet(host.clone(), router.clone(), stream, connection, identity.clone()));
             }
             // Out of file descriptors, most likely: those that are there go on.
             _ => tokio::time::sleep(ACCEPT_REST).await,

@@ -14,6 +14,7 @@ use roost_rpc::Fault;
 use roost_rpc::conversation::Message;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::blocking::blocking;
 use crate::cdev::native_message;
 use crate::cdev::notify::{self, About, Naming, Notification};
 use crate::connection::Connection;
@@ -97,7 +98,7 @@ pub(crate) async fn messages(engine: &Engine, kept: &Kept) -> Result<Option<Vec<
     let (id, since) = (kept.session_id(), kept.session.updated_at);
     let project = move || native_message::messages(&id, since, said.into_iter().map(|past| (past.at, past.message)));
     // A long conversation takes a while.
-    tokio::task::spawn_blocking(project).await.map(Some).map_err(fault::panicked)
+    blocking(project).await.map(Some)
 }
 
 /// Who is told of a conversation, and what.

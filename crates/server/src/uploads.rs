@@ -264,8 +264,7 @@ async fn blocking<T: Send + 'static>(
     kind: Kind,
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refused> {
-    let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|error| Refused::from(crate::fault::panicked(error)))?;
+    let done = crate::blocking::blocking(work).await.map_err(Refused::from)?;
     done.map_err(|refusal| Refused::from_refusal(kind, &refusal))
 }
 

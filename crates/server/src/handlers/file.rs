@@ -191,8 +191,7 @@ pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce(Root) -> Result<T, roost_workspace::Error> + Send + 'static,
 ) -> Result<T, Fault> {
     let path = entry.path.clone();
-    let done = tokio::task::spawn_blocking(move || work(Root::open(path.as_ref())?)).await;
-    done.map_err(fault::panicked)?.map_err(fault::workspace)
+    crate::blocking::blocking(move || work(Root::open(path.as_ref())?)).await?.map_err(fault::workspace)
 }
 
 #[cfg(test)]

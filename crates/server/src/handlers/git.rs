@@ -78,23 +78,31 @@ impl<'a> Repository<'a> {
         told: impl FnOnce(&T, &mut GitOperationCompletedPayload),
     ) -> Result<T, Fault> {
         let result = result.map_err(|error| error.during(operation));
-        let mut completed = GitOperationCompletedPayload {
+        let mut completed = self.completed(operation, result.as_ref().err());
+        if let Ok(done) = &result {
+            told(done, &mut completed);
+        }
+        self.record_completed(completed).await;
+        result.map_err(fault::workspace)
+    }
+
+    fn completed(&self, operation: &str, error: Option<&Error>) -> GitOperationCompletedPayload {
+        GitOperationCompletedPayload {
             workspace_id: self.entry.id.clone(),
             operation: operation.to_owned(),
-            success: result.is_ok(),
+            success: error.is_none(),
             message: None,
-            error: None,
+            error: error.map(ToString::to_string),
             sha: None,
             branch: None,
             files_affected: None,
             commits_pushed: None,
             commits_pulled: None,
             conflicted_files: None,
-        };
-        match &result {
-            Ok(done) => told(done, &mut completed),
-            Err(error) => completed.error = Some(error.to_string()),
         }
+    }
+
+    async fn record_completed(&self, mut completed: GitOperationCompletedPayload) {
         for words in [&mut completed.message, &mut completed.error].into_iter().flatten() {
             words.truncate(words.floor_char_boundary(WORDS));
         }
@@ -102,7 +110,6 @@ impl<'a> Repository<'a> {
             files.truncate(NAMED);
         }
         self.record(completed).await;
-        result.map_err(fault::workspace)
     }
 
     /// Writes an event down. What was done is done: where it cannot be written, the answer is the same.

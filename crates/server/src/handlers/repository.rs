@@ -20,6 +20,7 @@ use roost_workspace::tree::{Node, tree as draw};
 use roost_workspace::{RelPath, Repository};
 use tokio_util::sync::CancellationToken;
 
+use crate::blocking::blocking;
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
 use crate::size::{fitting, size};
@@ -42,11 +43,6 @@ async fn index(context: &Context<'_>, workspace: Option<&str>) -> Result<(Arc<Re
     context.host.repositories.live.index(context.host, &entry).await
 }
 
-/// Does something with an index that takes a while.
-async fn work<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
-    tokio::task::spawn_blocking(work).await.map_err(fault::panicked)
-}
-
 pub(crate) async fn status(context: &Context<'_>, params: RepositoryParams) -> Result<IndexStatusResult, Fault> {
     let entry = context.host.workspaces.named(params.workspace_id.as_deref())?;
     let repository = context.host.repositories.live.repository(&entry).await?;
@@ -54,7 +50,7 @@ pub(crate) async fn status(context: &Context<'_>, params: RepositoryParams) -> R
     if !status.is_ready && !status.is_building {
         // Whoever asks how it is wants it to be.
         let (host, entry) = (context.host.clone(), entry.clone());
-        context.host.daemon.tasks.spawn(async move {
+        context.host.daemon.spawn(async move {
             if let Err(fault) = host.repositories.live.index(&host, &entry).await {
                 tracing::warn!(error = fault.message, "A workspace could not be indexed.");
             }
@@ -93,8 +89,8 @@ pub(crate) async fn rebuild(context: &Context<'_>, params: IndexRebuildParams) -
         let message = "the files are looked at already".into();
         return Ok(IndexRebuildResult { status: RebuildWord::AlreadyIndexing, message });
     }
-    context.host.daemon.tasks.spawn(async move {
-        let rebuilt = work(move || repository.rebuild()).await;
+    context.host.daemon.spawn(async move {
+        let rebuilt = blocking(move || repository.rebuild()).await;
         if let Ok(Err(error)) = rebuilt {
             tracing::warn!(%error, "A workspace could not be indexed again.");
         }
@@ -121,7 +117,7 @@ pub(crate) async fn list(context: &Context<'_>, params: RepositoryListParams) ->
         offset: offset as usize,
         limit: limit as usize,
     };
-    work(move || {
+    blocking(move || {
         must_be_there(&repository, &index, &folder)?;
         let Listing { files, folders, total } = list_files(&index, &query);
         let total_directories = folders.len() as u64;
@@ -157,7 +153,7 @@ pub(crate) async fn tree(context: &Context<'_>, params: TreeParams) -> Result<Tr
     let folder = RelPath::parse(&params.path.unwrap_or_default()).map_err(fault::workspace)?;
     let depth = params.depth.unwrap_or(DEPTH).min(MAX_DEPTH) as usize;
     let hidden = params.include_hidden.unwrap_or_default();
-    work(move || {
+    blocking(move || {
         must_be_there(&repository, &index, &folder)?;
         let mut most = NODES;
         loop {
@@ -213,7 +209,7 @@ pub(crate) async fn stats(context: &Context<'_>, params: RepositoryParams) -> Re
     let cancel = CancellationToken::new();
     // Whoever is gone needs no numbers.
     let _gone = cancel.clone().drop_guard();
-    work(move || {
+    blocking(move || {
         let index = repository.read_contents(&cancel);
         let stats = count(&index, TOP);
         let all = |files: &[FileEntry<'_>]| files.iter().map(|file| shaped(file, None)).collect::<Vec<_>>();

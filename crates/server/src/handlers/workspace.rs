@@ -136,7 +136,7 @@ pub(crate) async fn add(context: &Context<'_>, params: WorkspaceAddParams) -> Re
     let entry = context.host.workspaces.add(new).await?;
     for connection in context.host.presence.live_everywhere() {
         let (host, entry) = (context.host.clone(), entry.clone());
-        context.host.daemon.tasks.spawn(async move { follow(&host, &connection, &entry).await });
+        context.host.daemon.spawn(async move { follow(&host, &connection, &entry).await });
     }
     shaped(context, &entry).await
 }

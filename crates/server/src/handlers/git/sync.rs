@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use roost_model::payload::GitOperationCompletedPayload;
 use roost_rpc::{
     Done, Fault, GitFetchParams, GitFetchResult, GitMergeParams, GitMergeResult, GitParams, GitPullParams,
@@ -30,9 +31,14 @@ impl Repository<'_> {
         work: impl FnOnce(Git) -> F,
     ) -> Result<T, Error> {
         let ended = self.context.host.repositories.long_work.begin(self.entry.id.as_str());
-        let (progress, mut told) = mpsc::channel(WAITING);
+        let (progress, told) = mpsc::channel(WAITING);
         let work = work(self.git.clone().with_progress(progress).with_cancel((*ended).clone()));
-        let tell = async {
+        tokio::join!(work, self.tell_progress(operation, told)).0
+    }
+
+    /// Tells those who follow the workspace how far something is, until nobody works on it.
+    fn tell_progress(&self, operation: &'static str, mut told: mpsc::Receiver<Progress>) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
             let mut last: Option<(String, Instant)> = None;
             while let Some(Progress { phase, percent, .. }) = told.recv().await {
                 if last.as_ref().is_some_and(|(before, when)| *before == phase && when.elapsed() < OFTEN) {
@@ -46,8 +52,7 @@ impl Repository<'_> {
                 presence.tell_followers(self.entry.id.as_str(), "git_operation_progress", &params);
                 last = Some((phase, Instant::now()));
             }
-        };
-        tokio::join!(work, tell).0
+        })
     }
 }
 

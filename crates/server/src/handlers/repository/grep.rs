@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::search::milliseconds;
-use super::work;
+use crate::blocking::blocking;
 use crate::connection::{Connection, ephemeral};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::fault;
@@ -54,7 +54,7 @@ pub(crate) async fn grep(context: &Context<'_>, params: GrepParams) -> Result<Gr
     let is_streamed = params.stream.unwrap_or_default();
     let query = query(params)?;
     let (within, of, folder) = (repository.clone(), index.clone(), query.folder.clone());
-    work(move || super::must_be_there(&within, &of, &folder)).await??;
+    blocking(move || super::must_be_there(&within, &of, &folder)).await??;
     let grep_id = uuid::Uuid::new_v4().to_string();
     if is_streamed {
         let connection = context.connected()?.clone();
@@ -70,13 +70,13 @@ pub(crate) async fn grep(context: &Context<'_>, params: GrepParams) -> Result<Gr
             truncated: false,
             elapsed_ms: 0.0,
         };
-        context.host.daemon.tasks.spawn(stream(connection, repository, index, query, grep_id, cancel));
+        context.host.daemon.spawn(stream(connection, repository, index, query, grep_id, cancel));
         return Ok(started);
     }
     let cancel = CancellationToken::new();
     // Whoever is gone needs no answer.
     let _gone = cancel.clone().drop_guard();
-    work(move || {
+    blocking(move || {
         let started = Instant::now();
         let (mut files, mut room, mut is_full) = (Vec::new(), PAGE_BYTES, false);
         let found = find(repository.root(), &index, &query, &cancel, |file| {

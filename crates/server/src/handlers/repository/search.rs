@@ -14,7 +14,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{shaped, work};
+use super::shaped;
+use crate::blocking::blocking;
 use crate::connection::{Connection, ephemeral};
 use crate::dispatch::{Context, PAGE_BYTES};
 use crate::host::Host;
@@ -93,7 +94,7 @@ pub(crate) async fn search(context: &Context<'_>, params: SearchParams) -> Resul
     let cancel = CancellationToken::new();
     // Whoever is gone needs no answer.
     let _gone = cancel.clone().drop_guard();
-    work(move || {
+    blocking(move || {
         let started = Instant::now();
         let hits = find(&index, &asked.query, &cancel);
         let (results, has_more) = asked.page(&index, &hits);
