@@ -6,13 +6,14 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
+use parking_lot::Mutex;
+use place::{LOCKED, Locked};
+
 use crate::Result;
 use crate::cache::Cache;
-use place::{LOCKED, Locked};
 
 /// How many are installed at once; more would only wait for each other.
 const WORKERS: usize = 3;
@@ -66,7 +67,7 @@ pub(crate) fn install(cache: &Cache) -> Result<PathBuf> {
     }
     let missing = LOCKED.iter().filter(|locked| !agents.join(locked.name).is_dir());
     let queue = Mutex::new(missing.collect::<Vec<_>>().into_iter());
-    let next = || queue.lock().ok()?.next();
+    let next = || queue.lock().next();
     let work = || std::iter::from_fn(next).try_for_each(|locked| install_one(locked, &agents));
     thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();

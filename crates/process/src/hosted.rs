@@ -1,9 +1,8 @@
 //! The holders that this process started or took over, so that whoever descends from one is known.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::HashMap;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::Process;
 
@@ -34,6 +33,5 @@ pub(crate) fn label_of(process: &Process) -> Option<String> {
 }
 
 fn lock() -> MutexGuard<'static, Option<HashMap<Process, String>>> {
-    // The map is whole between any two statements, so a panic elsewhere cannot have left it broken.
-    HOSTED.lock().unwrap_or_else(PoisonError::into_inner)
+    HOSTED.lock()
 }

@@ -1,10 +1,8 @@
 //! The runtime's stderr: drained all the time, its tail kept for error messages.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
     sync::mpsc,
@@ -22,12 +20,12 @@ pub struct StderrTail(Arc<Mutex<VecDeque<u8>>>);
 impl StderrTail {
     /// The tail as text; invalid UTF-8 becomes replacement characters.
     pub fn text(&self) -> String {
-        let mut tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tail = self.0.lock();
         String::from_utf8_lossy(tail.make_contiguous()).into_owned()
     }
 
     fn push(&self, bytes: &[u8]) {
-        let mut tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tail = self.0.lock();
         tail.extend(bytes);
         let excess = tail.len().saturating_sub(STDERR_TAIL);
         tail.drain(..excess);

@@ -12,8 +12,8 @@ use roost_model::runtime::{IsolationLevel, RuntimeName};
 use roost_model::secret::Secret;
 use roost_model::session::TaskOutcome;
 use roost_rpc::{
-    KeptBy, NoParams, Presence, PromptImage, SessionForkParams, SessionInfo, SessionListParams, SessionParams,
-    SessionSendParams, SessionStartParams, StartMode, StopWhat, SubscribeParams, method,
+    KeptBy, LogHealth, NoParams, Presence, PromptImage, SessionForkParams, SessionInfo, SessionListParams,
+    SessionParams, SessionSendParams, SessionStartParams, StartMode, StopWhat, SubscribeParams, method,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -468,15 +468,17 @@ async fn warn_when_stalled(client: &Client) -> Error {
     loop {
         due.tick().await;
         match client.call::<method::DaemonStatusGet>(NoParams {}).await {
-            Ok(status) if status.log.starts_with("failed") => return Error::LogFailed(status.log),
-            Ok(status) if status.log == "ok" || told => {}
-            Ok(status) => {
-                tell(format_args!(
-                    "roost: waiting for space on the disk: {}; free some, or press Ctrl-C twice to leave",
-                    status.log
-                ));
-                told = true;
-            }
+            Ok(status) => match status.log_health() {
+                LogHealth::Failed(_) => return Error::LogFailed(status.log),
+                LogHealth::Stalled(_) if !told => {
+                    tell(format_args!(
+                        "roost: waiting for space on the disk: {}; free some, or press Ctrl-C twice to leave",
+                        status.log
+                    ));
+                    told = true;
+                }
+                LogHealth::Ok | LogHealth::Stalled(_) => {}
+            },
             Err(error @ roost_client::Error::Gone) => return error.into(),
             Err(error) => tracing::debug!(%error, "The daemon does not say how it is."),
         }

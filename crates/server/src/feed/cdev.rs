@@ -108,7 +108,7 @@ impl Feed {
             // Whether the client or the log is gone, nobody needs the feed any more.
             let _ = work.follow(follower, told).await;
         }));
-        Self { task: task, commands: Some(commands), is_default, naming }
+        Self { task, commands: Some(commands), is_default, naming }
     }
 }
 

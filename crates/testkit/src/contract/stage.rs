@@ -1,10 +1,11 @@
 //! Where a runtime is put on trial: an engine over its adapter, a log, a working directory and a home of its own.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use roost_engine::adapter::{Answer, McpServer, RuntimeAdapter};
 use roost_engine::{
     Accepted, Approver, Config, Decision, Engine, Environments, NewSession, Prompt, Response, ResponseTo, Runtimes,
@@ -63,7 +64,7 @@ impl Place {
 
     /// Gives this tool server to every session from now on.
     pub(super) fn offer(&self, server: &McpServer) {
-        *self.offered.lock().unwrap() = Some(server.clone());
+        *self.offered.lock() = Some(server.clone());
     }
 
     fn records(&self) -> PathBuf {
@@ -93,8 +94,7 @@ impl Place {
         let mut config = Config::new(environments, self.records(), self.dir.path().join("artifacts"));
         if let Some(used) = &subject.script.use_server {
             let (offered, first) = (self.offered.clone(), used.servers[0].clone());
-            config.mcp_servers =
-                Arc::new(move |_| vec![offered.lock().unwrap().clone().unwrap_or_else(|| first.clone())]);
+            config.mcp_servers = Arc::new(move |_| vec![offered.lock().clone().unwrap_or_else(|| first.clone())]);
         }
         let engine = Engine::start(Arc::new(log.clone()), runtimes, config).await.unwrap();
         (subject, Arc::new(engine), log)

@@ -1,10 +1,11 @@
 //! The agents of a history: they ask, wait for leave or not, and sometimes cheat.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use roost_engine::HostTools;
 use roost_engine::adapter::TaskEnd;
@@ -70,7 +71,7 @@ pub(super) struct HostTool(Mutex<Vec<String>>);
 
 impl HostTool {
     pub(super) fn ran(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
+        self.0.lock().clone()
     }
 }
 
@@ -82,7 +83,7 @@ impl HostTools for HostTool {
     }
 
     async fn call(&self, _: &str, input: Value) -> Result<Value, String> {
-        self.0.lock().unwrap().push(input["path"].as_str().unwrap().to_owned());
+        self.0.lock().push(input["path"].as_str().unwrap().to_owned());
         Ok("found".into())
     }
 }
@@ -112,7 +113,7 @@ impl Agent {
             _ => None,
         });
         self.allowed.extend(allowed);
-        self.heard.lock().unwrap().extend(told);
+        self.heard.lock().extend(told);
     }
 
     pub(super) async fn end(&self, end: TaskEnd) {
@@ -191,7 +192,7 @@ impl Agents {
     async fn start_all(self, id: SessionId, mut session: FakeSession) {
         while let Some(task) = session.next_task().await {
             let agent = Agent { task, allowed: Vec::new(), heard: self.heard.clone() };
-            self.working.lock().unwrap().insert(id.clone(), agent);
+            self.working.lock().insert(id.clone(), agent);
             self.arrived.notify_waiters();
         }
     }
@@ -201,7 +202,7 @@ impl Agents {
         let arrival = async {
             loop {
                 let next = self.arrived.notified();
-                if self.working.lock().unwrap().contains_key(id) {
+                if self.working.lock().contains_key(id) {
                     return;
                 }
                 next.await;
@@ -212,7 +213,7 @@ impl Agents {
     }
 
     pub(super) fn take(&self, id: &SessionId) -> Option<Agent> {
-        self.working.lock().unwrap().remove(id)
+        self.working.lock().remove(id)
     }
 
     /// The nth agent does something, if there is one.
@@ -220,12 +221,12 @@ impl Agents {
         let Some((id, agent)) = self.take_nth(nth) else { return };
         if let Some(agent) = agent.act(act).await {
             // A task that was started meanwhile is the newer one.
-            self.working.lock().unwrap().entry(id).or_insert(agent);
+            self.working.lock().entry(id).or_insert(agent);
         }
     }
 
     fn take_nth(&self, nth: usize) -> Option<(SessionId, Agent)> {
-        let mut working = self.working.lock().unwrap();
+        let mut working = self.working.lock();
         let at = nth.checked_rem(working.len())?;
         let id = working.keys().nth(at)?.clone();
         working.remove_entry(&id)
@@ -233,10 +234,10 @@ impl Agents {
 
     /// Nobody works any more.
     pub(super) fn forget(&self) {
-        self.working.lock().unwrap().clear();
+        self.working.lock().clear();
     }
 
     pub(super) fn heard(&self) -> Vec<Told> {
-        self.heard.lock().unwrap().clone()
+        self.heard.lock().clone()
     }
 }
