@@ -84,7 +84,8 @@ impl Turn {
         let settled = match self.answer {
             Answer::Done => true,
             Answer::Begun => false,
-            Answer::None => self.error.is_some() || (self.cancelled && self.busy),
+            // A stop can also come between the prompt and the work; then OpenCode never begins.
+            Answer::None => self.error.is_some() || (self.cancelled && (self.busy || !self.prompts.is_empty())),
         };
         settled.then(|| match &self.error {
             Some(error) => failure::end(error),

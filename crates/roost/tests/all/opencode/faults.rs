@@ -10,19 +10,11 @@ use testkit::soon;
 use super::live::Live;
 use crate::codex::live::{Say, Watched, completed, run};
 
-/// All in one session: a server takes seconds to start, and whatever fails, the session goes on.
-#[tokio::test]
-async fn a_provider_that_fails_fails_the_task_for_good_or_for_now() {
+/// Each row in one session: a server takes seconds to start, and whatever fails, the session goes on.
+async fn fails(rows: [(&str, FailureCode, bool); 3]) {
     let live = Live::new();
     let mut session = live.session().await;
-    for (script, code, retryable) in [
-        ("err400", FailureCode::RuntimeError, false),
-        ("err401", FailureCode::AuthError, false),
-        ("err429", FailureCode::RuntimeError, true),
-        ("err500", FailureCode::RuntimeError, true),
-        ("errstream", FailureCode::RuntimeError, true),
-        ("cut", FailureCode::RuntimeError, true),
-    ] {
+    for (script, code, retryable) in rows {
         // OpenCode tries five times whatever fails, for some seconds.
         let (end, task) = run(&mut session, &format!("SCRIPT:{script}"), Say::Yes).await;
         let TaskEnd::Failed(error) = end else { panic!("{script}: {end:?}: {:#?}", task.seen) };
@@ -31,6 +23,26 @@ async fn a_provider_that_fails_fails_the_task_for_good_or_for_now() {
         assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0), "{script}");
     }
     session.close().await;
+}
+
+#[tokio::test]
+async fn a_provider_that_refuses_fails_the_task_for_good_or_until_later() {
+    fails([
+        ("err400", FailureCode::RuntimeError, false),
+        ("err401", FailureCode::AuthError, false),
+        ("err429", FailureCode::RuntimeError, true),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn a_provider_that_breaks_fails_the_task_for_now() {
+    fails([
+        ("err500", FailureCode::RuntimeError, true),
+        ("errstream", FailureCode::RuntimeError, true),
+        ("cut", FailureCode::RuntimeError, true),
+    ])
+    .await;
 }
 
 #[tokio::test]
