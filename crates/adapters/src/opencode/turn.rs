@@ -109,3 +109,31 @@ impl AsRef<Task> for Turn {
         &self.task
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn an_idle_opencode_ends_a_turn_that_was_stopped_once_it_has_the_prompt_and_none_before() {
+        let is_over = |cancelled: bool, busy: bool, prompted: bool| {
+            let mut turn = Turn::new(Task::new(METHOD, mpsc::channel(1).0));
+            (turn.cancelled, turn.busy) = (cancelled, busy);
+            turn.prompts.extend(prompted.then(|| "msg_1".to_owned()));
+            turn.settled().is_some()
+        };
+        for (cancelled, busy, prompted, over) in [
+            (true, true, true, true),
+            // The stop came between the prompt and the work, which never begins.
+            (true, false, true, true),
+            // The second word about the turn before.
+            (true, false, false, false),
+            (false, false, true, false),
+            (false, true, true, false),
+        ] {
+            assert_eq!(is_over(cancelled, busy, prompted), over, "{cancelled} {busy} {prompted}");
+        }
+    }
+}
