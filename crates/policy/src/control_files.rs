@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// Hidden files that only say what is left out, kept or how text looks. Every other hidden file or folder may belong to a
 /// tool, an agent or a shell, of which there are more every month: it counts as one that makes something run.
-const HARMLESS: [&str; 14] = [
+const HARMLESS: [&str; 13] = [
     ".clang-format",
     ".dockerignore",
     ".editorconfig",
@@ -16,17 +16,17 @@ const HARMLESS: [&str; 14] = [
     ".mailmap",
     ".nojekyll",
     ".npmignore",
-    ".nvmrc",
     ".prettierignore",
     ".rgignore",
 ];
 
 /// Other files of these names, at any depth: settings of version managers, package managers, hooks and CI.
-const FILES: [&str; 26] = [
+const FILES: [&str; 28] = [
     "appveyor.yml",
     "azure-pipelines.yaml",
     "azure-pipelines.yml",
     "bitbucket-pipelines.yml",
+    "buildspec.yml",
     "bunfig.toml",
     "cloudbuild.yaml",
     "cloudbuild.yml",
@@ -48,6 +48,7 @@ const FILES: [&str; 26] = [
     "sitecustomize.py",
     "usercustomize.py",
     "volta.json",
+    "wercker.yml",
     "woodpecker.yml",
 ];
 

@@ -93,6 +93,8 @@ fn accept_edits_asks_about_every_hidden_file_but_a_few() {
         ".env.local",
         "a.code-workspace",
         ".anything-new/x",
+        ".nvmrc",
+        "buildspec.yml",
     ] {
         assert_eq!(edit(path), Asks, "{path}");
     }

@@ -11,11 +11,11 @@ use super::live::Live;
 use crate::codex::live::{Say, Watched, completed, run};
 
 /// Each row in one session: a server takes seconds to start, and whatever fails, the session goes on.
-async fn fails(rows: [(&str, FailureCode, bool); 3]) {
+async fn fails(rows: &[(&str, FailureCode, bool)]) {
     let live = Live::new();
     let mut session = live.session().await;
-    for (script, code, retryable) in rows {
-        // OpenCode tries five times whatever fails, for some seconds.
+    for &(script, code, retryable) in rows {
+        // OpenCode tries five times whatever it takes for a passing failure, for the better part of a minute.
         let (end, task) = run(&mut session, &format!("SCRIPT:{script}"), Say::Yes).await;
         let TaskEnd::Failed(error) = end else { panic!("{script}: {end:?}: {:#?}", task.seen) };
         assert_eq!((error.code, error.retryable), (code, retryable), "{script}: {error:?}");
@@ -27,22 +27,27 @@ async fn fails(rows: [(&str, FailureCode, bool); 3]) {
 
 #[tokio::test]
 async fn a_provider_that_refuses_fails_the_task_for_good_or_until_later() {
-    fails([
+    let rows = [
         ("err400", FailureCode::RuntimeError, false),
         ("err401", FailureCode::AuthError, false),
         ("err429", FailureCode::RuntimeError, true),
-    ])
-    .await;
+    ];
+    fails(&rows).await;
 }
 
 #[tokio::test]
-async fn a_provider_that_breaks_fails_the_task_for_now() {
-    fails([
-        ("err500", FailureCode::RuntimeError, true),
-        ("errstream", FailureCode::RuntimeError, true),
-        ("cut", FailureCode::RuntimeError, true),
-    ])
-    .await;
+async fn a_provider_that_is_broken_fails_the_task_for_now() {
+    fails(&[("err500", FailureCode::RuntimeError, true)]).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_in_its_answer_fails_the_task_for_now() {
+    fails(&[("errstream", FailureCode::RuntimeError, true)]).await;
+}
+
+#[tokio::test]
+async fn a_provider_that_hangs_up_in_its_answer_fails_the_task_for_now() {
+    fails(&[("cut", FailureCode::RuntimeError, true)]).await;
 }
 
 #[tokio::test]
