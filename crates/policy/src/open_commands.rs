@@ -283,7 +283,7 @@ fn stays_inside(word: &str) -> bool {
     !parts.any(|part| part == "..") && !word.split(['=', ':', ',']).any(starts_outside)
 }
 
-/// Options of one letter that do the same, by program; words with `=` set a variable of `make`.
+/// Options that do the same in one program and are harmless in others, so that only that program is asked about.
 const LEADS_AWAY_BY_PROGRAM: [(&str, &[&str]); 12] = [
     ("ava", &["-r"]),
     ("eslint", &["-c", "-f"]),
@@ -313,6 +313,7 @@ fn leads_away(program: &str, word: &str) -> bool {
             || (bad.len() == 2 && word.starts_with(bad))
     };
     let own = LEADS_AWAY_BY_PROGRAM.iter().filter(|(of, _)| *of == base(program)).flat_map(|(_, bad)| *bad);
+    // A variable of `make` can name its shell.
     let sets_variable = base(program) == "make" && !word.starts_with('-') && word.contains('=');
     sets_variable || LEADS_AWAY.iter().chain(own).any(matches) || LEADS_AWAY_INSIDE.iter().any(|bad| word.contains(bad))
 }
