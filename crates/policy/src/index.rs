@@ -59,6 +59,18 @@ impl Globs {
     }
 }
 
+/// A path from the workspace's root, or from the root of all if it lies elsewhere.
+fn below<'a>(path: &'a Path, workspace: &Path) -> &'a Path {
+    // A call may name many paths, and comparing them part by part is what takes the time. A text that could have more
+    // than one spelling of the same parts is compared so all the same.
+    let as_text = || path.to_str()?.strip_prefix(workspace.to_str()?)?.strip_prefix('/');
+    let is_plain = |rest: &&str| !rest.starts_with(['/', '.']) && !rest.contains("//") && !rest.contains("/.");
+    match as_text().filter(is_plain) {
+        Some(rest) => Path::new(rest),
+        None => path.strip_prefix(workspace).or_else(|_| path.strip_prefix("/")).unwrap_or(path),
+    }
+}
+
 fn first_name(path: &Path) -> Option<&str> {
     path.components().find_map(|part| match part {
         Component::Normal(name) => name.to_str(),
@@ -162,8 +174,7 @@ impl Index {
         }
         for path in question.context.resolved {
             let real = path.real.as_deref().unwrap_or(path.given.as_ref());
-            let relative = real.strip_prefix(question.context.workspace).or_else(|_| real.strip_prefix("/"));
-            let relative = relative.unwrap_or(real);
+            let relative = below(real, question.context.workspace);
             self.absolute_files.each(real, &mut take);
             self.files.each(relative, &mut take);
             self.folders.each(real, &mut take);
@@ -359,4 +370,27 @@ impl Index {
 
 fn of(lists: &HashMap<String, Vec<usize>>, key: &str) -> impl Iterator<Item = usize> {
     lists.get(key).into_iter().flatten().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_has_one_form_below_the_workspace_however_it_is_spelled() {
+        for (path, expected) in [
+            ("/w/secrets/key", "secrets/key"),
+            ("/w//secrets/key", "secrets/key"),
+            ("/w/./secrets/key", "secrets/key"),
+            ("/w/secrets//key", "secrets//key"),
+            ("/w/.env", ".env"),
+            ("/w/a/.env", "a/.env"),
+            ("/w", ""),
+            ("/web/key", "web/key"),
+            ("/etc/passwd", "etc/passwd"),
+            ("key", "key"),
+        ] {
+            assert_eq!(below(Path::new(path), Path::new("/w")).to_str(), Some(expected), "{path}");
+        }
+    }
 }
