@@ -3,7 +3,7 @@
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, getsid, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
@@ -35,6 +35,15 @@ async fn start() -> Agent {
 async fn ended(child: &mut Child) -> ExitStatus {
     let ended = timeout(Duration::from_secs(30), child.wait()).await;
     ended.expect("the agent should end").unwrap()
+}
+
+/// The leader of the process's session; none while that is outside of our PID namespace, as it can be in a
+/// container. There `getsid` answers 0, which rustix takes for a bug.
+fn session_of(pid: Pid) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    let session = fields.split(' ').nth(3).unwrap();
+    Pid::from_raw(session.parse().unwrap())
 }
 
 #[tokio::test]
@@ -80,17 +89,15 @@ async fn orphan_leaves_a_process_in_a_session_of_its_own() {
     drop(agent.wire);
     ended(&mut agent.child).await;
 
-    let mut session = getsid(Some(pid));
     let own_session = timeout(Duration::from_secs(30), async {
         // The process is named before it has left our session.
-        while session.is_ok_and(|session| session != pid) {
+        while session_of(pid) != Some(pid) {
             tokio::task::yield_now().await;
-            session = getsid(Some(pid));
         }
     });
     let in_time = own_session.await;
     let killed = kill_process(pid, Signal::KILL);
-    assert_eq!((session, in_time.is_ok(), killed), (Ok(pid), true, Ok(())));
+    assert_eq!((in_time.is_ok(), killed), (true, Ok(())));
 }
 
 #[tokio::test]
