@@ -1,10 +1,10 @@
-//! A session as an actor: one loop, one event at a time, everything it decides written to the log first.
+//! A session as an actor: one loop handles one event at a time, and writes every decision to the log before it acts.
 
 mod amending;
 mod deciding;
+mod drafts;
 mod ending;
 mod hosting;
-mod listening;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,42 +33,46 @@ use crate::event_writer::EventWriter;
 use crate::host_tools;
 use crate::ledger::Ledger;
 use crate::policy_context::Approver;
-use crate::runtime::{self, Job, Opened, Opening, Profile, Runtime};
+use crate::runtime::{self, Job, Opening, OpeningOutcome, Profile, Runtime};
 use crate::shell_folders::ShellFolders;
-use crate::task::{Linger, Lingered, Phase, Task, TaskEvent, at};
+use crate::task::{LingerEvent, LingeringRuntime, Phase, Task, TaskEvent, sleep_until};
 
-/// Most prompts that wait in one session.
+/// The most prompts that may wait in one session.
 const MAX_QUEUE: usize = 100;
-/// Most bytes that they have together: all of them are in one event, and that must fit into a client's frame.
+/// The most bytes of JSON that they may have together: one event holds them all, and it must fit into a client's frame.
 const MAX_QUEUE_BYTES: usize = 512 << 10;
 
-/// Everything that can happen to a session.
-enum Event {
+/// Everything that the actor's loop waits for.
+enum ActorEvent {
     Command(Command),
-    Abandoned,
+    /// The engine dropped its handle, so no command can come any more.
+    InboxClosed,
     Task(TaskEvent),
-    Linger(Lingered),
-    Exited,
-    Expired,
-    Wanted,
-    Stalled,
+    Linger(LingerEvent),
+    RuntimeExited,
+    IdleTimeout,
+    /// The session is idle and another one waits for a slot.
+    SlotNeeded,
+    /// The disk is full.
+    LogStalled,
 }
 
-/// Whether the actor goes on.
+/// Whether the actor's loop continues.
 enum Flow {
     Continue,
     End,
 }
 
-/// What an actor begins with.
-pub(crate) struct Origin {
+/// The state that an actor starts from. A runtime and a task are there only if they were taken over.
+pub(crate) struct InitialState {
     pub(crate) profile: Profile,
     pub(crate) record: SessionRecord,
     pub(crate) runtime: Option<Runtime>,
     pub(crate) task: Option<Task>,
 }
 
-/// Keeps what went to the runtime, and says where. What cannot be kept is still known by its hash.
+/// Stores the input that was sent to the runtime, without secret settings, and builds the event that refers to it. If
+/// it cannot be stored, the event still has its hash.
 async fn model_input(artifacts: &Artifacts, mut sent: SentInput) -> ModelInputPayload {
     if let Some(Value::Object(settings)) = sent.input.get_mut("runtime_config") {
         *settings = roost_policy::redact_settings(settings);
@@ -92,64 +96,64 @@ async fn model_input(artifacts: &Artifacts, mut sent: SentInput) -> ModelInputPa
     }
 }
 
-/// How a prompt wants to be served.
+/// The options of a prompt, besides its message.
 #[derive(Clone)]
-struct Manner {
+struct PromptOptions {
     mode: Option<Mode>,
     model: Option<String>,
     approver: Approver,
     never_yolo: bool,
 }
 
-impl Manner {
-    /// Whether it may not run, because this is the session's mode.
-    fn is_barred(&self, mode: Mode) -> bool {
+impl PromptOptions {
+    /// Whether the prompt must not run if the session is in this mode.
+    fn is_forbidden_in(&self, mode: Mode) -> bool {
         self.never_yolo && self.mode.unwrap_or(mode) == Mode::Yolo
     }
 }
 
-/// One live session.
+/// The actor of one session. It lives while the session has a runtime or waits for its first prompt.
 pub(crate) struct Actor {
     shared: Arc<Shared>,
     profile: Profile,
     inbox: mpsc::Receiver<Command>,
-    scribe: EventWriter,
+    writer: EventWriter,
     status: SessionStatus,
     mode: Mode,
     native: Option<RuntimeSessionId>,
     queue: Vec<QueuedPrompt>,
-    /// What queued prompts bring along besides their words.
-    manners: HashMap<PromptId, Manner>,
+    /// The options of the queued prompts. Not stored: after a restart, prompts are held and run with the defaults.
+    prompt_options: HashMap<PromptId, PromptOptions>,
     runtime: Option<Runtime>,
-    /// Where the runtime's shell may stand.
+    /// The possible current folders of the runtime's shell.
     shell_folders: ShellFolders,
-    /// The runtime was opened with another model than the session has now.
+    /// The session's model was changed after the runtime was opened.
     is_outdated: bool,
-    /// The model that the task which is being started asks for; the session's when the runtime has taken it.
+    /// The model of the task that is being started. It becomes the session's when the runtime has taken the task.
     choosing: Option<String>,
     task: Option<Task>,
-    linger: Option<Linger>,
+    linger: Option<LingeringRuntime>,
     idle_since: Instant,
 }
 
 impl Actor {
-    pub(crate) fn new(shared: Arc<Shared>, origin: Origin, inbox: mpsc::Receiver<Command>) -> Self {
-        let Origin { profile, record, runtime, task } = origin;
+    pub(crate) fn new(shared: Arc<Shared>, initial: InitialState, inbox: mpsc::Receiver<Command>) -> Self {
+        let InitialState { profile, record, runtime, task } = initial;
         let mut name = RuntimeRef::new(record.runtime);
         name.runtime_session_id.clone_from(&record.runtime_session_id);
-        let mut scribe = EventWriter::new(shared.log.clone(), &profile.id, name);
-        scribe.set_task(task.as_ref().map(|task| task.id.clone()));
+        let mut writer = EventWriter::new(shared.log.clone(), &profile.id, name);
+        writer.set_task(task.as_ref().map(|task| task.id.clone()));
         Self {
             shell_folders: ShellFolders::new(profile.cwd.clone().into()),
             shared,
             profile,
             inbox,
-            scribe,
+            writer,
             status: record.status,
             mode: record.mode,
             native: record.runtime_session_id,
             queue: record.queue,
-            manners: HashMap::new(),
+            prompt_options: HashMap::new(),
             runtime,
             is_outdated: false,
             choosing: None,
@@ -159,7 +163,7 @@ impl Actor {
         }
     }
 
-    /// Runs until the session is closed or the log fails; the runtime is gone and every command answered afterwards.
+    /// Runs until the session is closed or the log fails. Afterwards the runtime is gone and every command is answered.
     pub(crate) async fn run(mut self) -> Result<(), Error> {
         let ended = loop {
             let event = self.next().await;
@@ -177,92 +181,92 @@ impl Actor {
         ended
     }
 
-    async fn next(&mut self) -> Event {
+    async fn next(&mut self) -> ActorEvent {
         let idle = self.task.is_none() && self.linger.is_none();
         let open = idle && self.runtime.is_some();
-        // While a task is being started its runtime is elsewhere; one that lingers has its own end.
+        // While a task is being started, its `Opening` owns the runtime; a lingering runtime is watched by itself.
         let alive = open || self.task.as_ref().is_some_and(|task| task.exit_deadline.is_none());
         let expires = idle.then(|| self.idle_since + self.shared.config.idle_timeout);
         tokio::select! {
-            // Commands first: a stop must be heard in the middle of a flood.
+            // Commands first: a stop must be handled even during a flood of output.
             biased;
-            command = self.inbox.recv() => command.map_or(Event::Abandoned, Event::Command),
-            () = self.scribe.stalled(), if self.task.is_some() => Event::Stalled,
-            event = async { match &mut self.task { Some(task) => task.next().await, None => std::future::pending().await } } => Event::Task(event),
-            event = async { match &mut self.linger { Some(linger) => linger.next().await, None => std::future::pending().await } } => Event::Linger(event),
-            () = async { match &mut self.runtime { Some(runtime) => runtime.session.exited().await, None => std::future::pending().await } }, if alive => Event::Exited,
-            () = self.shared.slots.wanted(), if open => Event::Wanted,
-            () = at(expires) => Event::Expired,
+            command = self.inbox.recv() => command.map_or(ActorEvent::InboxClosed, ActorEvent::Command),
+            () = self.writer.stalled(), if self.task.is_some() => ActorEvent::LogStalled,
+            event = async { match &mut self.task { Some(task) => task.next().await, None => std::future::pending().await } } => ActorEvent::Task(event),
+            event = async { match &mut self.linger { Some(linger) => linger.next().await, None => std::future::pending().await } } => ActorEvent::Linger(event),
+            () = async { match &mut self.runtime { Some(runtime) => runtime.session.exited().await, None => std::future::pending().await } }, if alive => ActorEvent::RuntimeExited,
+            () = self.shared.slots.wanted(), if open => ActorEvent::SlotNeeded,
+            () = sleep_until(expires) => ActorEvent::IdleTimeout,
         }
     }
 
-    async fn handle(&mut self, event: Event) -> Result<Flow, Error> {
+    async fn handle(&mut self, event: ActorEvent) -> Result<Flow, Error> {
         match event {
-            Event::Command(Command::Prompt { prompt, reply }) => {
-                // Nobody waits for the answer any more: the prompt counts all the same.
+            ActorEvent::Command(Command::Prompt { prompt, reply }) => {
+                // The prompt counts even if its sender no longer waits for the answer.
                 let _ = reply.send(Some(self.prompt(prompt).await));
                 Ok(Flow::Continue)
             }
-            Event::Command(Command::Stop { reason, reply }) => self.stop(reason, reply).await,
-            Event::Command(Command::Close { reason, reply }) => {
+            ActorEvent::Command(Command::Stop { reason, reply }) => self.stop(reason, reply).await,
+            ActorEvent::Command(Command::Close { reason, reply }) => {
                 let _ = reply.send(Some(self.close(&reason).await));
                 Ok(Flow::End)
             }
-            Event::Abandoned => {
+            ActorEvent::InboxClosed => {
                 self.close("Roost is shutting down").await?;
                 Ok(Flow::End)
             }
-            Event::Task(TaskEvent::Opened(opened)) => self.opened(opened).await,
-            Event::Task(TaskEvent::Drafts(Some(drafts))) => self.take(drafts).await,
-            Event::Task(TaskEvent::Drafts(None)) => {
+            ActorEvent::Task(TaskEvent::Opened(opened)) => self.on_opened(opened).await,
+            ActorEvent::Task(TaskEvent::Drafts(Some(drafts))) => self.on_drafts(drafts).await,
+            ActorEvent::Task(TaskEvent::Drafts(None)) => {
                 let end = TaskEnd::failed(FailureCode::Internal, "the runtime's adapter ended without a result");
                 self.finish(end).await?;
                 self.discard_runtime().await;
-                self.settle().await
+                self.start_next_or_close().await
             }
-            Event::Task(TaskEvent::ExitDue) => {
+            ActorEvent::Task(TaskEvent::ExitDue) => {
                 self.end(TaskEnd::failed(FailureCode::RuntimeExited, "the runtime exited without a result")).await
             }
-            Event::Command(Command::Respond { response, reply }) => {
+            ActorEvent::Command(Command::Respond { response, reply }) => {
                 let answered = self.respond(response).await;
-                // An answer that is not in the log is the log's failure, and the session's end.
+                // If the log failed, the session ends.
                 let failed = matches!(answered, Err(Error::Log(_)));
                 let _ = reply.send(Some(answered));
                 Ok(if failed { Flow::End } else { Flow::Continue })
             }
-            Event::Command(Command::Amend { amendment, reply }) => {
+            ActorEvent::Command(Command::Amend { amendment, reply }) => {
                 let amended = self.amend(amendment).await;
                 let failed = matches!(amended, Err(Error::Log(_)));
                 let _ = reply.send(Some(amended));
                 Ok(if failed { Flow::End } else { Flow::Continue })
             }
-            Event::Task(TaskEvent::AskDue(asked)) => {
-                self.ask_due(asked).await?;
+            ActorEvent::Task(TaskEvent::DecisionExpired(asked)) => {
+                self.expire_decision(asked).await?;
                 Ok(Flow::Continue)
             }
-            Event::Task(TaskEvent::HostTool(done)) => {
+            ActorEvent::Task(TaskEvent::HostTool(done)) => {
                 self.host_tool_done(done).await?;
                 Ok(Flow::Continue)
             }
-            Event::Task(TaskEvent::StopDue) => self.stop_due().await,
-            Event::Linger(lingered) => self.lingered(lingered).await,
-            Event::Exited => self.exited().await,
-            Event::Expired => self.release("no task for a while").await,
-            Event::Wanted => self.release("its place was needed for another session").await,
-            Event::Stalled => {
-                self.cut();
+            ActorEvent::Task(TaskEvent::StopDue) => self.on_stop_timeout().await,
+            ActorEvent::Linger(event) => self.on_linger_event(event).await,
+            ActorEvent::RuntimeExited => self.on_runtime_exit().await,
+            ActorEvent::IdleTimeout => self.release("no task for a while").await,
+            ActorEvent::SlotNeeded => self.release("its place was needed for another session").await,
+            ActorEvent::LogStalled => {
+                self.kill_runtime();
                 self.end(TaskEnd::Failed(Box::new(ending::storage_full()))).await
             }
         }
     }
 
     async fn prompt(&mut self, prompt: Prompt) -> Result<Accepted, Error> {
-        if self.scribe.is_stalled() {
+        if self.writer.is_stalled() {
             return Err(Error::DiskFull);
         }
         let Prompt { message, mode, model, approver, never_yolo } = prompt;
-        let manner = Manner { mode, model, approver, never_yolo };
-        if manner.is_barred(self.mode) {
+        let options = PromptOptions { mode, model, approver, never_yolo };
+        if options.is_forbidden_in(self.mode) {
             return Err(Error::Yolo(self.profile.id.clone()));
         }
         if self.task.is_some() || self.linger.is_some() {
@@ -276,20 +280,20 @@ impl Actor {
                 return Err(Error::QueueTooBig { session: self.profile.id.clone(), max: MAX_QUEUE_BYTES });
             }
             self.queue.push(queued);
-            self.manners.insert(prompt_id.clone(), manner);
+            self.prompt_options.insert(prompt_id.clone(), options);
             let queue = Some(self.queue.clone());
             self.write(vec![SessionUpdatedPayload { queue, ..Default::default() }.into()]).await?.await?;
             return Ok(Accepted::Queued(prompt_id));
         }
         let queued = QueuedPrompt { prompt_id: PromptId::new(), message, held: false };
-        self.begin(queued, manner, Vec::new()).await.map(Accepted::Started)
+        self.begin(queued, options, Vec::new()).await.map(Accepted::Started)
     }
 
-    /// Starts a task; `before` is written together with its first event.
+    /// Starts a task. The events of `before` are written together with the task's first one.
     async fn begin(
         &mut self,
         prompt: QueuedPrompt,
-        manner: Manner,
+        options: PromptOptions,
         mut before: Vec<EventBody>,
     ) -> Result<TaskId, Error> {
         if let Some(runtime) = &mut self.runtime
@@ -297,7 +301,7 @@ impl Actor {
         {
             self.discard_runtime().await;
         }
-        let model = manner.model.filter(|model| self.profile.input.model.as_ref() != Some(model));
+        let model = options.model.filter(|model| self.profile.input.model.as_ref() != Some(model));
         let is_outdated = std::mem::take(&mut self.is_outdated) || model.is_some();
         if let Some(runtime) = &self.runtime
             && is_outdated
@@ -309,7 +313,7 @@ impl Actor {
             Some(_) => None,
             None => Some(self.shared.slots.claim()?),
         };
-        self.mode = manner.mode.unwrap_or(self.mode);
+        self.mode = options.mode.unwrap_or(self.mode);
         let mut profile = self.profile.clone();
         if model.is_some() {
             profile.input.model.clone_from(&model);
@@ -319,7 +323,7 @@ impl Actor {
         if let Ok(status) = self.status.after(SessionStep::Prompt) {
             self.status = status;
         }
-        let interaction_mode = match manner.approver {
+        let interaction_mode = match options.approver {
             Approver::Present => InteractionMode::Interactive,
             Approver::Nobody => InteractionMode::NonInteractive,
         };
@@ -338,7 +342,7 @@ impl Actor {
             interaction_mode,
             prompt_id: Some(prompt.prompt_id),
         };
-        self.scribe.set_task(Some(task_id.clone()));
+        self.writer.set_task(Some(task_id.clone()));
         before.push(started.into());
         self.write(before).await?.await?;
 
@@ -352,16 +356,16 @@ impl Actor {
             (None, None) => Opening::failed(TaskError::new(FailureCode::Internal, "no place for a runtime")),
         };
         let ledger = Ledger::new(self.mode);
-        self.task = Some(Task::new(task_id.clone(), self.mode, manner.approver, ledger, Phase::Opening(opening)));
+        self.task = Some(Task::new(task_id.clone(), self.mode, options.approver, ledger, Phase::Opening(opening)));
         Ok(task_id)
     }
 
-    async fn opened(&mut self, opened: Opened) -> Result<Flow, Error> {
+    async fn on_opened(&mut self, opened: OpeningOutcome) -> Result<Flow, Error> {
         self.runtime = opened.runtime;
         let native = self.runtime.as_ref().and_then(|runtime| runtime.session.native_id());
         if native.is_some() && native != self.native {
             self.native.clone_from(&native);
-            self.scribe.runtime.runtime_session_id.clone_from(&native);
+            self.writer.runtime.runtime_session_id.clone_from(&native);
             let update = SessionUpdatedPayload { runtime_session_id: native, ..Default::default() };
             self.write(vec![update.into()]).await?;
         }
@@ -390,20 +394,20 @@ impl Actor {
         let now = Timestamp::now();
         let mut events = Vec::with_capacity(bodies.len());
         for body in bodies {
-            events.push(self.scribe.small(&self.shared.artifacts, now, body, None).await);
+            events.push(self.writer.stamp_and_spill(&self.shared.artifacts, now, body, None).await);
         }
-        self.hand_over(events).await
+        self.append(events).await
     }
 
-    /// Hands events to the log. While a full disk keeps it from taking them, the runtime must not go on unseen.
-    async fn hand_over(&mut self, events: Vec<NewEvent>) -> Result<Receipt, Error> {
-        let taken = self.scribe.hand_over(events);
-        let stalled = self.scribe.stalled();
+    /// Queues events in the log. If a full disk blocks it, the runtime is ended, because it must not act unrecorded.
+    async fn append(&mut self, events: Vec<NewEvent>) -> Result<Receipt, Error> {
+        let taken = self.writer.append(events);
+        let stalled = self.writer.stalled();
         tokio::pin!(taken, stalled);
         tokio::select! {
             biased;
             receipt = &mut taken => return receipt,
-            () = &mut stalled => self.cut(),
+            () = &mut stalled => self.kill_runtime(),
         }
         taken.await
     }

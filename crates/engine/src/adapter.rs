@@ -3,6 +3,8 @@
 //! An adapter reports [`Fact`]s, not events: it cannot number, approve or end anything. The engine turns facts into
 //! events and enforces their order (see [`crate::ledger`]), so no adapter can break the log.
 
+mod fact;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -11,22 +13,20 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use roost_model::content::TranscriptMessage;
 use roost_model::failure::{FailureCode, TaskError};
-use roost_model::ids::{QuestionId, RuntimeSessionId, SessionId, TaskId, ToolCallId};
+use roost_model::ids::{QuestionId, RuntimeSessionId, SessionId, TaskId};
 use roost_model::mode::Mode;
-use roost_model::payload::{
-    ContextWindow, ModelOutputCompletedPayload, ModelOutputDeltaPayload, OutputStream, PlanUpdatedPayload,
-    QuestionAskedPayload, RuntimeNoticePayload, RuntimeRequestCompletedPayload, RuntimeRequestStartedPayload,
-    SessionUpdatedPayload, ToolCallRequestedPayload, UsageReportedPayload,
-};
+use roost_model::payload::ContextWindow;
 use roost_model::runtime::{
     AuthStatus, CreateSessionInput, InteractionMode, RuntimeCapabilities, RuntimeEnv, RuntimeName,
 };
 use roost_model::sources::ImplicitSources;
-use roost_model::tool::{ToolCallIdentity, ToolExecutedBy, ToolExecutionEnv, ToolManifest, ToolSandboxSummary};
+use roost_model::tool::{ToolCallIdentity, ToolManifest};
 use roost_process::records::Record;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+
+pub use fact::{Draft, Fact, TaskEnd, ToolOutcome};
 
 use crate::facts::RuntimeFacts;
 use crate::images::Images;
@@ -38,51 +38,55 @@ pub const DRAFT_QUEUE: usize = 16;
 /// A runtime: what it can do, and how sessions of it are opened.
 #[async_trait]
 pub trait RuntimeAdapter: Send + Sync + 'static {
-    /// The name that events carry.
+    /// The runtime's stable name. It is in every event and record, so it must never change.
     fn name(&self) -> RuntimeName;
 
-    /// The name that people read.
+    /// The name that people see in lists and error messages.
     fn display_name(&self) -> &str;
 
-    /// What the rest of Roost must know of it: what its tools do, which files steer it, whether it is preferred.
+    /// What the rest of Roost needs to know about this runtime: what its tools do, which files steer it, how preferred
+    /// it is.
     fn facts(&self) -> &'static RuntimeFacts;
 
-    /// What the runtime can do, as observed.
+    /// What the runtime can do. Claim only what was observed: clients rely on it.
     fn capabilities(&self) -> RuntimeCapabilities;
 
-    /// The runtime puts questions to its user.
+    /// Whether the runtime can ask its user questions ([`Fact::Question`]).
     fn asks_questions(&self) -> bool;
 
-    /// The runtime takes images in prompts, as far as is known before it runs.
+    /// Whether prompts may hold images, as far as is known before the runtime starts. Prompts with images are refused
+    /// otherwise.
     fn takes_images(&self) -> bool {
         false
     }
 
-    /// Whether the runtime is on this machine, without starting a session.
+    /// Whether the runtime is installed on this machine. Must not start a session.
     async fn availability(&self, env: &RuntimeEnv) -> Availability;
 
-    /// Whether the runtime is logged in; needs no network and holds no secret.
+    /// Whether the runtime is logged in. Must not use the network; the answer must hold no secret.
     async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus;
 
-    /// How a person logs in, where a login is needed.
+    /// What a person must do to log in; `None` if no login is needed.
     async fn ensure_login(&self, env: &RuntimeEnv) -> Option<String>;
 
-    /// The runtime's own command by which a person logs in at a terminal, where it has one.
+    /// The runtime's own login command, to be run at a terminal; `None` if it has none.
     fn login(&self, _env: &RuntimeEnv) -> Option<LoginCommand> {
         None
     }
 
-    /// Starts the runtime with a new session.
+    /// Starts the runtime and opens a new session in it.
     async fn create_session(&self, open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError>;
 
-    /// Starts the runtime with a session that it knows.
+    /// Starts the runtime and resumes one of its own sessions. [`AdapterError::UnknownSession`] if it no longer has it;
+    /// the engine then opens a new session and passes the history along.
     async fn resume_session(
         &self,
         open: OpenSession,
         native: RuntimeSessionId,
     ) -> Result<Box<dyn RuntimeSession>, AdapterError>;
 
-    /// Starts the runtime with a new session that remembers all of one that it knows, and leaves that one as it is.
+    /// Starts the runtime with a copy of one of its sessions and leaves the original unchanged. The engine falls back
+    /// to a new session with the history if this is [`AdapterError::Unsupported`].
     async fn fork_session(
         &self,
         _open: OpenSession,
@@ -91,123 +95,125 @@ pub trait RuntimeAdapter: Send + Sync + 'static {
         Err(AdapterError::Unsupported("fork a session"))
     }
 
-    /// The conversations that the runtime keeps for the environment's working directory, the last changed first.
-    /// Looking changes nothing of them.
+    /// The conversations that the runtime itself stores for the environment's working directory, the last changed
+    /// first. Must not change them.
     async fn past_sessions(&self, _env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {
         Ok(Vec::new())
     }
 
-    /// What was said in a conversation of the environment's working directory; `None` if the runtime does not know it.
+    /// The messages of one stored conversation of the environment's working directory; `None` if there is no such one.
     async fn past_messages(&self, _env: &RuntimeEnv, _id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
         Ok(None)
     }
 
-    /// A number that changes when a conversation does, told without reading it; `None` where that cannot be told.
+    /// A number that changes whenever the conversation does (a file's time and size, say). It must be cheap: watchers
+    /// poll it. `None` where the runtime offers nothing like it.
     async fn past_stamp(&self, _env: &RuntimeEnv, _id: &RuntimeSessionId) -> Option<u64> {
         None
     }
 
-    /// Takes over a process that outlived an earlier daemon. Most runtimes cannot be taken over; it is then ended.
+    /// Takes over a process that outlived an earlier daemon. `None` if that is not possible, as for most runtimes: the
+    /// process is then ended.
     async fn reattach(&self, _record: &Record) -> Option<Reattached> {
         None
     }
 }
 
-/// Whether a runtime is on this machine.
+/// Whether a runtime is installed on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// It is there.
+    /// Its program was found.
     Installed {
-        /// Its version, when it tells.
+        /// The version that the program reports; `None` if it reports none.
         version: Option<String>,
     },
-    /// It is not there.
+    /// Its program was not found.
     Missing {
-        /// What to do about it.
+        /// Why, and what to do about it; shown to people.
         reason: String,
     },
 }
 
-/// A command by which a person logs in.
+/// A command that a person runs at a terminal to log in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginCommand {
-    /// The program.
+    /// A path, or a name to be found in the `PATH` of `env`.
     pub program: OsString,
-    /// Its arguments.
+    /// The arguments after the program's name.
     pub args: Vec<OsString>,
-    /// Its whole environment.
+    /// The command's whole environment; nothing is inherited.
     pub env: BTreeMap<String, String>,
 }
 
 /// What a session is opened with.
 #[derive(Clone, Debug)]
 pub struct OpenSession {
-    /// Roost's id for it.
+    /// Roost's id, which is not the runtime's own.
     pub session_id: SessionId,
-    /// Where it runs and with what environment.
+    /// The working directory and the environment variables.
     pub env: RuntimeEnv,
     /// Title, model and the runtime's own configuration.
     pub input: CreateSessionInput,
-    /// How much it may do unasked.
+    /// The permission mode. The policy enforces it; an adapter only passes it on where its runtime has such a mode too.
     pub mode: Mode,
-    /// The tool servers it may use: the host's, and the session's own.
+    /// The MCP servers of the host and of the session, in which the session's own win by name.
     pub mcp_servers: Vec<McpServer>,
 }
 
-/// A tool server that a session may use.
+/// An MCP server that a session may use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct McpServer {
-    /// Its name.
+    /// Unique within a session; runtimes make it part of the names of the server's tools.
     pub name: String,
-    /// How it is reached.
+    /// Over HTTP, or as a child process.
     pub transport: McpServerTransport,
 }
 
-/// How a tool server is reached.
+/// How the runtime reaches an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum McpServerTransport {
-    /// Over streamable HTTP.
+    /// Over MCP's "streamable HTTP" transport.
     Http {
-        /// Where.
+        /// The endpoint, with its path.
         url: String,
-        /// With what headers.
+        /// Sent with every request; they may hold a token, so they are never logged.
         headers: BTreeMap<String, String>,
     },
     /// As a child process of the runtime.
     Stdio {
-        /// The program.
+        /// The program that speaks MCP on its stdin and stdout.
         command: PathBuf,
-        /// Its arguments.
+        /// The arguments after the program's name.
         args: Vec<String>,
-        /// Its environment.
+        /// Variables to set for the child, as the runtime's own configuration takes them.
         env: BTreeMap<String, String>,
     },
 }
 
-/// A session that outlived a daemon.
+/// What [`RuntimeAdapter::reattach`] took over.
 pub struct Reattached {
-    /// The open session.
+    /// The session, ready for tasks once `task` has ended.
     pub session: Box<dyn RuntimeSession>,
-    /// The task that still runs.
+    /// The task that still runs; `None` if none does.
     pub task: Option<RuntimeTask>,
 }
 
-/// An open session: a runtime that is there and waits for tasks. Dropping it ends the runtime.
+/// An open session: a running runtime that waits for tasks. Dropping it ends the runtime.
 #[async_trait]
 pub trait RuntimeSession: Send {
-    /// The runtime's own id for the session.
+    /// The runtime's own id for the session; `None` until the runtime has told it.
     fn native_id(&self) -> Option<RuntimeSessionId>;
 
-    /// A task may name another model than the one before; else the runtime is started anew for it.
+    /// Whether a task may use another model than the task before it. If not, the engine restarts the runtime for that.
     fn switches_model(&self) -> bool {
         false
     }
 
-    /// Starts a task; one at a time.
+    /// Starts a task. The engine never starts one while another runs.
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError>;
 
-    /// Returns when the runtime has ended by itself.
+    /// Returns when the runtime's process has exited by itself. Cancel safe.
     async fn exited(&mut self);
 
     /// Ends the runtime and returns when nothing of it is left.
@@ -217,47 +223,47 @@ pub trait RuntimeSession: Send {
 /// What a task is started with.
 #[derive(Clone, Debug)]
 pub struct TaskInput {
-    /// Which task.
+    /// The same id as in the task's events; new for every prompt.
     pub task_id: TaskId,
-    /// What was said before, for a runtime that does not remember it. Empty when it does.
+    /// The conversation so far, for a runtime that does not remember it. Empty if the runtime resumed its own session.
     pub history: Vec<TranscriptMessage>,
-    /// What is said now.
+    /// The new prompt.
     pub messages: Vec<TranscriptMessage>,
-    /// The images in what is said now.
+    /// The bytes of the images that `messages` refers to.
     pub images: Images,
-    /// What of the transcript that is.
+    /// Whether, and which, old messages were left out of `history` because of their size.
     pub context_window: ContextWindow,
-    /// The host's tools.
+    /// The tools that the host runs ([`Fact::HostToolAsks`]); `None` if it has none.
     pub tool_manifest: Option<ToolManifest>,
-    /// How much it may do unasked.
+    /// The permission mode of this task.
     pub mode: Mode,
-    /// The session's model, where one was named.
+    /// The session's model; `None` means the runtime's default.
     pub model: Option<String>,
-    /// Whether somebody may be asked.
+    /// Whether a person may be asked while the task runs.
     pub interaction_mode: InteractionMode,
 }
 
-/// A task that was started, and what the runtime was told for it.
+/// A task that was started, and what was sent to the runtime for it.
 pub struct StartedTask {
-    /// The canonical input.
+    /// Recorded in the task's `model.input` event.
     pub input: SentInput,
-    /// The task.
+    /// The channels to and from the running task.
     pub task: RuntimeTask,
 }
 
-/// What went to a runtime; kept as an artifact, so that it can be shown and checked later.
+/// The input of a task as it was sent to the runtime. It is stored as an artifact, so that it can be audited later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SentInput {
     /// `{messages, tool_manifest?, runtime_config?, context_window}`.
     pub input: Value,
-    /// What of the transcript it holds.
+    /// Whether, and which, old messages were left out.
     pub context_window: ContextWindow,
-    /// What the runtime reads by itself.
+    /// The files and settings that the runtime reads by itself, beyond what it was sent.
     pub implicit_sources: ImplicitSources,
 }
 
 impl SentInput {
-    /// The input of a runtime that gets messages and nothing else of ours.
+    /// The input of a runtime that gets messages and the tool manifest, but no configuration of ours.
     pub fn of(input: &TaskInput, implicit_sources: ImplicitSources) -> Self {
         let messages: Vec<_> = input.history.iter().chain(&input.messages).collect();
         let mut sent = json!({ "messages": messages, "context_window": input.context_window });
@@ -268,185 +274,58 @@ impl SentInput {
     }
 }
 
-/// A running task, both ways: drafts out, commands in.
+/// A running task: drafts come out, commands go in.
 pub struct RuntimeTask {
-    /// What the runtime does. The last draft is [`Fact::Ended`]; a channel that closes without one means the adapter
-    /// failed.
+    /// What the runtime does, in order. The last draft is [`Fact::Ended`]; if the channel closes without it, the
+    /// adapter has failed and so has the task.
     pub drafts: mpsc::Receiver<Vec<Draft>>,
-    /// What the runtime is told.
+    /// Sends decisions, answers and the stop to the runtime.
     pub control: Box<dyn TaskControl>,
 }
 
-/// The way back into a running task. Each call returns when the runtime's side has taken the message. What is decided is
-/// decided about one question, named as the adapter named it in [`Fact::ToolAsks`]: an adapter whose runtime has asked
+/// Sends messages to a running task. Each call returns when the runtime's side has taken the message. A decision
+/// belongs to one question, identified as the adapter did in [`Fact::ToolAsks`]: an adapter whose runtime has asked
 /// again meanwhile answers [`AdapterError::NotPending`].
 #[async_trait]
 pub trait TaskControl: Send + Sync {
-    /// The host ran a tool; this is what it said.
+    /// Sends the result of a tool that the host ran.
     async fn send_tool_result(&self, call: &ToolCallIdentity, result: Value) -> Result<(), AdapterError>;
 
-    /// The tool may run.
+    /// Allows the tool to run as asked.
     async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError>;
 
-    /// The runtime can be made to run a tool with another input than it asked for.
+    /// Whether [`TaskControl::send_tool_edited`] works with this runtime.
     fn takes_edited_input(&self) -> bool {
         false
     }
 
-    /// The tool may run, with this input instead of its own; only asked of a runtime that takes it.
+    /// Allows the tool to run, but with this input. Called only if [`TaskControl::takes_edited_input`] says so.
     async fn send_tool_edited(&self, _call: &ToolCallIdentity, _input: Value) -> Result<(), AdapterError> {
         Err(AdapterError::Unsupported("take an edited input"))
     }
 
-    /// The tool may not run, and why.
+    /// Denies the tool; the agent reads the reason.
     async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError>;
 
-    /// What the user says to a question.
+    /// Answers a question of the runtime, or says that nobody will.
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError>;
 
-    /// More from the user while the task runs.
+    /// Passes on a further message of the user while the task runs.
     async fn steer(&self, message: TranscriptMessage) -> Result<(), AdapterError>;
 
-    /// Asks the runtime to stop; [`Fact::Ended`] follows if it listens.
+    /// Asks the runtime to stop. [`Fact::Ended`] follows if it obeys; if not, its process is ended.
     async fn stop(&self) -> Result<(), AdapterError>;
 }
 
-/// What came of a question.
+/// The outcome of a question that a runtime asked its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The answers by field.
+    /// What the user chose or typed, by the id of the form's field.
     Given(BTreeMap<String, Vec<String>>),
-    /// Nobody will answer.
+    /// The user refused, or nobody answered in time.
     Declined,
-    /// The task is being stopped.
+    /// The task is being stopped, so no answer will come.
     Cancelled,
-}
-
-/// One thing a runtime did, with the native message where ours says less.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Draft {
-    /// What happened.
-    pub fact: Fact,
-    /// The native message.
-    pub raw: Option<Value>,
-}
-
-impl From<Fact> for Draft {
-    fn from(fact: Fact) -> Self {
-        Self { fact, raw: None }
-    }
-}
-
-/// What a runtime can do within a task.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Fact {
-    /// A request went out.
-    RequestStarted(RuntimeRequestStartedPayload),
-    /// A request was answered.
-    RequestCompleted(RuntimeRequestCompletedPayload),
-    /// A piece of output.
-    Delta(ModelOutputDeltaPayload),
-    /// A finished answer.
-    Output(ModelOutputCompletedPayload),
-    /// It wants a tool to run, or says that a call which it announced is another by now. The attempt and the hash are
-    /// the engine's to count and to make; a higher attempt only says that this is a new one.
-    ToolRequested(ToolCallRequestedPayload),
-    /// It waits for a decision about exactly this, announced before or not. Every question is one of its own: what was
-    /// decided about an earlier one does not count for it.
-    ToolAsks(ToolCallRequestedPayload),
-    /// It waits for the host to run exactly this, if it may run.
-    HostToolAsks(ToolCallRequestedPayload),
-    /// A tool runs.
-    ToolStarted(ToolCallId),
-    /// A piece of a tool's output.
-    ToolOutputDelta {
-        /// Which call.
-        call: ToolCallId,
-        /// Which stream.
-        stream: OutputStream,
-        /// The piece.
-        delta: String,
-    },
-    /// A tool's whole output.
-    ToolOutput {
-        /// Which call.
-        call: ToolCallId,
-        /// Standard output.
-        stdout: Option<String>,
-        /// Standard error.
-        stderr: Option<String>,
-    },
-    /// A tool is done.
-    ToolCompleted(ToolOutcome),
-    /// It asks the user.
-    Question(QuestionAskedPayload),
-    /// It no longer waits for an answer.
-    QuestionWithdrawn(QuestionId),
-    /// Tokens and cost.
-    Usage(UsageReportedPayload),
-    /// Its plan.
-    Plan(PlanUpdatedPayload),
-    /// Noise, or something that means nothing to us.
-    Notice(RuntimeNoticePayload),
-    /// Title, model or native id changed.
-    Session(SessionUpdatedPayload),
-    /// The task is over.
-    Ended(TaskEnd),
-}
-
-/// How a tool call ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolOutcome {
-    /// Which call.
-    pub call: ToolCallId,
-    /// Who ran it.
-    pub executed_by: ToolExecutedBy,
-    /// Where it ran.
-    pub execution_env: ToolExecutionEnv,
-    /// What its sandbox allowed.
-    pub sandbox: Option<ToolSandboxSummary>,
-    /// What it said.
-    pub result: Option<Value>,
-    /// It failed.
-    pub is_error: bool,
-}
-
-impl ToolOutcome {
-    /// The outcome of a tool that the runtime ran itself.
-    pub fn of_runtime(call: ToolCallId, result: Option<Value>, is_error: bool) -> Self {
-        Self {
-            call,
-            executed_by: ToolExecutedBy::Runtime,
-            execution_env: ToolExecutionEnv::RuntimeInternal,
-            sandbox: None,
-            result,
-            is_error,
-        }
-    }
-
-    /// The outcome of a tool that the host ran.
-    pub fn of_host(call: ToolCallId, result: Option<Value>, is_error: bool) -> Self {
-        let (executed_by, execution_env) = (ToolExecutedBy::Codesdk, ToolExecutionEnv::CodesdkHost);
-        Self { executed_by, execution_env, ..Self::of_runtime(call, result, is_error) }
-    }
-}
-
-/// How a task ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TaskEnd {
-    /// The agent finished, for this reason.
-    Completed(String),
-    /// It was stopped, for this reason.
-    Stopped(String),
-    /// It failed.
-    Failed(Box<TaskError>),
-}
-
-impl TaskEnd {
-    /// A failure of this kind.
-    pub fn failed(code: FailureCode, message: impl Into<String>) -> Self {
-        Self::Failed(Box::new(TaskError::new(code, message)))
-    }
 }
 
 /// Why an adapter could not do what it was asked.
@@ -464,23 +343,23 @@ pub enum AdapterError {
     /// The runtime is gone.
     #[error("{message}")]
     Exited {
-        /// How it ended.
+        /// Its exit code or signal, in words for people.
         message: String,
-        /// The last lines of its stderr.
+        /// The last lines that it wrote to stderr, if any.
         stderr_tail: Option<String>,
     },
     /// The runtime answered with an error.
     #[error("{message}")]
     Runtime {
-        /// What it said.
+        /// The error in words for people.
         message: String,
-        /// Its own error.
+        /// The error as the runtime sent it, if it sent JSON.
         raw: Option<Value>,
     },
-    /// The runtime cannot do this.
+    /// The runtime cannot do this; the text completes "this runtime cannot …".
     #[error("this runtime cannot {0}")]
     Unsupported(&'static str),
-    /// The runtime does not wait for this.
+    /// The runtime does not wait for this decision or answer any more.
     #[error("the runtime does not wait for {0}")]
     NotPending(String),
 }

@@ -1,4 +1,4 @@
-//! A conversation that began outside of Roost becomes a session.
+//! Turns a conversation that began outside of Roost, in the runtime's own terminal interface, into a session.
 
 use roost_model::ids::{SessionId, WorkspaceId};
 use roost_model::mode::{Mode, PermissionMode};
@@ -9,30 +9,30 @@ use roost_model::transcript::is_shown;
 use crate::engine::{CONTRACT_VERSION, Engine, directory};
 use crate::error::Error;
 use crate::native_history::Kept;
-use crate::private::Private;
+use crate::session_secrets::SessionSecrets;
 
-/// What a conversation that is taken over gets from here.
+/// What an adopted session has that its conversation does not say.
 #[derive(Clone, Debug, Default)]
 pub struct Adoption {
-    /// How much it may do unasked.
+    /// The permission mode of its first task.
     pub mode: Mode,
-    /// The workspace that it belongs to.
+    /// The registered workspace that it belongs to, if any.
     pub workspace_id: Option<WorkspaceId>,
 }
 
 impl Engine {
-    /// Makes a session of a conversation, or finds the one that it is already. Nothing runs until it is prompted, and
-    /// then its runtime goes on with it natively.
+    /// Makes a session of a conversation, or returns the one that was made of it before. Its runtime starts with the
+    /// first prompt and resumes the conversation natively.
     pub async fn adopt(&self, kept: &Kept, adoption: Adoption) -> Result<SessionId, Error> {
-        // Of two at once the second finds what the first has made.
-        let _turn = self.adopting.lock().await;
+        // Of two requests at the same time, the second finds the session of the first.
+        let _guard = self.adopting.lock().await;
         if let Some(record) = self.shared.log.session(kept.session.id.as_str()).await? {
             return Ok(record.session_id);
         }
         let unknown = || Error::UnknownSession(kept.session.id.to_string());
-        let said = self.native_history.messages(kept).await?.ok_or_else(unknown)?;
-        // A history counts every block of what was said, and not every message, because a message may still grow.
-        let before = said.iter().flat_map(|past| &past.message.content).filter(|block| is_shown(block)).count();
+        let messages = self.native_history.messages(kept).await?.ok_or_else(unknown)?;
+        // Blocks are counted, not messages, because the last message may still grow.
+        let before = messages.iter().flat_map(|past| &past.message.content).filter(|block| is_shown(block)).count();
         let adapter = self.native_history.adapter(kept)?;
         let session_id = kept.session_id();
         let created = SessionCreatedPayload {
@@ -52,7 +52,7 @@ impl Engine {
             adopted: Some(Adopted { runtime_session_id: kept.session.id.clone(), messages: before as u64 }),
             forked: None,
         };
-        self.begin(&session_id, adapter, created, Private::default()).await?;
+        self.begin(&session_id, adapter, created, SessionSecrets::default()).await?;
         Ok(session_id)
     }
 }

@@ -1,8 +1,8 @@
-//! The artifact store: bytes under the name of their own hash.
+//! The artifact store: content-addressed files, each named by the SHA-256 of its bytes.
 //!
-//! An id is made here and only here: whatever comes from outside must parse as one, so it can never name another file.
-//! Equal bytes are stored once. A file's time is that of its last use, which is how the collector knows that no event
-//! refers to it any more.
+//! Ids are made only here. An id that comes from outside must parse as one, so it can never name another file. Equal
+//! bytes are stored once. A file's modification time is that of its last use: by it the collector knows that no stored
+//! event refers to the file any more.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
@@ -26,49 +26,50 @@ const PREFIX: &str = "art_";
 /// Why an artifact could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
-    /// The text is not an artifact's id.
+    /// The text is not `art_` and 64 hexadecimal digits.
     #[error("\"{0}\" is not an artifact id")]
     BadId(String),
-    /// There is no such artifact.
+    /// No file is stored under this id; retention may have removed it.
     #[error("artifact {0} is not here; retention may have removed it")]
     NotFound(ArtifactId),
     /// The bytes on disk are not those that were stored.
     #[error("artifact {id} was changed on disk ({}); it is not used", path.display())]
     Changed {
-        /// Which one.
+        /// The artifact whose hash does not match.
         id: ArtifactId,
-        /// Its file.
+        /// The file that was changed.
         path: PathBuf,
     },
-    /// The disk refused.
+    /// A file or folder could not be read, written or removed.
     #[error("cannot use {}: {source}", path.display())]
     Io {
-        /// The file.
+        /// The file or folder; empty if the failure is not about one.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// Artifacts that are kept in memory after they were stored, and how many bytes each may have: 1 MiB at most together.
+/// Artifacts in the memory cache.
 const RECENT: NonZeroUsize = NonZeroUsize::new(16).unwrap();
+/// Bytes above which an artifact is not cached, so that the cache has 1 MiB at most.
 const RECENT_BYTES: usize = 64 << 10;
 
-/// The store.
+/// A handle to the artifact store; clones share its cache.
 #[derive(Clone, Debug)]
 pub struct Artifacts {
     folder: Arc<Path>,
-    /// What was stored last: an answer that was too big for its event is shown at once, and need not be read back.
+    /// The artifacts that were stored last: an answer that was too big for its event is shown at once, without a read.
     recent: Arc<Mutex<LruCache<ArtifactId, Arc<[u8]>>>>,
 }
 
 impl Artifacts {
-    /// A store in this folder, which is made when the first artifact is.
+    /// A store in this folder, which is created together with the first artifact.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into().into(), recent: Arc::new(Mutex::new(LruCache::new(RECENT))) }
     }
 
-    /// Stores bytes; returns when they are safely named.
+    /// Stores bytes and returns their reference once the file is complete. `name` is only a label for people.
     pub async fn put(&self, bytes: Vec<u8>, content_type: &str, name: &str) -> Result<ArtifactRef, ArtifactError> {
         let content_hash = canonical::hash_bytes(&bytes);
         let id = ArtifactId::from(content_hash.replace("sha256:", PREFIX));
@@ -89,12 +90,12 @@ impl Artifacts {
         Ok(stored)
     }
 
-    /// The bytes of an artifact if it was among the last that were stored; nobody looks at the disk.
+    /// The bytes of an artifact if they are in the memory cache. Never reads the disk.
     pub fn recent(&self, id: &ArtifactId) -> Option<Arc<[u8]>> {
         self.recent.lock().get(id).cloned()
     }
 
-    /// The bytes of an artifact, checked against its name.
+    /// The bytes of an artifact, read from disk and checked against the hash in its id.
     pub async fn get(&self, id: &ArtifactId) -> Result<Vec<u8>, ArtifactError> {
         let path = self.path(id)?;
         let id = id.clone();
@@ -107,7 +108,8 @@ impl Artifacts {
         .await
     }
 
-    /// Removes artifacts that were last used before this time: no event that is still stored refers to them.
+    /// Removes artifacts that were last used before this time, because no stored event refers to them. Returns how
+    /// many.
     pub async fn collect(&self, oldest_event: Timestamp) -> Result<u64, ArtifactError> {
         let folder = self.folder.clone();
         let millis = u64::try_from(oldest_event.as_millis()).unwrap_or(0);
@@ -132,7 +134,7 @@ fn name_of(bytes: &[u8]) -> ArtifactId {
     canonical::hash_bytes(bytes).replace("sha256:", PREFIX).into()
 }
 
-/// Writes a file that is there whole or not at all; one that is there already is only marked as used.
+/// Writes a file atomically. One that is there already only gets a new modification time.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::read(path).is_ok_and(|stored| stored == bytes) {
         return fs::File::options().append(true).open(path)?.set_modified(SystemTime::now());

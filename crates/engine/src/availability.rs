@@ -1,4 +1,4 @@
-//! Which runtimes can be used on this machine, looked at now and then.
+//! Which runtimes can be used on this machine: asks every adapter, and caches the answers for [`CACHE_TTL`].
 
 use std::time::{Duration, Instant};
 
@@ -8,52 +8,52 @@ use tokio::sync::Mutex;
 
 use crate::adapter::Availability;
 use crate::environment::{Homes, NAMESPACE};
-use crate::registry::{Registered, Runtimes};
+use crate::registry::{RegisteredRuntime, Runtimes};
 
-/// How long what was found counts.
-const FRESH: Duration = Duration::from_secs(30);
+/// How long the answers of the adapters are reused.
+const CACHE_TTL: Duration = Duration::from_secs(30);
 
-/// What was found at the last look, by the order of the registry.
+/// When the adapters were last asked, and their answers in the order of the registry.
 #[derive(Default)]
-pub(crate) struct Looks(Mutex<Option<(Instant, Vec<RuntimeAvailability>)>>);
+pub(crate) struct AvailabilityCache(Mutex<Option<(Instant, Vec<RuntimeAvailability>)>>);
 
-impl Looks {
-    /// The registry with what each runtime says of itself, and the default that follows from it.
+impl AvailabilityCache {
+    /// The registry with the availability of every runtime, from the cache if it is fresh.
     pub(crate) async fn registry(&self, runtimes: &Runtimes, homes: &Homes<'_>) -> RuntimeRegistry {
         let mut last = self.0.lock().await;
         let found = match &*last {
-            Some((at, found)) if at.elapsed() < FRESH => found.clone(),
+            Some((at, found)) if at.elapsed() < CACHE_TTL => found.clone(),
             _ => {
-                let found = look_at_all(runtimes, homes).await;
+                let found = probe_all(runtimes, homes).await;
                 *last = Some((Instant::now(), found.clone()));
                 found
             }
         };
         drop(last);
-        completed(runtimes, found)
+        with_availability(runtimes, found)
     }
 }
 
 impl Runtimes {
-    /// The registry with what each runtime says of itself in its own environment, looked at now.
+    /// The registry with the availability of every runtime, asked now and without the cache.
     pub async fn surveyed(&self, homes: &Homes<'_>) -> RuntimeRegistry {
-        completed(self, look_at_all(self, homes).await)
+        with_availability(self, probe_all(self, homes).await)
     }
 }
 
-async fn look_at_all(runtimes: &Runtimes, homes: &Homes<'_>) -> Vec<RuntimeAvailability> {
-    futures::future::join_all(runtimes.iter().map(|one| look(one, homes))).await
+async fn probe_all(runtimes: &Runtimes, homes: &Homes<'_>) -> Vec<RuntimeAvailability> {
+    futures::future::join_all(runtimes.iter().map(|one| probe(one, homes))).await
 }
 
-/// The registry with what was found, and the default that follows from it: the named one, else the most preferred of
-/// those that are ready.
-fn completed(runtimes: &Runtimes, found: Vec<RuntimeAvailability>) -> RuntimeRegistry {
+/// The registry with these answers filled in. The default is the named runtime, else the most preferred one that is
+/// ready.
+fn with_availability(runtimes: &Runtimes, found: Vec<RuntimeAvailability>) -> RuntimeRegistry {
     let mut registry = runtimes.registry(Timestamp::now());
     for (entry, availability) in registry.runtimes.iter_mut().zip(found) {
         entry.availability = Some(availability);
     }
     let is_ready = |entry: &RuntimeEntry| {
-        // What is in the way of one that is installed is its reason.
+        // A runtime that is installed but cannot be used has a reason, such as a missing login.
         entry.availability.as_ref().is_some_and(|look| look.installed && look.reason.is_none())
             && entry.status != RuntimeStatus::Disabled
     };
@@ -69,7 +69,7 @@ fn completed(runtimes: &Runtimes, found: Vec<RuntimeAvailability>) -> RuntimeReg
     registry
 }
 
-async fn look(one: &Registered, homes: &Homes<'_>) -> RuntimeAvailability {
+async fn probe(one: &RegisteredRuntime, homes: &Homes<'_>) -> RuntimeAvailability {
     let missing = |reason: String| RuntimeAvailability {
         installed: false,
         version: None,
@@ -80,8 +80,8 @@ async fn look(one: &Registered, homes: &Homes<'_>) -> RuntimeAvailability {
     if one.status == RuntimeStatus::Disabled {
         return missing("it is disabled in roost.toml".into());
     }
-    // What belongs to nobody's session is gone again after the look.
-    let (env, _folders) = match homes.of(one.adapter.name().id(), NAMESPACE).await {
+    // Ephemeral folders are removed again when this guard is dropped.
+    let (env, _folders) = match homes.environment(one.adapter.name().id(), NAMESPACE).await {
         Ok(env) => env,
         Err(error) => return missing(error.to_string()),
     };

@@ -1,4 +1,4 @@
-//! What a session can be told, and what it answers.
+//! The commands that clients send to a session, and its answers.
 
 use roost_model::approval::{Answerer, ApprovalScope};
 use roost_model::content::TranscriptMessage;
@@ -12,76 +12,78 @@ use crate::adapter::Answer;
 use crate::error::Error;
 use crate::policy_context::Approver;
 
-/// What somebody says to a session.
+/// A message that begins a task, or waits in the queue for its turn.
 #[derive(Clone, Debug)]
 pub struct Prompt {
-    /// The words.
+    /// Its text, images and files.
     pub message: TranscriptMessage,
-    /// From now on, how much the session may do unasked; absent means as before.
+    /// The session's permission mode from this task on; `None` leaves it as it is.
     pub mode: Option<Mode>,
-    /// From now on, the session's model; absent means as before.
+    /// The session's model from this task on; `None` leaves it as it is.
     pub model: Option<String>,
-    /// Whether somebody can be asked while it is served.
+    /// Whether a person can answer while the task runs.
     pub approver: Approver,
-    /// It must not run in `yolo`, whatever the session's mode is when its turn comes: its sender may not use that.
+    /// It must not run in `yolo`, whatever the session's mode is when its turn comes, because its sender may not use
+    /// that mode.
     pub never_yolo: bool,
 }
 
 impl Prompt {
-    /// A prompt of plain text from somebody who is alone.
+    /// A prompt of plain text without an approver: what the policy would ask about is denied.
     pub fn text(text: impl Into<String>) -> Self {
         let (message, approver) = (TranscriptMessage::user(text), Approver::Nobody);
         Self { message, mode: None, model: None, approver, never_yolo: false }
     }
 }
 
-/// What a session is to be from its next task on; absent means as before.
+/// Changes to a session, which count from its next task on. A field that is `None` stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Amendment {
-    /// Its name.
+    /// The name that lists show.
     pub title: Option<String>,
-    /// Its model.
+    /// In the runtime's own spelling; the runtime is restarted if it cannot switch while it runs.
     pub model: Option<String>,
-    /// How much it may do unasked.
+    /// The permission mode.
     pub mode: Option<Mode>,
 }
 
-/// What somebody says to something that waits.
+/// Somebody's answer to a tool call or a question that waits.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// To what, and what.
+    /// What is answered, and the answer.
     pub to: ResponseTo,
-    /// Who, and from where.
+    /// Who answered, and from which client; recorded in the event.
     pub by: Answerer,
-    /// The same for every repetition of the same answer.
+    /// An idempotency key: a client that repeats its answer, because it got no acknowledgement, sends the same key.
     pub key: Option<String>,
 }
 
 /// An answer and what it is an answer to.
 #[derive(Clone, Debug)]
 pub enum ResponseTo {
-    /// A tool call that waits for leave.
+    /// A tool call that waits for approval.
     Approval {
-        /// Which call.
+        /// The call as its `approval.requested` event names it.
         call: ToolCallId,
-        /// The attempt that was seen; refused if it is another by now.
+        /// The attempt that the person saw. The answer is refused if the call has another one by now; `None` skips the
+        /// check.
         attempt: Option<u32>,
-        /// The input that was seen; refused if it is another by now.
+        /// The hash of the input that the person saw, checked like `attempt`.
         input_hash: Option<String>,
-        /// The answer.
+        /// Allow or deny.
         decision: Decision,
     },
-    /// A question.
+    /// A question that the runtime asked.
     Question {
-        /// Which question.
+        /// The question as its `question.asked` event names it.
         question: QuestionId,
-        /// The answer.
+        /// The chosen values, or a refusal.
         answer: Answer,
     },
 }
 
 impl ResponseTo {
-    /// What is answered.
+    /// The id of the tool call or question that is answered.
     pub fn id(&self) -> &str {
         match self {
             Self::Approval { call, .. } => call.as_str(),
@@ -90,34 +92,34 @@ impl ResponseTo {
     }
 }
 
-/// Yes or no to a tool call.
+/// A person's decision about a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It may run.
+    /// The call may run as asked.
     Allow {
-        /// For how long that counts.
+        /// Only now, or also for calls like it in the session, the workspace or everywhere.
         scope: ApprovalScope,
     },
-    /// It may run this once, with another input than it asked for.
+    /// The call may run once, with an input that the person changed. Not every runtime supports that.
     AllowEdited {
-        /// The input to run with.
+        /// Replaces the whole input.
         input: Value,
     },
-    /// It may not run.
+    /// The call may not run.
     Deny {
-        /// For how long that counts.
+        /// Only now, or also for calls like it in the session, the workspace or everywhere.
         scope: ApprovalScope,
-        /// Why, for the agent to read.
+        /// Shown to the agent; a standard text if absent.
         reason: Option<String>,
     },
 }
 
-/// What became of a prompt. It is in the log by the time that the sender learns of it.
+/// What became of a prompt. It is in the log before the sender gets this answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Accepted {
-    /// It runs.
+    /// The task of this id has begun.
     Started(TaskId),
-    /// It waits for the running task to end.
+    /// It waits in the queue until the running task has ended.
     Queued(PromptId),
 }
 
@@ -134,9 +136,9 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Gives the command back: nothing of it has happened.
+    /// Tells the sender that the command was not carried out, so that it can send it to the session's next actor.
     pub(crate) fn give_back(self) {
-        // Whoever waits no longer does not mind.
+        // A sender that no longer waits has dropped its receiver, which is fine.
         match self {
             Self::Prompt { reply, .. } => drop(reply.send(None)),
             Self::Stop { reply, .. } => drop(reply.send(None)),

@@ -1,35 +1,35 @@
-//! What of a long conversation reaches a runtime that does not remember it. Pure.
+//! Fits a long conversation into the limit of characters for a runtime that does not remember it. Pure.
 
 use roost_model::content::{TranscriptContentBlock, TranscriptMessage};
 use roost_model::payload::{ContextStrategy, ContextWindow};
 
-/// Even what the user just said does not fit.
+/// The new prompt alone is longer than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the prompt has {size} characters, and {max} fit; shorten it, or put its content into a file and name the file"
 )]
-pub(crate) struct TooLarge {
+pub(crate) struct PromptTooLarge {
     size: u64,
     max: u64,
 }
 
 /// A history that fits, and how it was made to.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Compiled {
+pub(crate) struct CompiledContext {
     pub(crate) history: Vec<TranscriptMessage>,
     pub(crate) window: ContextWindow,
 }
 
-/// Leaves out the oldest messages until the rest fits beside what is said now.
+/// Leaves out the oldest messages until the rest and the new prompt fit into `max_chars`; `None` means no limit.
 pub(crate) fn compile(
     history: Vec<TranscriptMessage>,
     now: &TranscriptMessage,
     max_chars: Option<u64>,
-) -> Result<Compiled, TooLarge> {
+) -> Result<CompiledContext, PromptTooLarge> {
     let mut window =
         ContextWindow { strategy: ContextStrategy::None, max_chars, omitted_indices: None, overflow: None };
-    let Some(max) = max_chars else { return Ok(Compiled { history, window }) };
-    let Some(mut room) = max.checked_sub(size(now)) else { return Err(TooLarge { size: size(now), max }) };
+    let Some(max) = max_chars else { return Ok(CompiledContext { history, window }) };
+    let Some(mut room) = max.checked_sub(size(now)) else { return Err(PromptTooLarge { size: size(now), max }) };
     let kept = history.iter().rev().take_while(|message| match room.checked_sub(size(message)) {
         Some(rest) => {
             room = rest;
@@ -42,10 +42,10 @@ pub(crate) fn compile(
         window.strategy = ContextStrategy::TruncateOldest;
         window.omitted_indices = Some((0..omitted as u64).collect());
     }
-    Ok(Compiled { history: history.into_iter().skip(omitted).collect(), window })
+    Ok(CompiledContext { history: history.into_iter().skip(omitted).collect(), window })
 }
 
-/// Characters of a message; what is stored apart counts nothing.
+/// Characters of a message. Artifacts and images count as 0, because only their reference is sent.
 fn size(message: &TranscriptMessage) -> u64 {
     let blocks = message.content.iter().map(|block| match block {
         TranscriptContentBlock::Text { text } | TranscriptContentBlock::Code { code: text, .. } => text.chars().count(),
@@ -61,7 +61,7 @@ fn size(message: &TranscriptMessage) -> u64 {
 mod tests {
     use super::*;
 
-    fn said(texts: &[&str]) -> Vec<TranscriptMessage> {
+    fn user_messages(texts: &[&str]) -> Vec<TranscriptMessage> {
         texts.iter().map(|text| TranscriptMessage::user(*text)).collect()
     }
 
@@ -78,8 +78,8 @@ mod tests {
             (Some(1), &[], Some(vec![0, 1, 2])),
         ];
         for (max, kept, omitted) in cases {
-            let compiled = compile(said(&history), &TranscriptMessage::user("x"), max).unwrap();
-            assert_eq!(compiled.history, said(kept), "{max:?}");
+            let compiled = compile(user_messages(&history), &TranscriptMessage::user("x"), max).unwrap();
+            assert_eq!(compiled.history, user_messages(kept), "{max:?}");
             assert_eq!(compiled.window.omitted_indices, omitted, "{max:?}");
         }
     }
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_prompt_that_does_not_fit_is_refused_with_what_to_do() {
         let error = compile(Vec::new(), &TranscriptMessage::user("xyz"), Some(2)).unwrap_err();
-        assert_eq!(error, TooLarge { size: 3, max: 2 });
+        assert_eq!(error, PromptTooLarge { size: 3, max: 2 });
         assert!(error.to_string().contains("file"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The environment that a session's runtime gets: the allow-listed part of the daemon's, and its namespace's folders.
+//! Builds the environment of a runtime: the allow-listed variables of the daemon, and the folders of its namespace.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,26 +8,26 @@ use roost_model::runtime::{RuntimeEnv, RuntimeIsolation, RuntimeIsolationMode, R
 use roost_model::session::SessionRecord;
 use roost_process::{Environment, EphemeralDir, Isolation, Namespace};
 
-use crate::engine::Config;
+use crate::config::Config;
 use crate::error::Error;
 
-/// Whose state of a runtime a session uses unless another is named.
+/// The credential namespace of a session that names none.
 pub const NAMESPACE: &str = "default";
 
-/// How environments are made; the composition root fills it in, the engine reads nothing by itself.
+/// What environments are built from. The composition root fills it in; the engine reads no variables by itself.
 #[derive(Clone, Debug)]
 pub struct Environments {
-    /// The part of the daemon's environment that runtimes may see.
+    /// The variables of the daemon that every runtime may see.
     pub base: Environment,
-    /// Where namespaces keep their folders.
+    /// The directory that holds one folder per credential namespace.
     pub namespaces: PathBuf,
-    /// How far runtimes are kept apart from the user's own home, unless one of them is configured otherwise.
+    /// The isolation of runtimes that are not configured otherwise.
     pub isolation: Isolation,
 }
 
 impl Environments {
-    /// The environment of one session, and what must be removed at its end.
-    pub(crate) async fn of(
+    /// The environment of one session. The guard removes the folders of an ephemeral session when it is dropped.
+    pub(crate) async fn for_session(
         &self,
         isolation: Isolation,
         session: &SessionId,
@@ -53,12 +53,12 @@ impl Environments {
 }
 
 impl Config {
-    /// How far a session of this runtime is kept apart, if it says so itself or not.
+    /// The isolation of a session: its own, else that of its runtime, else the general one.
     pub(crate) fn isolation_of(&self, own: Option<Isolation>, runtime: &RuntimeName) -> Isolation {
         own.or_else(|| self.isolation.get(runtime.id()).copied()).unwrap_or(self.environments.isolation)
     }
 
-    /// The folders that go with a session whose runtime an earlier process opened.
+    /// The guard for the ephemeral folders of a session whose runtime an earlier daemon started; `None` if it has none.
     pub(crate) fn ephemeral(&self, record: &SessionRecord) -> Option<EphemeralDir> {
         let is_ephemeral = self.isolation_of(record.isolation, &record.runtime) == Isolation::Ephemeral;
         let namespace = Namespace(record.credential_namespace.clone());
@@ -68,37 +68,42 @@ impl Config {
     }
 }
 
-/// Where runtimes live while no session runs: to look at them, and to log in there.
+/// The environments of runtimes outside of any session: for probing whether they are installed, and for logging in.
 pub struct Homes<'a> {
-    /// How environments are made.
+    /// What environments are built from.
     pub environments: &'a Environments,
-    /// How far single runtimes are kept apart, by their ids.
+    /// The isolation of single runtimes by their ids; others have the general one.
     pub isolation: &'a BTreeMap<String, Isolation>,
 }
 
 impl Homes<'_> {
-    /// How far a runtime is kept apart.
+    /// The configured isolation of a runtime.
     pub fn isolation(&self, runtime: &str) -> Isolation {
         self.isolation.get(runtime).copied().unwrap_or(self.environments.isolation)
     }
 
-    /// The environment that sessions of a runtime have in this namespace, and what must be removed afterwards.
-    pub async fn of(&self, runtime: &str, namespace: &str) -> Result<(RuntimeEnv, Option<EphemeralDir>), Error> {
+    /// The environment that sessions of a runtime have in this namespace. The guard removes ephemeral folders when it
+    /// is dropped.
+    pub async fn environment(
+        &self,
+        runtime: &str,
+        namespace: &str,
+    ) -> Result<(RuntimeEnv, Option<EphemeralDir>), Error> {
         self.kept_apart(self.isolation(runtime), namespace).await
     }
 
-    /// The environment that sessions have which are kept apart like this, in this namespace.
+    /// The environment that sessions have in this namespace with this isolation.
     pub async fn kept_apart(
         &self,
         isolation: Isolation,
         namespace: &str,
     ) -> Result<(RuntimeEnv, Option<EphemeralDir>), Error> {
         let cwd = self.environments.namespaces.display().to_string();
-        self.environments.of(isolation, &SessionId::host(), namespace, &cwd).await
+        self.environments.for_session(isolation, &SessionId::host(), namespace, &cwd).await
     }
 }
 
-/// The variables that are text.
+/// The variables whose name and value are UTF-8; others cannot be passed on as JSON.
 fn texts(variables: &Environment) -> BTreeMap<String, String> {
     let text = |(name, value): (&std::ffi::OsStr, &std::ffi::OsStr)| {
         Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))

@@ -1,4 +1,4 @@
-//! What can go wrong between a client's command and the engine.
+//! Why a client's command to the engine can fail.
 
 use roost_model::approval::Answerer;
 use roost_model::ids::{RuntimeSessionId, SessionId};
@@ -12,70 +12,70 @@ pub enum Error {
     /// No adapter is registered under this id.
     #[error("unknown runtime \"{id}\"; known are {}", known.join(", "))]
     UnknownRuntime {
-        /// What was asked for.
+        /// The id as the client sent it.
         id: String,
-        /// What there is.
+        /// The ids of all registered runtimes, in their order.
         known: Vec<String>,
     },
-    /// The server's policy forbids the runtime.
+    /// The configuration sets the runtime's status to disabled.
     #[error("runtime \"{0}\" is disabled in roost.toml; set its status to \"active\" to use it")]
     RuntimeDisabled(String),
     /// No session has this id or alias.
     #[error("no session \"{0}\"; `roost sessions` lists them")]
     UnknownSession(String),
-    /// A runtime could not read what it keeps.
+    /// A runtime failed to read, or took too long to read, a conversation that it stores.
     #[error("conversation {id} cannot be read: {source}")]
     Unreadable {
-        /// The runtime's id for it.
+        /// The runtime's id for the conversation.
         id: RuntimeSessionId,
-        /// Why.
+        /// The failure of the disk, of the runtime's own store, or a timeout.
         source: std::io::Error,
     },
     /// The working directory cannot be used.
     #[error("cannot use {cwd} as working directory: {reason}")]
     BadCwd {
-        /// The directory.
+        /// As the client sent it.
         cwd: String,
-        /// Why not.
+        /// For people: not absolute, not there, not a directory or not UTF-8.
         reason: String,
     },
-    /// As many sessions run as may.
+    /// All slots for runtimes are taken, and [`crate::WhenFull::Reject`] is configured.
     #[error("{max} sessions run already, which is the limit; stop one, or raise max_sessions in roost.toml")]
     TooManySessions {
-        /// The limit.
+        /// The configured `max_sessions`.
         max: usize,
     },
-    /// As many prompts wait as may.
+    /// The session's queue has no room for another prompt.
     #[error("session {session} has {max} prompts waiting, which is the limit; wait for some, or stop it")]
     QueueFull {
-        /// The session.
+        /// The session whose queue is full.
         session: SessionId,
-        /// The limit.
+        /// How many prompts may wait.
         max: usize,
     },
-    /// What waits is as big as it may be.
+    /// With this prompt, the session's queue would not fit into one event.
     #[error("session {session} may have {max} bytes of prompts waiting; wait until its task has ended, or stop it")]
     QueueTooBig {
-        /// The session.
+        /// The session whose queue is full.
         session: SessionId,
-        /// The limit.
+        /// Bytes of JSON that all waiting prompts may have together.
         max: usize,
     },
-    /// The session may not set this variable.
+    /// A session may not set this environment variable.
     #[error("the variable \"{name}\" cannot be set for a session: {why}")]
     BadVariable {
-        /// Its name.
+        /// The variable's name; its value is never shown.
         name: String,
-        /// Why not.
+        /// Which rule it breaks, in words for people.
         why: String,
     },
     /// The runtime takes no images.
     #[error("runtime \"{0}\" takes no images; leave them out, or name their files in the prompt")]
     NoImages(String),
-    /// What is being said cannot be forked.
+    /// A session cannot be forked while its task runs.
     #[error("session {0} is working; fork it when its task has ended, or stop that first")]
     Working(SessionId),
-    /// The session works in a mode that the sender may not use.
+    /// The session is in `yolo` mode, which the sender of the prompt may not use.
     #[error(
         "session {0} works in the mode yolo, in which nothing is asked, and that is not allowed from afar; send with \
          another permission_mode (such as ask), or set policy.allow_yolo in roost.toml"
@@ -87,32 +87,32 @@ pub enum Error {
     /// The session's actor failed while it carried out a command.
     #[error("session {0} failed while it was told something; look at its log, then try again")]
     SessionFailed(SessionId),
-    /// Nobody is asked this.
+    /// No tool call or question of this id waits for an answer.
     #[error("{0} does not wait for an answer; it was answered, ended or never asked")]
     NotPending(String),
-    /// Somebody was faster.
+    /// Another client answered first. The first answer counts.
     #[error("{id} was answered already, by {}", named(by))]
     AlreadyAnswered {
-        /// What was asked.
+        /// The tool call or question.
         id: String,
-        /// Who answered.
+        /// Who gave the answer that counts.
         by: Answerer,
     },
-    /// The answer is about another attempt.
+    /// The tool call has been retried since the person looked at it.
     #[error("{0} is at another attempt than the one that was answered; look at it again")]
     AttemptMismatch(String),
-    /// The answer is about another input.
+    /// The tool call's input has changed since the person looked at it.
     #[error("{0} has another input than the one that was answered; look at it again")]
     InputHashMismatch(String),
-    /// The answer cannot count for longer.
+    /// The policy offers no pattern for this call, so an answer can only count once.
     #[error("{0} can only be answered for this once")]
     OnlyOnce(String),
-    /// The answer means nothing elsewhere.
+    /// The call's pattern is a path of this workspace, so an answer cannot count everywhere.
     #[error(
         "{0} is about a file of this workspace; it can be answered for the session or the workspace, not for always"
     )]
     OnlyHere(String),
-    /// Nothing can be written to the log at the moment.
+    /// The log is stalled by a full disk; nothing is accepted until there is space again.
     #[error("the disk is full, so nothing can be recorded; free some space and try again")]
     DiskFull,
     /// The engine is going down.
@@ -121,13 +121,13 @@ pub enum Error {
     /// The runtime's environment could not be made.
     #[error(transparent)]
     Environment(#[from] roost_process::Error),
-    /// The runtime could not do it.
+    /// The adapter or its runtime refused or failed.
     #[error(transparent)]
     Adapter(#[from] AdapterError),
     /// The artifact store failed.
     #[error(transparent)]
     Artifact(#[from] ArtifactError),
-    /// The log could not keep or find something.
+    /// The log could not be written or read.
     #[error(transparent)]
     Log(#[from] roost_log::Error),
 }

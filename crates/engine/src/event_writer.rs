@@ -1,4 +1,4 @@
-//! Writes a session's events: stamps whose they are and where they come from, and hands them to the log.
+//! Writes a session's events: adds time, session, task and runtime to each, and appends them to the log.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::artifacts::Artifacts;
 use crate::error::Error;
 use crate::spill;
 
-/// The pen of one session.
+/// Appends to the stream of one session.
 pub(crate) struct EventWriter {
     log: Arc<dyn Log>,
     stream: StreamId,
@@ -28,12 +28,12 @@ impl EventWriter {
         Self { log, stream: session.into(), trace: Trace::session(session.clone()), runtime, health }
     }
 
-    /// From now on events belong to this task, or to none.
+    /// Sets the task that the next events belong to; `None` between tasks.
     pub(crate) fn set_task(&mut self, task: Option<TaskId>) {
         self.trace.task_id = task;
     }
 
-    /// An event as it will be written.
+    /// A complete event; only its number is missing, which the log assigns.
     pub(crate) fn stamp(&self, time: Timestamp, body: EventBody, raw: Option<Value>) -> NewEvent {
         let mut runtime = self.runtime.clone();
         runtime.raw = raw;
@@ -45,8 +45,8 @@ impl EventWriter {
         NewEvent { time, trace, runtime, body }
     }
 
-    /// An event as it will be written, with everything big taken out of it.
-    pub(crate) async fn small(
+    /// Like [`Self::stamp`], but moves everything that is too big for an event to the artifact store first.
+    pub(crate) async fn stamp_and_spill(
         &self,
         artifacts: &Artifacts,
         time: Timestamp,
@@ -61,24 +61,24 @@ impl EventWriter {
         self.stamp(time, body, raw)
     }
 
-    /// Hands events to the log; returns as soon as it has room for them, with the promise that they are kept.
-    pub(crate) fn hand_over(&self, events: Vec<NewEvent>) -> impl Future<Output = Result<Receipt, Error>> + use<> {
+    /// Queues events in the log. Returns when the queue has room; the receipt resolves when they are committed.
+    pub(crate) fn append(&self, events: Vec<NewEvent>) -> impl Future<Output = Result<Receipt, Error>> + use<> {
         let (log, stream) = (self.log.clone(), self.stream.clone());
         async move { Ok(log.append(&stream, events).await?) }
     }
 
-    /// Hands over events of now.
+    /// Queues events with the current time, without looking for big parts.
     pub(crate) async fn write(&self, bodies: Vec<EventBody>) -> Result<Receipt, Error> {
         let now = Timestamp::now();
-        self.hand_over(bodies.into_iter().map(|body| self.stamp(now, body, None)).collect()).await
+        self.append(bodies.into_iter().map(|body| self.stamp(now, body, None)).collect()).await
     }
 
-    /// The log cannot keep anything at the moment.
+    /// Whether the log cannot be written at the moment, because the disk is full.
     pub(crate) fn is_stalled(&self) -> bool {
         matches!(*self.health.borrow(), Health::Stalled { .. })
     }
 
-    /// Returns when the log can no longer keep anything.
+    /// Returns when the log becomes unable to write.
     pub(crate) fn stalled(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut health = self.health.clone();
         async move {

@@ -1,5 +1,5 @@
-//! What the rest of Roost must know of a runtime besides how to talk to it. It comes with the runtime's adapter, so
-//! that nothing outside the adapter's folder names a runtime.
+//! What the rest of Roost must know about a runtime besides how to talk to it. Each adapter supplies it, so that
+//! nothing outside the adapter's folder names a runtime.
 
 pub use roost_policy::{Action, ControlFiles, Toolset};
 
@@ -8,23 +8,23 @@ use crate::plain::PlainSetting;
 /// The facts about one runtime. Whatever an adapter leaves as in [`RuntimeFacts::UNKNOWN`] is as strict as possible.
 #[derive(Clone, Copy, Debug)]
 pub struct RuntimeFacts {
-    /// Its rank where no runtime is named: of those that are ready, the one with the lowest is used. One without a rank
-    /// is only used by its name.
+    /// Its rank in the choice of the default runtime: the lowest rank wins among those that are ready. A runtime
+    /// without a rank is used only if it is named.
     pub preference: Option<u32>,
-    /// What its section of `roost.toml` may say.
+    /// Which keys its section of `roost.toml` may have.
     pub config: ConfigKeys,
-    /// Those of its own settings that a device may choose; all others need more than to steer agents.
+    /// Which of its own settings a paired device may choose; all others need more rights than to steer agents.
     pub plain_settings: &'static [PlainSetting],
     /// What its tools do, for the policy.
     pub tools: Toolset,
-    /// The files of a workspace that steer it. They are guarded in the sessions of every runtime, as soon as this one is
-    /// registered.
+    /// The files of a workspace that steer it. Once it is registered, the policy guards them in the sessions of every
+    /// runtime.
     pub control_files: ControlFiles,
 }
 
 impl RuntimeFacts {
-    /// A runtime of which nothing is known: it is started by a command, takes no settings, and everybody is asked about
-    /// its tools.
+    /// A runtime of which nothing is known: it is started by a command, takes no settings, and every use of its tools
+    /// is asked about.
     pub const UNKNOWN: Self = Self {
         preference: None,
         config: ConfigKeys { command: true, settings: false, url: false },

@@ -1,7 +1,8 @@
-//! A session that goes on from where another one is, while that one stays as it was.
+//! Forks a session: a new one continues from where another is now, and that one stays as it is.
 //!
-//! The runtime forks its own conversation where it can and where the other session has not gone on by the first prompt;
-//! else the new one is told what was said, from the log. Either way both share the same past and nothing after it.
+//! If the runtime can fork its own conversation, and the source has had no further task by the time of the first
+//! prompt, the runtime does it. Otherwise the new session gets the transcript from the log. Either way both share the
+//! same past and nothing after it.
 
 use roost_model::canonical;
 use roost_model::ids::{RuntimeSessionId, SessionId};
@@ -13,25 +14,25 @@ use crate::adapter::{AdapterError, OpenSession, RuntimeAdapter, RuntimeSession};
 use crate::engine::{CONTRACT_VERSION, Engine, Shared, directory};
 use crate::error::Error;
 use crate::history;
-use crate::private::Private;
+use crate::session_secrets::SessionSecrets;
 
-/// What a fork does not take from the session that it is of.
+/// What may differ between a fork and its source. A field that is `None` is copied from the source.
 #[derive(Clone, Debug, Default)]
 pub struct Fork {
-    /// Its name.
+    /// The name that lists show.
     pub title: Option<String>,
-    /// How much it may do unasked.
+    /// The permission mode.
     pub mode: Option<Mode>,
 }
 
 impl Engine {
-    /// Makes a session that knows all that was said in this one. Nothing runs until it is prompted.
+    /// Makes a session with the same past as this one. Its runtime starts with the first prompt.
     pub async fn fork(&self, session: &str, fork: Fork) -> Result<SessionId, Error> {
-        let (source, seq) = self.at_rest(session).await?;
+        let (source, seq) = self.idle_snapshot(session).await?;
         let adapter = self.runtimes().usable_by_name(&source.runtime)?;
-        let private = Private::of(&*self.shared.log, &source).await?;
+        let secrets = SessionSecrets::load(&*self.shared.log, &source).await?;
         let session_id = SessionId::new();
-        private.store(&*self.shared.log, &session_id).await?;
+        secrets.store(&*self.shared.log, &session_id).await?;
         let mode = fork.mode.unwrap_or(source.mode);
         let created = SessionCreatedPayload {
             contract_version: CONTRACT_VERSION.into(),
@@ -45,25 +46,26 @@ impl Engine {
             workspace_id: source.workspace_id,
             isolation: source.isolation,
             env: source.env,
-            runtime_config_hash: private.runtime_config.as_ref().map(|config| canonical::hash(&config.clone().into())),
+            runtime_config_hash: secrets.runtime_config.as_ref().map(|config| canonical::hash(&config.clone().into())),
             runtime_config: source.runtime_config,
             adopted: None,
             forked: Some(Forked { session_id: source.session_id, seq, tasks: source.tasks, messages: source.messages }),
         };
-        self.begin(&session_id, adapter, created, private).await?;
+        self.begin(&session_id, adapter, created, secrets).await?;
         Ok(session_id)
     }
 
-    /// The session and its last event, of the same moment, in which it does nothing.
-    async fn at_rest(&self, session: &str) -> Result<(SessionRecord, u64), Error> {
+    /// The record of an idle session together with its last event's number, both of the same moment; [`Error::Working`]
+    /// if a task runs.
+    async fn idle_snapshot(&self, session: &str) -> Result<(SessionRecord, u64), Error> {
         let id = self.shared.record(session).await?.session_id;
-        let mut seq = history::last(&self.shared, &id).await?;
+        let mut seq = history::last_seq(&self.shared, &id).await?;
         loop {
             let record = self.shared.record(id.as_str()).await?;
             if record.open_task.is_some() {
                 return Err(Error::Working(id));
             }
-            match history::last(&self.shared, &id).await? {
+            match history::last_seq(&self.shared, &id).await? {
                 same if same == seq => return Ok((record, seq)),
                 later => seq = later,
             }
@@ -71,14 +73,14 @@ impl Engine {
     }
 }
 
-/// The runtime's own fork of its conversation; `None` if there is none to fork, it cannot, or it has gone on since.
-pub(crate) async fn natively(
+/// Lets the runtime fork its own conversation; `None` if it cannot, has none, or the source had a task since.
+pub(crate) async fn fork_natively(
     shared: &Shared,
     adapter: &dyn RuntimeAdapter,
     open: &OpenSession,
     forked: &Forked,
 ) -> Result<Option<Box<dyn RuntimeSession>>, AdapterError> {
-    let Some(native) = unchanged(shared, forked).await else { return Ok(None) };
+    let Some(native) = unchanged_source(shared, forked).await else { return Ok(None) };
     match adapter.fork_session(open.clone(), native).await {
         Err(AdapterError::UnknownSession(_) | AdapterError::Unsupported(_)) => {
             tracing::info!(source = %forked.session_id, "The runtime does not fork the session; it is told of it instead.");
@@ -88,8 +90,8 @@ pub(crate) async fn natively(
     }
 }
 
-/// The runtime's id of the session that was forked, as long as nothing has been said there since.
-async fn unchanged(shared: &Shared, forked: &Forked) -> Option<RuntimeSessionId> {
+/// The runtime's id of the source session, if the source had no task since it was forked.
+async fn unchanged_source(shared: &Shared, forked: &Forked) -> Option<RuntimeSessionId> {
     let source = shared.record(forked.session_id.as_str()).await.ok()?;
     let is_same = source.tasks == forked.tasks && source.open_task.is_none();
     source.runtime_session_id.filter(|_| is_same)

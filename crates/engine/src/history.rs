@@ -1,4 +1,4 @@
-//! What was said before, read back from the log for a runtime that does not remember it.
+//! Rebuilds a session's transcript from the log, for a runtime that does not remember it.
 
 use roost_log::{Page, Seq};
 use roost_model::content::{TranscriptContentBlock, TranscriptMessage};
@@ -13,10 +13,10 @@ use crate::engine::Shared;
 use crate::error::Error;
 use crate::runtime::{Job, Profile};
 
-/// Events read at once.
+/// Events per read of the log.
 const PAGE: usize = 4096;
 
-/// The events that a transcript is made of.
+/// The types of events that a transcript is made of.
 const TRANSCRIPT: [Type; 5] = [
     Type::TaskStarted,
     Type::ToolCallRequested,
@@ -25,8 +25,8 @@ const TRANSCRIPT: [Type; 5] = [
     Type::ModelOutputCompleted,
 ];
 
-/// The session's transcript up to, and without, this task, with what was said before in the session that it is a fork of.
-pub(crate) async fn before(
+/// The session's transcript before this task. For a fork, the source's transcript up to the fork comes first.
+pub(crate) async fn transcript_before(
     shared: &Shared,
     profile: &Profile,
     env: &RuntimeEnv,
@@ -40,9 +40,9 @@ pub(crate) async fn before(
     let mut messages = Vec::new();
     for (record, until) in parts.into_iter().rev() {
         if let Some(adopted) = &record.adopted {
-            messages.extend(kept(&*profile.adapter, env, adopted).await);
+            messages.extend(adopted_messages(&*profile.adapter, env, adopted).await);
         }
-        each(shared, &record.session_id, 0, &TRANSCRIPT, |event| {
+        for_each_event(shared, &record.session_id, 0, &TRANSCRIPT, |event| {
             if event.seq <= until && event.trace.task_id.as_ref() != Some(&job.task_id) {
                 messages.extend(transcript::messages(&event.body));
             }
@@ -50,14 +50,14 @@ pub(crate) async fn before(
         .await?;
     }
     for block in messages.iter_mut().flat_map(|message: &mut TranscriptMessage| &mut message.content) {
-        bring_back(shared, block).await;
+        inline_artifact(shared, block).await;
     }
     Ok(messages)
 }
 
-/// What was said before the session was ours, as far as its runtime still keeps it.
-async fn kept(adapter: &dyn RuntimeAdapter, env: &RuntimeEnv, adopted: &Adopted) -> Vec<TranscriptMessage> {
-    let said = adapter.past_messages(env, &adopted.runtime_session_id).await.unwrap_or_else(|error| {
+/// The messages from before a session was adopted, as far as its runtime still stores them.
+async fn adopted_messages(adapter: &dyn RuntimeAdapter, env: &RuntimeEnv, adopted: &Adopted) -> Vec<TranscriptMessage> {
+    let past = adapter.past_messages(env, &adopted.runtime_session_id).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "What was said before Roost hosted the session cannot be read.");
         None
     });
@@ -68,11 +68,11 @@ async fn kept(adapter: &dyn RuntimeAdapter, env: &RuntimeEnv, adopted: &Adopted)
         left = left.saturating_sub(message.content.len());
         is_before
     };
-    said.into_iter().flatten().map(|past| past.message).take_while(is_before).collect()
+    past.into_iter().flatten().map(|past| past.message).take_while(is_before).collect()
 }
 
-/// Puts a text back that was stored apart for its size. One that is gone stays a reference.
-async fn bring_back(shared: &Shared, block: &mut TranscriptContentBlock) {
+/// Replaces a reference to a stored text by the text. If the artifact is gone, the reference stays.
+async fn inline_artifact(shared: &Shared, block: &mut TranscriptContentBlock) {
     let TranscriptContentBlock::ArtifactRef { artifact_id, content_type: Some(kind), .. } = block else { return };
     if kind != "text/plain" {
         return;
@@ -83,13 +83,13 @@ async fn bring_back(shared: &Shared, block: &mut TranscriptContentBlock) {
     }
 }
 
-/// The place of the session's last event.
-pub(crate) async fn last(shared: &Shared, id: &SessionId) -> Result<Seq, Error> {
-    Ok(page(shared, id, 0, 1).await?.last_seq)
+/// The number of the session's last event; 0 if it has none.
+pub(crate) async fn last_seq(shared: &Shared, id: &SessionId) -> Result<Seq, Error> {
+    Ok(read_page(shared, id, 0, 1).await?.last_seq)
 }
 
-/// Some events after `after`. What retention removed is gone; the rest still tells more than nothing.
-async fn page(shared: &Shared, id: &SessionId, after: Seq, limit: usize) -> Result<Page, Error> {
+/// Some events after `after`. If retention removed the first of them, it begins with what is left.
+async fn read_page(shared: &Shared, id: &SessionId, after: Seq, limit: usize) -> Result<Page, Error> {
     match shared.log.read(&id.into(), after, limit).await {
         Err(roost_log::Error::Truncated { resume_at, .. }) if resume_at > after + 1 => {
             Ok(shared.log.read(&id.into(), resume_at - 1, limit).await?)
@@ -98,8 +98,9 @@ async fn page(shared: &Shared, id: &SessionId, after: Seq, limit: usize) -> Resu
     }
 }
 
-/// Shows every event of these types after `after` that the session has by now and that is still kept.
-pub(crate) async fn each(
+/// Calls `show` with every event of these types after `after`, up to the session's last one. Removed events are
+/// skipped.
+pub(crate) async fn for_each_event(
     shared: &Shared,
     id: &SessionId,
     mut after: Seq,
@@ -107,7 +108,7 @@ pub(crate) async fn each(
     mut show: impl FnMut(&NormalizedEvent),
 ) -> Result<(), Error> {
     loop {
-        let page = page(shared, id, after, PAGE).await?;
+        let page = read_page(shared, id, after, PAGE).await?;
         let Some(last) = page.batch.iter().last() else { return Ok(()) };
         after = last.seq();
         for entry in &page.batch {

@@ -1,4 +1,4 @@
-//! Tools that the host runs for a runtime, under the same policy as the runtime's own.
+//! Tools that the host runs for a runtime, under the same policy as the runtime's own tools.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use roost_model::tool::{ToolCallIdentity, ToolManifest};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-/// The host's tools; wired in the composition root. They are for the gateway, whose tools reach runtimes that take tools
-/// from their host in this way, and all others by a tool server.
+/// The host's tools, supplied by the composition root. The gateway implements it: runtimes that take tools from their
+/// host get its tools this way, all others through an MCP server.
 #[async_trait]
 pub trait HostTools: Send + Sync + 'static {
-    /// The tools, as runtimes are shown them.
+    /// The tools with their descriptions and schemas. The engine fills in the hashes.
     fn manifest(&self) -> ToolManifest;
 
-    /// Runs a tool that was allowed; an error is for the agent to read. Dropping the call ends the tool.
+    /// Runs a tool that the policy allowed. The agent reads the error. Dropping the future must end the tool.
     async fn call(&self, name: &str, input: Value) -> Result<Value, String>;
 }
 
-/// The manifest with the hash of every schema, which nobody else is trusted to fill in.
+/// The manifest with the hash of every schema computed here, so that it can be trusted.
 pub(crate) fn manifest(tools: &dyn HostTools) -> ToolManifest {
     let mut manifest = tools.manifest();
     for tool in &mut manifest.tools {
@@ -30,13 +30,13 @@ pub(crate) fn manifest(tools: &dyn HostTools) -> ToolManifest {
     manifest
 }
 
-/// What came of a tool that the host ran.
+/// The result of a tool that the host ran.
 pub(crate) struct HostToolDone {
     pub(crate) attempt: ToolCallIdentity,
     pub(crate) result: Result<Value, String>,
 }
 
-/// The host's tools that run in a task; they end with it.
+/// The host tools that run for one task. Dropping it cancels them.
 #[derive(Default)]
 pub(crate) struct HostRuns(JoinSet<HostToolDone>);
 
@@ -56,12 +56,12 @@ impl HostRuns {
         });
     }
 
-    /// The next tool that is done. Cancel safe.
+    /// Waits for the next tool to finish; for ever if none runs. Cancel safe.
     pub(crate) async fn next(&mut self) -> HostToolDone {
         loop {
             match self.0.join_next().await {
                 Some(Ok(done)) => return done,
-                // It was cancelled; the end of its task says so.
+                // It was cancelled; the ledger closes its call when the task ends.
                 Some(Err(_)) => {}
                 None => std::future::pending().await,
             }

@@ -1,7 +1,7 @@
-//! The books of one task: what is open, what was decided, and what must be written when.
+//! The state machine of one task: which tool calls and questions are open, what was decided, and which events follow.
 //!
 //! Runtimes announce tools late, twice, or not at all, and leave them open when they stop. The ledger takes whatever
-//! comes and gives back events that always obey the contract: requested first, exactly one decision, started and
+//! comes and returns events that always obey the contract: requested first, exactly one decision, started and
 //! completed once and only when approved, and nothing open when the task ends. A decision is about one attempt with one
 //! input: see [`attempts`]. Pure: no I/O, no clock.
 
@@ -26,21 +26,21 @@ mod approval;
 mod attempts;
 mod host;
 
-pub use approval::{AskedAbout, Resolution, Terms, Verdict};
+pub use approval::{PendingApproval, Resolution, Terms, Verdict};
 pub(crate) use attempts::REPLACED;
 pub use attempts::adds_to;
 pub use host::HostCall;
 
-/// The rule under which a call that a runtime ran without asking is recorded.
+/// The rule that is recorded for a call which the runtime ran without asking.
 pub const UNASKED: &str = "runtime:unasked";
-/// The rule under which a call is denied that was still undecided when its task ended.
+/// The rule that is recorded for a call which was still undecided when its task ended.
 const TASK_ENDED: &str = "task_ended";
-/// The rule under which a call is denied that the runtime itself gave up.
+/// The rule that is recorded for a call which the runtime itself gave up.
 const RUNTIME_WITHDRAWN: &str = "runtime:withdrawn";
-/// What is said about something that the runtime no longer waits for.
+/// The reason that is recorded when the runtime no longer waits for an answer.
 const WITHDRAWN: &str = "withdrawn by the runtime";
 
-/// A runtime ran a tool that it had no leave to run. It gets no second chance: the task ends with its process.
+/// A runtime ran a tool without permission. It is not trusted again: its task fails and its process is ended.
 #[derive(Debug)]
 struct Violation(String);
 
@@ -51,11 +51,11 @@ impl From<Violation> for TaskEnd {
     }
 }
 
-/// Where a tool call stands.
+/// The state of the current attempt at a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallState {
     Requested,
-    /// A person is asked.
+    /// A person was asked and has not answered.
     Pending,
     Approved,
     Running,
@@ -63,48 +63,50 @@ enum CallState {
     Denied,
 }
 
+/// What the ledger knows about the current attempt at a tool call.
 #[derive(Debug)]
-struct Call {
-    place: u64,
+struct CallRecord {
+    /// The key in [`Ledger::open`]: attempts are numbered in the order in which they were announced.
+    order: u64,
     identity: ToolCallIdentity,
     name: String,
     kind: Option<ToolKind>,
     state: CallState,
-    words: Vec<ToolPolicyEvaluation>,
-    /// The attempt, as the adapter last counted it.
-    told_attempt: u32,
-    /// The runtime waits, or waited, to hear about this attempt.
-    asked: bool,
-    /// The question that the runtime waits with, or was answered, as the adapter named it; a ledger that was read back
-    /// from the log does not know it.
+    evaluations: Vec<ToolPolicyEvaluation>,
+    /// The attempt as the adapter counted it, which may be lower than the ledger's own count in `identity`.
+    adapter_attempt: u32,
+    /// The runtime asked about this attempt, and waits or waited for the decision.
+    runtime_asked: bool,
+    /// The runtime's question as the adapter identified it; decisions are sent under this identity. `None` after a
+    /// restart, because events do not hold it.
     question: Option<ToolCallIdentity>,
-    /// The policy or a person decided about the call, in this attempt or an earlier one.
+    /// The policy or a person has decided about the call, in this attempt or an earlier one.
     judged: bool,
-    /// What the call was announced as, where that is not what the runtime asked about in the end.
+    /// The call as it was announced, if the runtime then asked about something different. The policy judges both.
     claimed: Option<Box<ToolCallRequestedPayload>>,
-    /// What was asked for, kept until it is decided.
+    /// The request; dropped once the attempt is over.
     request: Option<Box<ToolCallRequestedPayload>>,
-    /// The calls that an answer for longer than once would cover.
+    /// The pattern that an answer with a longer scope than "once" would remember.
     offer: Option<CallPattern>,
-    /// The input that a person gave it instead of its own.
+    /// The input that a person put in the place of the runtime's.
     edited: Option<Value>,
-    /// Why it was denied.
+    /// Why it was denied; the agent reads it.
     denial: Option<String>,
-    /// The host is to run it.
-    host: bool,
+    /// The host runs it, not the runtime.
+    host_tool: bool,
 }
 
-/// A decision that the engine is asked for.
+/// A decision that the runtime waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
-    /// May this tool run?
+    /// Whether this tool call may run.
     Tool(ToolCallId),
-    /// What does the user say?
+    /// What the user answers to this question.
     Question(QuestionId),
 }
 
 impl Asked {
-    /// The id under which it is answered.
+    /// The id that an answer names.
     pub fn id(&self) -> &str {
         match self {
             Self::Tool(call) => call.as_str(),
@@ -116,52 +118,53 @@ impl Asked {
 /// What the engine must do about a fact, after its events are written.
 #[derive(Debug, PartialEq)]
 pub enum Next {
-    /// Nothing.
+    /// The events were all there is to do.
     Nothing,
-    /// Decide, and tell the runtime.
+    /// Decide, or ask a person, and send the decision to the runtime.
     Decide(Asked),
-    /// Close the task.
+    /// End the task with [`Ledger::close`].
     End(TaskEnd),
 }
 
-/// The books of one task.
+/// The tool calls and questions of one task.
 #[derive(Debug)]
 pub struct Ledger {
     mode: Mode,
-    calls: HashMap<ToolCallId, Call>,
-    /// The calls that are neither denied nor completed, by their place in the order of announcement.
+    calls: HashMap<ToolCallId, CallRecord>,
+    /// The calls that are neither denied nor completed, in the order in which they were announced.
     open: BTreeMap<u64, ToolCallId>,
-    /// The place of the next call.
-    next_place: u64,
+    /// The order of the next attempt.
+    next_order: u64,
     /// Every question, and whether it is resolved.
     questions: Vec<(QuestionId, bool)>,
-    /// The questions that the runtime still waits with although their calls are others by now.
+    /// Questions about tool calls that the runtime still waits for, although the calls have changed since. They must be
+    /// refused.
     void: Vec<ToolCallIdentity>,
 }
 
 impl Ledger {
-    /// Empty books for a task in this mode.
+    /// An empty ledger for a task in this mode.
     pub fn new(mode: Mode) -> Self {
         Self {
             mode,
             calls: HashMap::new(),
             open: BTreeMap::new(),
-            next_place: 0,
+            next_order: 0,
             questions: Vec::new(),
             void: Vec::new(),
         }
     }
 
-    /// Books as they stood after these events of the task.
+    /// Restores the ledger of a task from its events, as after a restart of the daemon.
     pub fn replay<'a>(mode: Mode, events: impl IntoIterator<Item = &'a EventBody>) -> Self {
         let mut ledger = Self::new(mode);
         for event in events {
-            ledger.recall(event);
+            ledger.replay_event(event);
         }
         ledger
     }
 
-    /// Takes what the runtime did and adds what is to be written to `events`.
+    /// Records a fact and adds the events that must be written to `events`.
     pub fn enter(&mut self, fact: Fact, events: &mut Vec<EventBody>) -> Next {
         match fact {
             Fact::Delta(delta) if delta.delta.len() <= INLINE => events.push(delta.into()),
@@ -182,18 +185,18 @@ impl Ledger {
                 let own = SessionUpdatedPayload { title, model, runtime_session_id, reason, ..Default::default() };
                 events.push(own.into());
             }
-            Fact::ToolRequested(request) => return self.request(request, events),
-            Fact::ToolAsks(request) => return self.ask(request, false, events),
-            Fact::HostToolAsks(request) => return self.ask(request, true, events),
+            Fact::ToolRequested(request) => return self.on_tool_requested(request, events),
+            Fact::ToolAsks(request) => return self.on_tool_asked(request, false, events),
+            Fact::HostToolAsks(request) => return self.on_tool_asked(request, true, events),
             Fact::ToolStarted(_) | Fact::ToolOutputDelta { .. } | Fact::ToolOutput { .. } | Fact::ToolCompleted(_) => {
-                if let Err(violation) = self.execute(fact, events) {
+                if let Err(violation) = self.on_tool_progress(fact, events) {
                     return Next::End(violation.into());
                 }
             }
             Fact::Question(question) => {
                 let id = question.question_id.clone();
                 if self.questions.iter().any(|(known, _)| *known == id) {
-                    events.push(odd(format!("question {id} was asked twice; it is answered again")));
+                    events.push(warning(format!("question {id} was asked twice; it is answered again")));
                 } else {
                     self.questions.push((id.clone(), false));
                     events.push(question.into());
@@ -208,23 +211,23 @@ impl Ledger {
         Next::Nothing
     }
 
-    /// Takes what the runtime says about a tool that runs.
-    fn execute(&mut self, fact: Fact, events: &mut Vec<EventBody>) -> Result<(), Violation> {
+    /// Records the start, the output or the end of a tool.
+    fn on_tool_progress(&mut self, fact: Fact, events: &mut Vec<EventBody>) -> Result<(), Violation> {
         let id = match &fact {
             Fact::ToolStarted(call) | Fact::ToolOutputDelta { call, .. } | Fact::ToolOutput { call, .. } => call,
             Fact::ToolCompleted(outcome) => &outcome.call,
             _ => return Ok(()),
         };
-        // Of a call that the host runs, the host knows more.
-        if self.is_the_hosts(id) {
+        // The host itself reports the calls that it runs.
+        if self.runs_on_host(id) {
             return Ok(());
         }
         match fact {
             Fact::ToolStarted(call) => {
-                self.run(&call, events)?;
+                self.ensure_running(&call, events)?;
             }
             Fact::ToolOutputDelta { call, stream, delta } => {
-                if let Some(identity) = self.run(&call, events)? {
+                if let Some(identity) = self.ensure_running(&call, events)? {
                     let piece = |delta: &str| ToolOutputDeltaPayload {
                         identity: identity.clone(),
                         stream,
@@ -234,7 +237,7 @@ impl Ledger {
                 }
             }
             Fact::ToolOutput { call, stdout, stderr } => {
-                if let Some(identity) = self.run(&call, events)? {
+                if let Some(identity) = self.ensure_running(&call, events)? {
                     events.push(ToolOutputCompletedPayload { identity, stdout, stderr }.into());
                 }
             }
@@ -244,7 +247,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Closes whatever is open, then the task: the last events it will ever have.
+    /// Closes everything that is open, then the task itself. Returns the task's last events.
     pub fn close(&mut self, end: TaskEnd) -> Vec<EventBody> {
         let (how, reason) = match &end {
             TaskEnd::Completed(_) => (ApprovalEnd::TaskEnded, "task ended".to_owned()),
@@ -258,13 +261,13 @@ impl Ledger {
         for id in self.open.values().cloned().collect::<Vec<_>>() {
             match self.calls.get(&id).map(|call| call.state) {
                 Some(CallState::Requested) => {
-                    let word = word(PolicySource::Codesdk, PolicyResult::Deny, TASK_ENDED);
-                    events.extend(self.decide(&id, vec![word], &reason, Terms::default()));
+                    let evaluation = evaluation(PolicySource::Codesdk, PolicyResult::Deny, TASK_ENDED);
+                    events.extend(self.decide(&id, vec![evaluation], &reason, Terms::default()));
                 }
                 Some(CallState::Pending) => events.extend(self.answer(&id, Verdict::denied(how, &reason))),
                 Some(CallState::Approved | CallState::Running) => {
                     let result = Some(Value::String(reason.clone()));
-                    let outcome = match self.is_the_hosts(&id) {
+                    let outcome = match self.runs_on_host(&id) {
                         true => ToolOutcome::of_host(id, result, true),
                         false => ToolOutcome::of_runtime(id, result, true),
                     };
@@ -290,7 +293,8 @@ impl Ledger {
 
     /// The tool calls and questions that wait for a decision.
     pub fn pending(&self) -> Vec<Asked> {
-        let waits = |id: &&ToolCallId| self.calls.get(*id).is_some_and(|call| call.asked && call.is_undecided());
+        let waits =
+            |id: &&ToolCallId| self.calls.get(*id).is_some_and(|call| call.runtime_asked && call.is_undecided());
         let tools = self.open.values().filter(waits).cloned().map(Asked::Tool);
         let questions = self.questions.iter().filter(|(_, resolved)| !resolved);
         tools.chain(questions.map(|(id, _)| Asked::Question(id.clone()))).collect()
@@ -305,16 +309,20 @@ impl Ledger {
         }
     }
 
-    /// Brings a call to `Running`, writing what the runtime skipped; `None` if it cannot run any more.
-    fn run(&mut self, id: &ToolCallId, events: &mut Vec<EventBody>) -> Result<Option<ToolCallIdentity>, Violation> {
+    /// Brings a call to `Running` and adds the events that the runtime skipped; `None` if the call is unknown or over.
+    fn ensure_running(
+        &mut self,
+        id: &ToolCallId,
+        events: &mut Vec<EventBody>,
+    ) -> Result<Option<ToolCallIdentity>, Violation> {
         let Some(call) = self.calls.get_mut(id) else {
-            events.push(odd(format!("the runtime ran tool call {id}, which it never announced")));
+            events.push(warning(format!("the runtime ran tool call {id}, which it never announced")));
             return Ok(None);
         };
         if call.state == CallState::Requested {
-            let word = word(PolicySource::Runtime, PolicyResult::Allow, UNASKED);
-            events.push(evaluated(&call.identity, &word));
-            call.words.push(word);
+            let evaluation = evaluation(PolicySource::Runtime, PolicyResult::Allow, UNASKED);
+            events.push(evaluation_event(&call.identity, &evaluation));
+            call.evaluations.push(evaluation);
             call.state = CallState::Approved;
             events.push(ToolCallApprovedPayload { identity: call.identity.clone() }.into());
         }
@@ -342,14 +350,14 @@ impl Ledger {
                 events.extend(self.answer(&outcome.call, Verdict::denied(ApprovalEnd::Withdrawn, WITHDRAWN)));
                 return Ok(());
             }
-            Some(CallState::Requested) if outcome.is_error && self.is_asked(&outcome.call) => {
-                let word = word(PolicySource::Runtime, PolicyResult::Deny, RUNTIME_WITHDRAWN);
-                events.extend(self.decide(&outcome.call, vec![word], WITHDRAWN, Terms::default()));
+            Some(CallState::Requested) if outcome.is_error && self.has_runtime_asked(&outcome.call) => {
+                let evaluation = evaluation(PolicySource::Runtime, PolicyResult::Deny, RUNTIME_WITHDRAWN);
+                events.extend(self.decide(&outcome.call, vec![evaluation], WITHDRAWN, Terms::default()));
                 return Ok(());
             }
             _ => {}
         }
-        let Some(identity) = self.run(&outcome.call, events)? else { return Ok(()) };
+        let Some(identity) = self.ensure_running(&outcome.call, events)? else { return Ok(()) };
         let mode = self.mode;
         let Some(call) = self.calls.get(&outcome.call) else { return Ok(()) };
         let completed = ToolCallCompletedPayload {
@@ -364,34 +372,34 @@ impl Ledger {
             is_error: outcome.is_error.then_some(true),
         };
         events.push(completed.into());
-        self.reach(&outcome.call, CallState::Completed);
+        self.set_state(&outcome.call, CallState::Completed);
         Ok(())
     }
 
-    /// Brings a call to where it stands; of one that is over little is kept, because tasks can be long.
-    fn reach(&mut self, id: &ToolCallId, state: CallState) {
+    /// Sets the state of a call. Drops most of what is known of a call that is over, because tasks can be long.
+    fn set_state(&mut self, id: &ToolCallId, state: CallState) {
         let Some(call) = self.calls.get_mut(id) else { return };
         call.state = state;
         if matches!(state, CallState::Completed | CallState::Denied) {
-            call.words = Vec::new();
+            call.evaluations = Vec::new();
             (call.request, call.claimed, call.offer) = (None, None, None);
-            self.open.remove(&call.place);
+            self.open.remove(&call.order);
         }
     }
 
-    fn recall(&mut self, event: &EventBody) {
+    fn replay_event(&mut self, event: &EventBody) {
         match event {
-            EventBody::ToolCallRequested(request) => self.begin(request.clone()),
-            EventBody::ToolCallApproved(call) => self.reach(&call.identity.tool_call_id, CallState::Approved),
-            EventBody::ToolCallDenied(call) => self.reach(&call.identity.tool_call_id, CallState::Denied),
-            EventBody::ToolCallStarted(call) => self.reach(&call.identity.tool_call_id, CallState::Running),
-            EventBody::ToolCallCompleted(call) => self.reach(&call.identity.tool_call_id, CallState::Completed),
-            EventBody::ToolCallPolicyEvaluated(word) => {
-                if let Some(call) = self.calls.get_mut(&word.identity.tool_call_id) {
-                    let (source, result, rule) = (word.source, word.result, word.rule.clone());
-                    call.words.push(ToolPolicyEvaluation { source, result, rule });
+            EventBody::ToolCallRequested(request) => self.insert_attempt(request.clone()),
+            EventBody::ToolCallApproved(call) => self.set_state(&call.identity.tool_call_id, CallState::Approved),
+            EventBody::ToolCallDenied(call) => self.set_state(&call.identity.tool_call_id, CallState::Denied),
+            EventBody::ToolCallStarted(call) => self.set_state(&call.identity.tool_call_id, CallState::Running),
+            EventBody::ToolCallCompleted(call) => self.set_state(&call.identity.tool_call_id, CallState::Completed),
+            EventBody::ToolCallPolicyEvaluated(evaluation) => {
+                if let Some(call) = self.calls.get_mut(&evaluation.identity.tool_call_id) {
+                    let (source, result, rule) = (evaluation.source, evaluation.result, evaluation.rule.clone());
+                    call.evaluations.push(ToolPolicyEvaluation { source, result, rule });
                     // The runtime waits for whoever was asked.
-                    call.asked |= result == PolicyResult::Ask;
+                    call.runtime_asked |= result == PolicyResult::Ask;
                     call.judged |= source != PolicySource::Runtime;
                 }
             }
@@ -409,16 +417,16 @@ impl Ledger {
     }
 }
 
-fn word(source: PolicySource, result: PolicyResult, rule: &str) -> ToolPolicyEvaluation {
+fn evaluation(source: PolicySource, result: PolicyResult, rule: &str) -> ToolPolicyEvaluation {
     ToolPolicyEvaluation { source, result, rule: Some(rule.into()) }
 }
 
-fn evaluated(identity: &ToolCallIdentity, word: &ToolPolicyEvaluation) -> EventBody {
-    let ToolPolicyEvaluation { source, result, rule } = word.clone();
+fn evaluation_event(identity: &ToolCallIdentity, evaluation: &ToolPolicyEvaluation) -> EventBody {
+    let ToolPolicyEvaluation { source, result, rule } = evaluation.clone();
     ToolCallPolicyEvaluatedPayload { identity: identity.clone(), source, result, rule }.into()
 }
 
-fn denied(call: &Call, mode: Mode, reason: &str) -> EventBody {
+fn denied_event(call: &CallRecord, mode: Mode, reason: &str) -> EventBody {
     let denied = ToolCallDeniedPayload {
         identity: call.identity.clone(),
         name: call.name.clone(),
@@ -428,11 +436,11 @@ fn denied(call: &Call, mode: Mode, reason: &str) -> EventBody {
     denied.into()
 }
 
-fn snapshot(call: &Call, mode: Mode, decision: PolicyDecision) -> ToolPolicySnapshot {
+fn snapshot(call: &CallRecord, mode: Mode, decision: PolicyDecision) -> ToolPolicySnapshot {
     let permission_mode = Some(PermissionMode::from(mode));
-    ToolPolicySnapshot { permission_mode, mode: Some(mode), decision, sources: call.words.clone() }
+    ToolPolicySnapshot { permission_mode, mode: Some(mode), decision, sources: call.evaluations.clone() }
 }
 
-fn odd(message: String) -> EventBody {
+fn warning(message: String) -> EventBody {
     RuntimeNoticePayload { level: NoticeLevel::Warning, source: NoticeSource::Engine, message }.into()
 }

@@ -1,4 +1,4 @@
-//! The engine: sessions as actors, tasks as state machines, and the one trait behind which every runtime lives.
+//! The engine: sessions as actors, tasks as state machines, and one trait that every runtime implements.
 //!
 //! Only the engine talks to adapters. A transport sends it commands ([`Engine`]) and follows the log; it never sees an
 //! adapter, a process or an actor.
@@ -6,11 +6,11 @@
 //! Decisions:
 //! * Adapters report [`adapter::Fact`]s; [`ledger::Ledger`] turns them into events that obey the contract. An adapter
 //!   cannot break the order of events, approve a tool or end a task twice.
-//! * A decision is written, then told to the runtime. A crash in between loses the runtime's answer, never ours.
+//! * A decision is written, then sent to the runtime. After a crash in between, the log has the decision.
 //! * An actor lives while its session has a runtime or waits for its first prompt. A closed session is revived from its
 //!   record in the log by the next prompt: natively if the runtime can, else with its transcript.
-//! * A stop is answered within a fraction of a second whatever the runtime does; one that keeps talking is not listened to and ends with
-//!   its process.
+//! * A stop is answered within a fraction of a second whatever the runtime does. The output of a runtime that does not
+//!   obey is discarded, and its process is ended.
 
 mod actor;
 pub mod adapter;
@@ -18,6 +18,7 @@ mod adopting;
 mod artifacts;
 mod availability;
 mod command;
+mod config;
 mod context;
 mod engine;
 mod environment;
@@ -34,10 +35,10 @@ mod path_lookup;
 mod peers;
 pub mod plain;
 mod policy_context;
-mod private;
 mod recovery;
 mod registry;
 mod runtime;
+mod session_secrets;
 mod shell_folders;
 mod slots;
 mod spill;
@@ -46,14 +47,15 @@ mod task;
 pub use adopting::Adoption;
 pub use artifacts::{ArtifactError, Artifacts};
 pub use command::{Accepted, Amendment, Decision, Prompt, Response, ResponseTo};
-pub use engine::{Config, Engine, McpServers, NewSession};
+pub use config::{Config, McpServers, NewSession};
+pub use engine::Engine;
 pub use environment::{Environments, Homes, NAMESPACE};
 pub use error::Error;
 pub use forking::Fork;
 pub use host_tools::HostTools;
 pub use images::{Image, Images};
-pub use native_history::{Kept, Listing, NativeHistory, NativeMessage, NativeSession, namespaces};
+pub use native_history::{HistoryListing, Kept, NativeHistory, NativeMessage, NativeSession, namespaces};
 pub use peers::Caller;
 pub use policy_context::Approver;
-pub use registry::{Registered, Runtimes};
+pub use registry::{RegisteredRuntime, Runtimes};
 pub use slots::WhenFull;

@@ -1,4 +1,4 @@
-//! Conversations that runtimes keep by themselves, begun in a terminal or here.
+//! Conversations that runtimes store by themselves, whether they began in a terminal or under Roost.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
@@ -21,55 +21,57 @@ use roost_process::Isolation;
 use crate::adapter::RuntimeAdapter;
 use crate::environment::{Environments, NAMESPACE};
 use crate::error::Error;
-use crate::registry::{Registered, Runtimes};
+use crate::registry::{RegisteredRuntime, Runtimes};
 
-/// Conversations of one runtime and directory that are listed at most, the last changed.
+/// The most conversations that are listed of one runtime, directory and namespace; the last changed ones count.
 const MOST: usize = 1000;
-/// Conversations whose place is remembered, so that they are found by their id alone; the last used.
+/// The size of the cache by which listed conversations are found by their id alone.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(16 * 1024 - 1);
-/// How long a runtime may take to tell what it keeps.
+/// How long a runtime may take to list or read its conversations.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A conversation that a runtime keeps.
+/// A conversation as its runtime lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NativeSession {
-    /// The runtime's id for it.
+    /// The runtime's own id, by which it resumes the conversation.
     pub id: RuntimeSessionId,
-    /// A name for people: the one it was given, or how it began.
+    /// The name that a person gave it, or the beginning of its first prompt.
     pub title: Option<String>,
-    /// When it last changed.
+    /// When its last message was stored, as far as the runtime tells.
     pub updated_at: Timestamp,
 }
 
-/// Something that was said in such a conversation.
+/// One message of a conversation that a runtime stores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NativeMessage {
-    /// When, where the runtime wrote it down.
+    /// `None` if the runtime stores no time with its messages.
     pub at: Option<Timestamp>,
-    /// By whom, and what.
+    /// Its role and its content, in Roost's form.
     pub message: TranscriptMessage,
 }
 
-/// A conversation and where it is kept.
+/// A stored conversation, and where it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// By which runtime.
+    /// The runtime that stores it.
     pub runtime: RuntimeName,
-    /// For which working directory.
+    /// The working directory that it belongs to; absolute.
     pub cwd: String,
-    /// In whose state of the runtime.
+    /// The namespace in whose folders the runtime stores it.
     pub credential_namespace: String,
-    /// What its runtime tells of it.
+    /// The conversation as its runtime lists it.
     pub session: NativeSession,
 }
 
 impl Kept {
-    /// The id that it has here, hosted or not.
+    /// The id that it has, or would have, as a session of Roost. Derived from the runtime and its id, so always the
+    /// same.
     pub fn session_id(&self) -> SessionId {
         SessionId::of_native(&self.runtime, &self.session.id)
     }
 
-    /// What would be known of it if it had been hosted here; when it began and how much was said nobody tells.
+    /// The record that lists show, as if it were a closed session. Runtimes do not tell when it began or how many
+    /// messages it has, so `created_at` is `updated_at` and the counts are 0.
     pub fn record(&self) -> SessionRecord {
         SessionRecord {
             session_id: self.session_id(),
@@ -101,17 +103,17 @@ impl Kept {
     }
 }
 
-/// What runtimes keep for a working directory.
+/// The stored conversations of a working directory.
 #[derive(Clone, Debug, Default)]
-pub struct Listing {
-    /// The conversations, the last changed first.
+pub struct HistoryListing {
+    /// The last changed first.
     pub sessions: Vec<Kept>,
-    /// Which runtimes could not be looked at, and why.
+    /// For people: which runtimes could not list theirs, and why.
     pub notices: Vec<String>,
 }
 
-impl Listing {
-    /// Leaves out what these sessions are: one that was ever hosted is listed as that, or was taken off the lists.
+impl HistoryListing {
+    /// Removes the conversations of these sessions: they are listed as sessions, or were deleted on purpose.
     pub fn leave_out(&mut self, hosted: &[SessionRecord]) {
         let native = |record: &SessionRecord| record.runtime_session_id.as_ref().map(ToString::to_string);
         let natives = hosted.iter().filter_map(native);
@@ -121,38 +123,38 @@ impl Listing {
     }
 }
 
-/// The namespaces that may hold conversations: the usual one, and those that these sessions use.
+/// The namespaces that may hold conversations: [`NAMESPACE`], and those that these sessions use.
 pub fn namespaces(hosted: &[SessionRecord]) -> BTreeSet<String> {
     hosted.iter().map(|record| record.credential_namespace.clone()).chain([NAMESPACE.to_owned()]).collect()
 }
 
-/// What the registered runtimes keep, in the environments that their sessions would have.
+/// Reads the conversations that the registered runtimes store, in the environments that their sessions have.
 pub struct NativeHistory {
     runtimes: Runtimes,
     environments: Environments,
     isolation: BTreeMap<String, Isolation>,
-    /// Where conversations that were listed are.
-    places: Mutex<LruCache<SessionId, Kept>>,
+    /// A cache of listed conversations by their session ids.
+    listed_sessions: Mutex<LruCache<SessionId, Kept>>,
 }
 
 impl NativeHistory {
-    /// What these runtimes keep, some of which are kept apart in another way than all.
+    /// Reads the history of these runtimes; `isolation` has those that differ from the general one of `environments`.
     pub fn new(runtimes: Runtimes, environments: Environments, isolation: BTreeMap<String, Isolation>) -> Self {
-        // Made small: a cache that is made with its capacity takes the memory for all of it at once.
-        let mut places = LruCache::unbounded();
-        places.resize(REMEMBERED);
-        Self { runtimes, environments, isolation, places: Mutex::new(places) }
+        // Resized afterwards, because a cache that is created with its capacity allocates all of it at once.
+        let mut listed_sessions = LruCache::unbounded();
+        listed_sessions.resize(REMEMBERED);
+        Self { runtimes, environments, isolation, listed_sessions: Mutex::new(listed_sessions) }
     }
 
-    /// What is kept for a working directory in these namespaces, by this runtime or by any. One that fails does not hide
-    /// the others.
-    pub async fn list(&self, cwd: &str, namespaces: &BTreeSet<String>, runtime: Option<&str>) -> Listing {
-        let wanted = |one: &&Registered| {
+    /// Lists the conversations of a working directory in these namespaces, of one runtime or of all. A runtime that
+    /// fails becomes a notice and does not hide the others.
+    pub async fn list(&self, cwd: &str, namespaces: &BTreeSet<String>, runtime: Option<&str>) -> HistoryListing {
+        let wanted = |one: &&RegisteredRuntime| {
             let is_named = runtime.is_none_or(|id| one.adapter.name().id() == id);
             is_named && one.status != RuntimeStatus::Disabled
         };
-        let looks = self.runtimes.iter().filter(wanted).map(|one| self.look(&*one.adapter, cwd, namespaces));
-        let mut listing = Listing::default();
+        let looks = self.runtimes.iter().filter(wanted).map(|one| self.list_runtime(&*one.adapter, cwd, namespaces));
+        let mut listing = HistoryListing::default();
         for found in join_all(looks).await {
             match found {
                 Ok(sessions) => listing.sessions.extend(sessions),
@@ -164,7 +166,7 @@ impl NativeHistory {
         listing
     }
 
-    async fn look(
+    async fn list_runtime(
         &self,
         adapter: &dyn RuntimeAdapter,
         cwd: &str,
@@ -174,9 +176,9 @@ impl NativeHistory {
         let own = BTreeSet::from([NAMESPACE.to_owned()]);
         let namespaces = match self.isolation(adapter) {
             Isolation::Namespaced => namespaces,
-            // Those who share a home keep everything in it, whoever they are.
+            // Sessions that share the user's home share one store, whatever their namespace.
             Isolation::Shared => &own,
-            // What each session has for itself goes with it.
+            // The store of an ephemeral session is removed with it.
             Isolation::Ephemeral => return Ok(Vec::new()),
         };
         let mut all = Vec::new();
@@ -201,22 +203,22 @@ impl NativeHistory {
         self.isolation.get(adapter.name().id()).copied().unwrap_or(self.environments.isolation)
     }
 
-    /// The environment that a runtime keeps things in.
+    /// The environment in which a runtime finds its stored conversations.
     async fn environment(&self, adapter: &dyn RuntimeAdapter, cwd: &str, namespace: &str) -> Result<RuntimeEnv, Error> {
         let nobody = SessionId::host();
-        Ok(self.environments.of(self.isolation(adapter), &nobody, namespace, cwd).await?.0)
+        Ok(self.environments.for_session(self.isolation(adapter), &nobody, namespace, cwd).await?.0)
     }
 
-    /// A conversation that was listed, by its id here or its runtime's.
+    /// A conversation that was listed before, by its session id or by its runtime's id. Does not ask the runtime.
     pub fn listed(&self, id: &str) -> Option<Kept> {
-        let mut places = self.places.lock();
-        if let Some(kept) = places.get(&SessionId::from(id)) {
+        let mut listed_sessions = self.listed_sessions.lock();
+        if let Some(kept) = listed_sessions.get(&SessionId::from(id)) {
             return Some(kept.clone());
         }
-        places.iter().map(|(_, kept)| kept).find(|kept| kept.session.id.as_str() == id).cloned()
+        listed_sessions.iter().map(|(_, kept)| kept).find(|kept| kept.session.id.as_str() == id).cloned()
     }
 
-    /// What was said in a conversation; `None` if its runtime keeps it no more.
+    /// The messages of a conversation; `None` if its runtime no longer stores it.
     pub async fn messages(&self, kept: &Kept) -> Result<Option<Vec<NativeMessage>>, Error> {
         let adapter = self.runtimes.usable_by_name(&kept.runtime)?;
         let env = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await?;
@@ -225,23 +227,24 @@ impl NativeHistory {
         read.unwrap_or_else(|late| Err(late.into())).map_err(unreadable)
     }
 
-    /// Changes when the conversation does; `None` if its runtime cannot tell that without reading it.
+    /// A number that changes whenever the conversation does, so that it is read again only then; `None` if its runtime
+    /// offers none.
     pub async fn stamp(&self, kept: &Kept) -> Option<u64> {
         let adapter = self.runtimes.usable_by_name(&kept.runtime).ok()?;
         let env = self.environment(&*adapter, &kept.cwd, &kept.credential_namespace).await.ok()?;
         adapter.past_stamp(&env, &kept.session.id).await
     }
 
-    /// The adapter of the runtime that keeps a conversation, if it may be used.
+    /// The adapter of the runtime that stores a conversation, if the runtime is not disabled.
     pub(crate) fn adapter(&self, kept: &Kept) -> Result<Arc<dyn RuntimeAdapter>, Error> {
         self.runtimes.usable_by_name(&kept.runtime)
     }
 
     fn remember(&self, sessions: &[Kept]) {
-        let mut places = self.places.lock();
-        // The last changed is the last to be forgotten.
+        let mut listed_sessions = self.listed_sessions.lock();
+        // The last changed is put last, so it is evicted last.
         for kept in sessions.iter().rev() {
-            places.put(kept.session_id(), kept.clone());
+            listed_sessions.put(kept.session_id(), kept.clone());
         }
     }
 }

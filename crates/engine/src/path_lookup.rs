@@ -1,4 +1,4 @@
-//! Where the paths that a tool call names really lead, and which repository git would use there.
+//! Resolves the paths that a tool call names to real files, and finds the repository that git would use there.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -8,26 +8,26 @@ use roost_policy::{MOST_PATHS, NamedPath, ResolvedPath, Unresolved};
 
 use crate::shell_folders::ShellFolders;
 
-/// More files than these are not looked at for one pattern.
+/// A glob that matches more files than this is not resolved.
 const MOST_MATCHES: usize = 20_000;
 
-/// Where a call is made.
+/// The folders from which the paths of one call are resolved.
 pub(crate) struct Lookup {
-    /// The session's root; absolute and without links.
+    /// The session's working directory; absolute and without links.
     pub(crate) workspace: PathBuf,
-    /// Where the runtime's shell may stand.
+    /// The possible current folders of the runtime's shell.
     pub(crate) folders: ShellFolders,
-    /// The user's home, where it is the runtime's too.
+    /// The home that `~` means; `None` if the runtime has another home than the user.
     pub(crate) home: Option<PathBuf>,
-    /// The folders in which the call runs git, as it names them.
+    /// The folders in which the call runs git, as the call names them.
     pub(crate) git_folders: Vec<String>,
 }
 
 impl Lookup {
-    /// Looks up every path from every folder that it may be seen from.
+    /// Resolves every path from every possible current folder, on a blocking thread.
     pub(crate) async fn resolve(self, paths: Vec<NamedPath>) -> (Vec<ResolvedPath>, Unresolved) {
         let blocking = tokio::task::spawn_blocking(move || self.resolve_now(&paths));
-        // It ends early only while the daemon does; then nothing is known, and nothing runs.
+        // The task is only cancelled when the daemon shuts down; then nothing is known, so nothing is allowed.
         blocking.await.unwrap_or_else(|_| (Vec::new(), Unresolved::TooMany))
     }
 
@@ -55,7 +55,7 @@ impl Lookup {
         (found, unresolved)
     }
 
-    /// The files that a path stands for; `None` if there are too many to tell.
+    /// The files that a path or glob stands for; `None` if they cannot be known or are too many.
     fn files_of(&self, folder: &Path, path: &NamedPath) -> Option<Vec<PathBuf>> {
         if depends_on_process(Path::new(&path.text)) {
             return None;
@@ -82,7 +82,7 @@ impl Lookup {
     }
 }
 
-/// Whether a path means another file to every process that opens it.
+/// Whether a path means a different file to every process that opens it (`/proc/self`, `/dev/fd`).
 fn depends_on_process(path: &Path) -> bool {
     let mut parts = path.components().filter_map(|part| match part {
         Component::Normal(name) => name.to_str(),
@@ -98,11 +98,11 @@ fn depends_on_process(path: &Path) -> bool {
         }
 }
 
-/// Links that are followed for one path, as the kernel does.
+/// The most links that are followed for one path; the kernel has the same limit.
 const MOST_LINKS: usize = 40;
 
-/// A path without links; of what is not there yet, the folder that is, with the rest added. A link that leads to nothing
-/// is followed too, because a file that is written through it is made where it leads.
+/// The path with all links resolved. Of a file that does not exist, the nearest existing folder is resolved and the
+/// rest is appended. A dangling link is followed too, because writing through it creates its target.
 fn real_path(path: &Path) -> Option<PathBuf> {
     let mut missing: Vec<OsString> = Vec::new();
     let mut there = path.to_owned();
@@ -130,8 +130,8 @@ fn real_path(path: &Path) -> Option<PathBuf> {
     Some(real)
 }
 
-/// The files that match a shell's pattern; `None` if there are too many. A leading dot is matched too, because some
-/// shells are set to do so.
+/// The files that match a shell glob; `None` if they are too many. Wildcards match a leading dot too, because some
+/// shells are configured that way.
 fn expand(pattern: &Path) -> Option<Vec<PathBuf>> {
     let mut found = vec![PathBuf::new()];
     for part in pattern.components() {
@@ -170,7 +170,7 @@ fn expand(pattern: &Path) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// These folders and everything below them; `None` if that is too much.
+/// These folders and everything below them; `None` if that is more than [`MOST_MATCHES`].
 fn descend(folders: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
     let mut found = folders.clone();
     let mut open = folders;
@@ -188,9 +188,9 @@ fn descend(folders: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// Whether git, started in this folder of the workspace, uses the workspace's repository and nothing that lies inside the
-/// workspace. Git takes the nearest folder with a `.git`, and also one that is itself laid out like a repository, which
-/// everyone who may write files can make.
+/// Whether git, started in this folder of the workspace, uses the workspace's own repository, and not one that lies
+/// inside the workspace. Git takes the nearest folder with a `.git`, but also a folder that is laid out like a bare
+/// repository, which an agent can create.
 fn uses_own_repository(folder: &Path, workspace: &Path) -> bool {
     for level in folder.ancestors() {
         let dot_git = level.join(".git");
@@ -212,8 +212,8 @@ fn uses_own_repository(folder: &Path, workspace: &Path) -> bool {
     true
 }
 
-/// Whether every folder that the index calls a submodule is one whose repository lies in the own one. Git looks into all
-/// of them, with the settings of each.
+/// Whether the repositories of all submodules in the index lie inside the workspace's own repository. Git visits every
+/// submodule and obeys its settings.
 fn has_no_strange_submodule(top: &Path, git_folder: &Path) -> bool {
     let hash = gix_index::hash::Kind::Sha1;
     let index = git_folder.join("index");
@@ -237,7 +237,8 @@ fn git_folder_of(dot_git: &Path) -> PathBuf {
     named.and_then(|path| real_path(&path)).unwrap_or_default()
 }
 
-/// Whether a `.git` file (of a worktree or a submodule) names a repository inside the workspace, other than in a `.git`.
+/// Whether a `.git` file (of a worktree or a submodule) names a repository inside the workspace, other than in a
+/// `.git`.
 fn points_into(dot_git: &Path, workspace: &Path) -> bool {
     let target = git_folder_of(dot_git);
     let inside = target.strip_prefix(workspace);

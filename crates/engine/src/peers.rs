@@ -1,4 +1,4 @@
-//! Which session the process at the other end of a local socket belongs to, and what its viewers are told about it.
+//! Finds the session that the process at the other end of a local socket belongs to, and warns that session's viewers.
 
 use std::os::fd::OwnedFd;
 
@@ -11,21 +11,22 @@ use roost_process::Peer;
 use crate::engine::Engine;
 use crate::error::Error;
 
-/// Who is at the other end of a local socket.
+/// The process at the other end of a local socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// Nobody that Roost hosts: the user.
+    /// A process that Roost did not start: it acts for the user.
     User,
     /// A process of this session's runtime.
     Agent(SessionId),
-    /// A process that some runtime or Roost itself started, of no session that is known.
+    /// A process that a runtime or Roost itself started, but that belongs to no known session.
     Stray,
-    /// It was gone before it could be looked at.
+    /// A process that ended before it could be identified.
     Unknown,
 }
 
 impl Engine {
-    /// Who is at the other end of this socket. What cannot be told for sure is never taken for the user.
+    /// Identifies the process at the other end of this socket. A process that is not certainly the user's is never
+    /// taken for it.
     pub async fn caller(&self, socket: OwnedFd) -> Result<Caller, Error> {
         let looked = tokio::task::spawn_blocking(move || roost_process::peer_of(socket)).await;
         Ok(match looked.map_err(|_| Error::ShuttingDown)? {
@@ -40,7 +41,7 @@ impl Engine {
         })
     }
 
-    /// Warns those who view a session.
+    /// Writes a warning into a session's stream, for everyone who views it.
     pub async fn warn(&self, session: &SessionId, message: String) -> Result<(), Error> {
         let record = self.shared.record(session.as_str()).await?;
         let notice = RuntimeNoticePayload { level: NoticeLevel::Warning, source: NoticeSource::Engine, message };

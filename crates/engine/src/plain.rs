@@ -1,33 +1,34 @@
-//! Settings that a device may choose for a session: they run nothing, read no file and reach no other machine.
+//! Settings that a paired device may choose for a session, because they run nothing, read no file and reach no other
+//! machine.
 //!
-//! Each runtime says which of its own settings are such; whatever it does not name is for whoever may change the host.
+//! Each adapter lists those of its runtime; all other settings need the right to change the host.
 
 use serde_json::{Map, Value};
 
-/// Characters of a name at most.
+/// The longest name, in bytes.
 const NAME: usize = 128;
-/// The biggest count.
+/// The biggest value of a [`Takes::Count`].
 const COUNT: u64 = 1_000_000;
 
 /// A setting of a runtime's own configuration that a device may choose.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainSetting {
-    /// Where it is in the runtime's settings.
+    /// The keys from the top of the runtime's settings down to it.
     pub path: &'static [&'static str],
-    /// What it may be.
+    /// Which values a device may choose.
     pub takes: Takes,
 }
 
-/// What a setting may be.
+/// The values that a device may choose for a setting.
 #[derive(Clone, Copy, Debug)]
 pub enum Takes {
-    /// Yes or no.
+    /// `true` or `false`.
     Flag,
-    /// A whole number.
+    /// A whole number from 0 to a million.
     Count,
-    /// A name, as [`is_plain_name`] knows one.
+    /// A text that [`is_plain_name`] accepts.
     Name,
-    /// One of these words.
+    /// Exactly one of these texts.
     OneOf(&'static [&'static str]),
 }
 
@@ -43,7 +44,8 @@ impl Takes {
     }
 }
 
-/// A name of a model or the like: no blank, no quote, nothing that could be taken for an option or a place above.
+/// Whether this can be the name of a model or the like: no space, no quote, and nothing that could be read as a command
+/// option or as a path outside of its folder.
 pub fn is_plain_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:/@+-[]".contains(&byte);
     !name.is_empty()
@@ -53,7 +55,7 @@ pub fn is_plain_name(name: &str) -> bool {
         && !name.contains("..")
 }
 
-/// The first of these settings that is not on the list or has a value that it may not have, as `section.name`.
+/// The first of these settings that is not listed or has a value that its entry does not accept, as `section.name`.
 pub fn first_unlisted(listed: &[PlainSetting], settings: &Map<String, Value>) -> Option<String> {
     unlisted_below(listed, &mut Vec::new(), settings)
 }

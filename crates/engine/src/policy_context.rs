@@ -1,4 +1,4 @@
-//! The policy, fed with what the engine knows: the call, where its paths really lead, and what persons said before.
+//! Calls the policy with what the engine knows: the call, the real files behind its paths, and the remembered answers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,23 +20,23 @@ pub use roost_policy::Approver;
 use crate::path_lookup::Lookup;
 use crate::shell_folders::ShellFolders;
 
-/// What is said to an agent whose tool call nobody could approve.
+/// The reason that an agent reads if nobody was there to approve its tool call.
 const NOBODY: &str = "nobody is there to approve it";
 
-/// What the policy says about a call.
+/// The policy's result for a call. The last evaluation decides.
 pub(crate) struct Judgement {
-    pub(crate) words: Vec<ToolPolicyEvaluation>,
-    /// Why it is denied, if it is; for the agent to read.
+    pub(crate) evaluations: Vec<ToolPolicyEvaluation>,
+    /// The reason that the agent reads if the call is denied.
     pub(crate) reason: String,
-    /// The calls that an answer for longer than once would cover.
+    /// The pattern that an answer with a longer scope than "once" would remember.
     pub(crate) offer: Option<CallPattern>,
 }
 
 impl Judgement {
-    /// This, or the other one if it is stricter: then its words come last, and no answer is offered for longer than once,
-    /// because no pattern stands for both.
+    /// The stricter of two judgements; this one if they are equal. If the other one wins, its evaluations come last,
+    /// and nothing can be remembered, because no pattern describes both calls.
     pub(crate) fn or_stricter(self, other: Self) -> Self {
-        let strictness = |judgement: &Self| match judgement.words.last().map(|word| word.result) {
+        let strictness = |judgement: &Self| match judgement.evaluations.last().map(|word| word.result) {
             Some(PolicyResult::Allow) => 0,
             Some(PolicyResult::Ask) => 1,
             Some(PolicyResult::Deny) | None => 2,
@@ -44,59 +44,60 @@ impl Judgement {
         if strictness(&other) <= strictness(&self) {
             return self;
         }
-        let words = self.words.into_iter().chain(other.words).collect();
-        Self { words, reason: other.reason, offer: None }
+        let evaluations = self.evaluations.into_iter().chain(other.evaluations).collect();
+        Self { evaluations, reason: other.reason, offer: None }
     }
 }
 
-/// The session that a call is made in.
-pub(crate) struct Place<'a> {
+/// The session in which a call is made, as far as the policy needs it.
+pub(crate) struct CallSite<'a> {
     pub(crate) session: &'a SessionId,
     pub(crate) runtime: RuntimeName,
-    /// What that runtime's tools do.
+    /// What the runtime's tools do.
     pub(crate) tools: &'a Toolset,
-    /// Its root; absolute and without links.
+    /// The session's working directory; absolute and without links.
     pub(crate) workspace: &'a Path,
-    /// Where the runtime's shell may stand.
+    /// The possible current folders of the runtime's shell.
     pub(crate) folders: &'a ShellFolders,
-    /// The user's home, where it is the runtime's too.
+    /// The user's home; `None` if the runtime has a home of its own.
     pub(crate) home: Option<&'a Path>,
     pub(crate) mode: Mode,
     pub(crate) approver: Approver,
 }
 
-/// The rules, and the answers that count for longer than once.
+/// The policy of this host: its rules and the remembered answers.
 pub(crate) struct Judge {
     rules: Arc<RuleSet>,
-    /// The files that steer a runtime, of all that are registered.
+    /// The files that steer any of the registered runtimes; writing them is never a plain edit.
     control: Vec<ControlFiles>,
+    /// The remembered answers, and the same compiled for lookups.
     answers: RwLock<(Vec<RememberedRule>, Arc<Memory>)>,
 }
 
 impl Judge {
-    /// The policy with these rules and remembered answers, which guards these files.
+    /// A policy with these rules, guarded files and remembered answers.
     pub(crate) fn new(rules: Arc<RuleSet>, control: Vec<ControlFiles>, remembered: Vec<RememberedRule>) -> Self {
         let memory = Arc::new(memory(&remembered));
         Self { rules, control, answers: RwLock::new((remembered, memory)) }
     }
 
-    /// What the policy says about a call.
-    pub(crate) async fn judge(&self, place: &Place<'_>, request: &ToolCallRequestedPayload) -> Judgement {
-        let call = call_of(&place.runtime, place.tools, request);
+    /// Judges a call: resolves its paths, then evaluates the rules, the remembered answers and the mode.
+    pub(crate) async fn judge(&self, site: &CallSite<'_>, request: &ToolCallRequestedPayload) -> Judgement {
+        let call = call_of(&site.runtime, site.tools, request);
         let classified = roost_policy::classify(&call);
         let lookup = Lookup {
-            workspace: place.workspace.to_owned(),
-            folders: place.folders.clone(),
-            home: place.home.map(Path::to_owned),
+            workspace: site.workspace.to_owned(),
+            folders: site.folders.clone(),
+            home: site.home.map(Path::to_owned),
             git_folders: classified.git_folders.clone(),
         };
         let (resolved, unresolved) = lookup.resolve(classified.paths()).await;
         let memory = self.answers.read().1.clone();
         let context = Context {
-            mode: place.mode,
-            approver: place.approver,
-            session: place.session,
-            workspace: place.workspace,
+            mode: site.mode,
+            approver: site.approver,
+            session: site.session,
+            workspace: site.workspace,
             resolved: &resolved,
             unresolved,
             control: &self.control,
@@ -108,10 +109,10 @@ impl Judge {
         let reason = if rule == NO_APPROVER { NOBODY.into() } else { format!("the rule {rule} denies it") };
         let asks = evaluation.words.iter().any(|word| word.result == PolicyResult::Ask);
         let offer = evaluation.remember.into_iter().next().filter(|_| asks).map(pattern);
-        Judgement { words: evaluation.words, reason, offer }
+        Judgement { evaluations: evaluation.words, reason, offer }
     }
 
-    /// From now on this counts, and what was said about the same before does not.
+    /// Remembers an answer. It replaces an earlier one with the same scope and pattern.
     pub(crate) fn remember(&self, rule: RememberedRule) {
         let mut answers = self.answers.write();
         let (rules, ready) = &mut *answers;

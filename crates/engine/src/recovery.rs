@@ -1,7 +1,7 @@
-//! What an earlier process left behind, put in order before anything else happens.
+//! Cleans up what an earlier process left behind, before the engine accepts commands.
 //!
-//! A task that was cut is closed as failed, with everything that was open in it; prompts that waited are held; the
-//! processes are ended. The cost follows from what was open, not from how much ever happened.
+//! Interrupted tasks are closed as failed, with everything that was open in them; queued prompts are held; processes
+//! are ended, unless their adapter can take them over. The cost depends on what was open, not on the size of the log.
 
 use roost_model::event::{EventBody, NormalizedEventType as Type, RuntimeRef};
 use roost_model::failure::FailureCode;
@@ -21,7 +21,7 @@ use crate::registry::Runtimes;
 
 const REASON: &str = "Roost ended while the session was open";
 
-/// The events that say what is open in a task.
+/// The types of events from which a [`Ledger`] is restored.
 const LEDGER: [Type; 9] = [
     Type::ToolCallRequested,
     Type::ToolCallPolicyEvaluated,
@@ -34,16 +34,17 @@ const LEDGER: [Type; 9] = [
     Type::QuestionResolved,
 ];
 
-/// A session whose runtime went on without us, and the books of its task.
+/// A session whose runtime outlived the earlier daemon and was taken over.
 pub(crate) struct Survivor {
     pub(crate) record: SessionRecord,
     pub(crate) reattached: Reattached,
+    /// The state of the task that still runs; `None` if none does.
     pub(crate) ledger: Option<Ledger>,
-    /// The folders that go with the session.
+    /// Removes the session's ephemeral folders when the runtime is closed.
     pub(crate) ephemeral: Option<EphemeralDir>,
 }
 
-/// Ends what runs, closes what is open; gives back what an adapter could take over.
+/// Ends leftover processes and closes open sessions. Returns the sessions that an adapter could take over.
 pub(crate) async fn recover(shared: &Shared, runtimes: &Runtimes) -> Result<Vec<Survivor>, Error> {
     let mut survivors = Vec::new();
     let records = &shared.config.records;
@@ -63,31 +64,31 @@ pub(crate) async fn recover(shared: &Shared, runtimes: &Runtimes) -> Result<Vec<
     Ok(survivors)
 }
 
-/// Offers a process that outlived its daemon to the adapter of its session.
+/// Offers a process that outlived its daemon to the adapter of its session; `None` if it must be ended.
 async fn take_over(shared: &Shared, runtimes: &Runtimes, process: &Record) -> Result<Option<Survivor>, Error> {
     let Some(mut record) = shared.log.session(&process.label).await? else { return Ok(None) };
     let Ok(adapter) = runtimes.usable_by_name(&record.runtime) else { return Ok(None) };
     let Some(reattached) = adapter.reattach(process).await else { return Ok(None) };
     let ledger = match (&record.open_task, &reattached.task) {
         (Some(task), Some(_)) => Some(open_ledger(shared, &record, task.first_seq).await?),
-        // What it did while nobody listened is not known, so it cannot be called done.
+        // The task ended while no daemon recorded it, so its outcome is unknown and it counts as failed.
         (Some(_), None) => {
             end_task(shared, &record, restarted()).await?;
             record.open_task = None;
             None
         }
         (None, None) => None,
-        // A task that the log does not know cannot be gone on with.
+        // A task that is not in the log cannot be continued.
         (None, Some(_)) => return Ok(None),
     };
     if let Some(held) = hold(&mut record) {
-        scribe(shared, &record).write(vec![held]).await?;
+        event_writer(shared, &record).write(vec![held]).await?;
     }
     let ephemeral = shared.config.ephemeral(&record);
     Ok(Some(Survivor { record, reattached, ledger, ephemeral }))
 }
 
-/// Closes a session whose actor failed.
+/// Closes a session whose actor failed, and its open task with it.
 pub(crate) async fn close_failed(shared: &Shared, id: &SessionId) -> Result<(), Error> {
     let record = shared.record(id.as_str()).await?;
     if matches!(record.status, SessionStatus::Created | SessionStatus::Closed) {
@@ -107,21 +108,21 @@ async fn close(shared: &Shared, mut record: SessionRecord, end: TaskEnd, reason:
     end_task(shared, &record, end).await?;
     let mut events = Vec::from_iter(hold(&mut record));
     events.push(SessionClosedPayload { reason: reason.into() }.into());
-    scribe(shared, &record).write(events).await?.await?;
+    event_writer(shared, &record).write(events).await?.await?;
     Ok(())
 }
 
-/// Ends the task that is open, if one is, with everything in it.
+/// Ends the open task, if there is one, and everything that is open in it.
 async fn end_task(shared: &Shared, record: &SessionRecord, end: TaskEnd) -> Result<(), Error> {
     let Some(task) = &record.open_task else { return Ok(()) };
     let mut ledger = open_ledger(shared, record, task.first_seq).await?;
-    let mut scribe = scribe(shared, record);
-    scribe.set_task(Some(task.task_id.clone()));
-    scribe.write(ledger.close(end)).await?;
+    let mut writer = event_writer(shared, record);
+    writer.set_task(Some(task.task_id.clone()));
+    writer.write(ledger.close(end)).await?;
     Ok(())
 }
 
-/// Holds the prompts that wait: nobody is surprised by one that runs long after it was sent.
+/// Holds all queued prompts, so that none runs unexpectedly long after it was sent; `None` if all are held already.
 fn hold(record: &mut SessionRecord) -> Option<EventBody> {
     if record.queue.iter().all(|prompt| prompt.held) {
         return None;
@@ -130,7 +131,7 @@ fn hold(record: &mut SessionRecord) -> Option<EventBody> {
     Some(SessionUpdatedPayload { queue: Some(record.queue.clone()), ..Default::default() }.into())
 }
 
-fn scribe(shared: &Shared, record: &SessionRecord) -> EventWriter {
+fn event_writer(shared: &Shared, record: &SessionRecord) -> EventWriter {
     let mut runtime = RuntimeRef::new(record.runtime.clone());
     runtime.runtime_session_id.clone_from(&record.runtime_session_id);
     EventWriter::new(shared.log.clone(), &record.session_id, runtime)
@@ -138,6 +139,7 @@ fn scribe(shared: &Shared, record: &SessionRecord) -> EventWriter {
 
 async fn open_ledger(shared: &Shared, record: &SessionRecord, first_seq: u64) -> Result<Ledger, Error> {
     let mut bodies = Vec::new();
-    history::each(shared, &record.session_id, first_seq, &LEDGER, |event| bodies.push(event.body.clone())).await?;
+    history::for_each_event(shared, &record.session_id, first_seq, &LEDGER, |event| bodies.push(event.body.clone()))
+        .await?;
     Ok(Ledger::replay(record.mode, &bodies))
 }

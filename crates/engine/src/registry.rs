@@ -1,4 +1,4 @@
-//! The runtimes that are registered, and the server's word on which of them may be used (seed 000).
+//! The registered runtimes, and which of them the configuration allows (seed 000).
 
 use std::sync::Arc;
 
@@ -13,61 +13,61 @@ use crate::error::Error;
 use crate::facts::ControlFiles;
 use crate::plain::PlainSetting;
 
-/// One registered runtime.
+/// A runtime's adapter and its configured status.
 #[derive(Clone)]
-pub struct Registered {
-    /// How it is talked to.
+pub struct RegisteredRuntime {
+    /// Shared by all sessions of the runtime.
     pub adapter: Arc<dyn RuntimeAdapter>,
-    /// Whether it may be used.
+    /// A disabled runtime is listed but refuses new work.
     pub status: RuntimeStatus,
 }
 
-/// All registered runtimes; the first one is the default unless another is named.
+/// All registered runtimes, in the order in which they were registered.
 #[derive(Clone, Default)]
 pub struct Runtimes {
-    entries: Vec<Registered>,
+    entries: Vec<RegisteredRuntime>,
     default: Option<String>,
 }
 
 impl Runtimes {
-    /// Adds a runtime; a later one of the same name replaces the earlier.
+    /// Adds a runtime. It replaces one of the same name.
     pub fn register(&mut self, adapter: Arc<dyn RuntimeAdapter>, status: RuntimeStatus) {
         self.entries.retain(|entry| entry.adapter.name() != adapter.name());
-        self.entries.push(Registered { adapter, status });
+        self.entries.push(RegisteredRuntime { adapter, status });
     }
 
-    /// Names the default.
+    /// Sets the runtime of sessions that name none; the configuration's `default_runtime`.
     pub fn set_default(&mut self, id: impl Into<String>) {
         self.default = Some(id.into());
     }
 
-    /// The id that was named as the default.
+    /// The id that was set as the default, if any.
     pub(crate) fn named_default(&self) -> Option<&str> {
         self.default.as_deref()
     }
 
-    /// The id of the default runtime, without a look at what is installed.
+    /// The id that was set as the default, else the first registered one. Does not check whether it is installed.
     pub fn default_id(&self) -> Option<String> {
         self.default.clone().or_else(|| self.entries.first().map(|entry| entry.adapter.name().id().to_owned()))
     }
 
-    /// All registered runtimes.
-    pub fn iter(&self) -> impl Iterator<Item = &Registered> {
+    /// All registered runtimes, disabled ones too.
+    pub fn iter(&self) -> impl Iterator<Item = &RegisteredRuntime> {
         self.entries.iter()
     }
 
-    /// The settings of this runtime that a device may choose; none of one that is not registered.
+    /// The settings of this runtime that a device may choose; empty if it is not registered.
     pub fn plain_settings(&self, id: &str) -> &'static [PlainSetting] {
         let found = self.entries.iter().find(|entry| entry.adapter.name().id() == id);
         found.map_or(&[], |entry| entry.adapter.facts().plain_settings)
     }
 
-    /// The files that steer any of the runtimes, disabled ones too: their own programs may run outside of Roost.
+    /// The files that steer any of the runtimes. Disabled ones count too, because people may run them outside of Roost.
     pub(crate) fn control_files(&self) -> Vec<ControlFiles> {
         self.entries.iter().map(|entry| entry.adapter.facts().control_files).collect()
     }
 
-    /// The adapter of this id, if the server allows its use.
+    /// The adapter of this id; an error if it is unknown or disabled.
     pub fn usable(&self, id: &str) -> Result<Arc<dyn RuntimeAdapter>, Error> {
         let found = self.entries.iter().find(|entry| entry.adapter.name().id() == id);
         match found {
@@ -77,24 +77,24 @@ impl Runtimes {
         }
     }
 
-    /// The adapter of this name, if the server allows its use.
+    /// The adapter of this name; an error if it is unknown or disabled.
     pub fn usable_by_name(&self, name: &RuntimeName) -> Result<Arc<dyn RuntimeAdapter>, Error> {
         self.usable(name.id())
     }
 
-    /// The registry as clients see it.
+    /// The registry as clients see it, without availability.
     pub fn registry(&self, now: Timestamp) -> RuntimeRegistry {
         let entries = self.entries.iter().map(entry).collect();
         RuntimeRegistry::new(now, &self.default_id().unwrap_or_default(), entries)
     }
 
-    /// The ids of all registered runtimes, in their order.
+    /// The ids of all registered runtimes, in the order of registration.
     pub fn ids(&self) -> Vec<String> {
         self.entries.iter().map(|entry| entry.adapter.name().id().to_owned()).collect()
     }
 }
 
-fn entry(registered: &Registered) -> RuntimeEntry {
+fn entry(registered: &RegisteredRuntime) -> RuntimeEntry {
     let adapter = &registered.adapter;
     let capabilities = adapter.capabilities();
     RuntimeEntry {

@@ -1,4 +1,4 @@
-//! A session's runtime while it is alive: opened, resumed or rebuilt, and ended without a trace.
+//! A session's runtime while it is alive: opened, resumed or rebuilt from the log, and closed without leftovers.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use roost_process::{EphemeralDir, Isolation};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::adapter::{AdapterError, McpServer, OpenSession, RuntimeAdapter, RuntimeSession, StartedTask, TaskInput};
-use crate::context::{self, Compiled};
+use crate::context::{self, CompiledContext};
 use crate::engine::Shared;
 use crate::forking;
 use crate::history;
 use crate::images;
-use crate::private::{Private, Variables};
+use crate::session_secrets::{SessionSecrets, Variables};
 use crate::slots::Slot;
 
-/// An open runtime and what it occupies.
+/// An open runtime, its slot and its temporary folders.
 pub(crate) struct Runtime {
     pub(crate) session: Box<dyn RuntimeSession>,
     ephemeral: Option<EphemeralDir>,
-    /// `None` for one that was taken over when all places were taken.
+    /// Frees the slot when dropped. `None` for a runtime that was taken over while all slots were in use.
     _slot: Option<OwnedSemaphorePermit>,
 }
 
 impl Runtime {
-    /// A runtime that was opened by an earlier process, with the folders that go with it.
+    /// A runtime that an earlier daemon opened.
     pub(crate) fn adopted(
         session: Box<dyn RuntimeSession>,
         slot: Option<OwnedSemaphorePermit>,
@@ -40,7 +40,7 @@ impl Runtime {
         Self { session, ephemeral, _slot: slot }
     }
 
-    /// Ends the runtime; nothing of it is left afterwards.
+    /// Ends the runtime's processes and removes its ephemeral folders.
     pub(crate) async fn close(self) {
         self.session.close().await;
         if let Some(folders) = self.ephemeral
@@ -51,33 +51,37 @@ impl Runtime {
     }
 }
 
-/// What a session keeps to open its runtime again and again.
+/// What is needed to open a session's runtime again.
 #[derive(Clone)]
 pub(crate) struct Profile {
     pub(crate) id: SessionId,
     pub(crate) adapter: Arc<dyn RuntimeAdapter>,
     pub(crate) cwd: String,
     pub(crate) namespace: String,
-    /// How much of the user's home the runtime shares, where the session says so.
+    /// How much of the user's home the runtime shares; `None` means as configured.
     pub(crate) isolation: Option<Isolation>,
-    /// What the session sets in the runtime's environment.
+    /// The session's own environment variables.
     pub(crate) env: Variables,
-    /// The session's own tool servers.
+    /// The session's own MCP servers.
     mcp_servers: Vec<McpServer>,
     pub(crate) input: CreateSessionInput,
-    /// Where the session comes from, if it is a fork.
+    /// The session that this one was forked from, if any.
     pub(crate) forked: Option<Forked>,
 }
 
 impl Profile {
-    /// The profile of a session as the log knows it, with what is kept beside it.
-    pub(crate) fn of(record: &SessionRecord, adapter: Arc<dyn RuntimeAdapter>, private: Private) -> Self {
+    /// The profile of a stored session.
+    pub(crate) fn from_record(
+        record: &SessionRecord,
+        adapter: Arc<dyn RuntimeAdapter>,
+        secrets: SessionSecrets,
+    ) -> Self {
         let input = CreateSessionInput {
             title: record.title.clone(),
             model: record.model.clone(),
             permission_mode: Some(record.mode.into()),
-            runtime_config: private.runtime_config,
-            variables: private.env.keys().cloned().collect(),
+            runtime_config: secrets.runtime_config,
+            variables: secrets.env.keys().cloned().collect(),
         };
         Self {
             id: record.session_id.clone(),
@@ -85,14 +89,14 @@ impl Profile {
             cwd: record.cwd.clone(),
             namespace: record.credential_namespace.clone(),
             isolation: record.isolation,
-            env: private.env,
-            mcp_servers: private.mcp_servers,
+            env: secrets.env,
+            mcp_servers: secrets.mcp_servers,
             input,
             forked: record.forked.clone(),
         }
     }
 
-    /// The tool servers of the host and the session's own, which come in the place of those of the same name.
+    /// Adds the session's own servers to those of the host. One of the same name replaces the host's.
     fn all_servers(&self, mut servers: Vec<McpServer>) -> Vec<McpServer> {
         servers.retain(|server| self.mcp_servers.iter().all(|own| own.name != server.name));
         servers.extend(self.mcp_servers.iter().cloned());
@@ -100,7 +104,7 @@ impl Profile {
     }
 }
 
-/// What a task needs besides its runtime.
+/// The input of a task that is about to start.
 pub(crate) struct Job {
     pub(crate) task_id: TaskId,
     pub(crate) message: TranscriptMessage,
@@ -110,44 +114,45 @@ pub(crate) struct Job {
     pub(crate) tool_manifest: Option<ToolManifest>,
 }
 
-/// The outcome of starting a task: the runtime survives a task that could not start.
-pub(crate) struct Opened {
+/// The outcome of an [`Opening`]. The runtime is there even if the task could not be started on it.
+pub(crate) struct OpeningOutcome {
     pub(crate) runtime: Option<Runtime>,
     pub(crate) task: Result<StartedTask, TaskError>,
 }
 
-/// A task that is being started, and its runtime with it where need be.
+/// A task that is being started, together with its runtime if that is not open yet.
 pub(crate) struct Opening {
-    done: BoxFuture<'static, Opened>,
-    wanted: oneshot::Sender<()>,
+    done: BoxFuture<'static, OpeningOutcome>,
+    /// Dropping it cancels the start.
+    cancel: oneshot::Sender<()>,
 }
 
 impl Opening {
-    fn new<F: Future<Output = Opened> + Send + 'static>(open: impl FnOnce(oneshot::Receiver<()>) -> F) -> Self {
-        let (wanted, unwanted) = oneshot::channel();
-        Self { done: Box::pin(open(unwanted)), wanted }
+    fn new<F: Future<Output = OpeningOutcome> + Send + 'static>(open: impl FnOnce(oneshot::Receiver<()>) -> F) -> Self {
+        let (cancel, cancelled) = oneshot::channel();
+        Self { done: Box::pin(open(cancelled)), cancel }
     }
 
-    /// One that has come to nothing.
+    /// An opening that has failed already.
     pub(crate) fn failed(failure: TaskError) -> Self {
-        Self::new(|_| std::future::ready(Opened { runtime: None, task: Err(failure) }))
+        Self::new(|_| std::future::ready(OpeningOutcome { runtime: None, task: Err(failure) }))
     }
 
-    /// What came of it. Cancel safe; not to be asked again.
-    pub(crate) async fn opened(&mut self) -> Opened {
+    /// Waits for the outcome. Cancel safe; must not be called again after it has returned.
+    pub(crate) async fn outcome(&mut self) -> OpeningOutcome {
         (&mut self.done).await
     }
 
-    /// Gives up and gives back the runtime, if there is one; what is being launched is dropped and ends by that.
+    /// Cancels the start and returns the runtime if it was open already. A runtime that is being launched is ended.
     pub(crate) async fn give_up(self) -> Option<Runtime> {
-        drop(self.wanted);
+        drop(self.cancel);
         self.done.await.runtime
     }
 }
 
 /// Starts a task on a runtime that is open.
 pub(crate) fn start(shared: Arc<Shared>, runtime: Runtime, job: Job) -> Opening {
-    Opening::new(|unwanted| async move { start_task(&shared, runtime, job, Vec::new(), unwanted).await })
+    Opening::new(|cancelled| async move { start_task(&shared, runtime, job, Vec::new(), cancelled).await })
 }
 
 async fn start_task(
@@ -155,25 +160,26 @@ async fn start_task(
     mut runtime: Runtime,
     job: Job,
     history: Vec<TranscriptMessage>,
-    mut unwanted: oneshot::Receiver<()>,
-) -> Opened {
+    mut cancelled: oneshot::Receiver<()>,
+) -> OpeningOutcome {
     let input = match input(shared, job, history).await {
         Ok(input) => input,
-        Err(failure) => return Opened { runtime: Some(runtime), task: Err(*failure) },
+        Err(failure) => return OpeningOutcome { runtime: Some(runtime), task: Err(*failure) },
     };
     let task = tokio::select! {
         biased;
-        _ = &mut unwanted => Err(given_up()),
+        _ = &mut cancelled => Err(given_up()),
         task = runtime.session.start_task(input) => task.map_err(Into::into),
     };
-    Opened { runtime: Some(runtime), task }
+    OpeningOutcome { runtime: Some(runtime), task }
 }
 
 fn given_up() -> TaskError {
     TaskError::new(FailureCode::Cancelled, "the task was stopped before it began")
 }
 
-/// Opens the runtime, natively resumed where that works and rebuilt from the log where not, and starts a task on it.
+/// Opens the runtime and starts a task on it. The session is resumed natively if the runtime still has it, else rebuilt
+/// from the log.
 pub(crate) fn open(
     shared: Arc<Shared>,
     slot: Slot,
@@ -181,31 +187,32 @@ pub(crate) fn open(
     native: Option<RuntimeSessionId>,
     job: Job,
 ) -> Opening {
-    Opening::new(|mut unwanted| async move {
+    Opening::new(|mut cancelled| async move {
         let launched = tokio::select! {
             biased;
-            _ = &mut unwanted => Err(given_up()),
+            _ = &mut cancelled => Err(given_up()),
             launched = launch(&shared, slot, &profile, native, job.mode) => launched,
         };
-        let (runtime, forgetful) = match launched {
-            Err(failure) => return Opened { runtime: None, task: Err(failure) },
+        let (runtime, rebuild_env) = match launched {
+            Err(failure) => return OpeningOutcome { runtime: None, task: Err(failure) },
             Ok(launched) => launched,
         };
-        let history = match forgetful {
+        let history = match rebuild_env {
             None => Ok(Vec::new()),
-            Some(env) => history::before(&shared, &profile, &env, &job).await,
+            Some(env) => history::transcript_before(&shared, &profile, &env, &job).await,
         };
         match history {
-            Ok(history) => start_task(&shared, runtime, job, history, unwanted).await,
+            Ok(history) => start_task(&shared, runtime, job, history, cancelled).await,
             Err(error) => {
                 let task = Err(TaskError::new(FailureCode::Internal, error.to_string()));
-                Opened { runtime: Some(runtime), task }
+                OpeningOutcome { runtime: Some(runtime), task }
             }
         }
     })
 }
 
-/// An open runtime, and its environment if it does not remember what was said.
+/// Opens the runtime in a slot. The environment is returned if the runtime does not remember the conversation, so that
+/// its history must be sent along.
 async fn launch(
     shared: &Shared,
     slot: Slot,
@@ -213,12 +220,12 @@ async fn launch(
     native: Option<RuntimeSessionId>,
     mode: Mode,
 ) -> Result<(Runtime, Option<RuntimeEnv>), TaskError> {
-    let Some(slot) = slot.taken().await else {
+    let Some(slot) = slot.acquire().await else {
         return Err(TaskError::new(FailureCode::Cancelled, "Roost is shutting down"));
     };
     let environments = &shared.config.environments;
     let isolation = shared.config.isolation_of(profile.isolation, &profile.adapter.name());
-    let environment = environments.of(isolation, &profile.id, &profile.namespace, &profile.cwd).await;
+    let environment = environments.for_session(isolation, &profile.id, &profile.namespace, &profile.cwd).await;
     let (mut env, ephemeral) =
         environment.map_err(|error| TaskError::new(FailureCode::SpawnFailed, error.to_string()))?;
     env.env.extend(profile.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())));
@@ -232,7 +239,7 @@ async fn launch(
     let adapter = &profile.adapter;
     let resumed = match native {
         None => match &profile.forked {
-            Some(forked) => forking::natively(shared, &**adapter, &open, forked).await?,
+            Some(forked) => forking::fork_natively(shared, &**adapter, &open, forked).await?,
             None => None,
         },
         Some(native) => match adapter.resume_session(open.clone(), native).await {
@@ -243,21 +250,21 @@ async fn launch(
             answered => Some(answered?),
         },
     };
-    let (session, forgetful) = match resumed {
+    let (session, rebuild_env) = match resumed {
         Some(session) => (session, None),
         None => {
             let env = open.env.clone();
             (adapter.create_session(open).await?, Some(env))
         }
     };
-    Ok((Runtime { session, ephemeral, _slot: Some(slot) }, forgetful))
+    Ok((Runtime { session, ephemeral, _slot: Some(slot) }, rebuild_env))
 }
 
-/// What the task is started with, if it fits.
+/// Builds the adapter's input: loads the images and cuts the history to the limit.
 async fn input(shared: &Shared, job: Job, history: Vec<TranscriptMessage>) -> Result<TaskInput, Box<TaskError>> {
-    let images = images::of(&shared.artifacts, &job.message).await;
+    let images = images::load(&shared.artifacts, &job.message).await;
     let images = images.map_err(|error| Box::new(TaskError::new(FailureCode::Internal, error.to_string())))?;
-    let Compiled { history, window } = context::compile(history, &job.message, shared.config.max_context_chars)
+    let CompiledContext { history, window } = context::compile(history, &job.message, shared.config.max_context_chars)
         .map_err(|error| Box::new(TaskError::new(FailureCode::ContextTooLarge, error.to_string())))?;
     Ok(TaskInput {
         task_id: job.task_id,

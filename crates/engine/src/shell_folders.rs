@@ -1,4 +1,4 @@
-//! Where a runtime's shell may stand: some runtimes keep one shell for all their calls, so a `cd` lasts.
+//! Tracks the current folder of a runtime's shell. Some runtimes keep one shell for all their calls, so a `cd` lasts.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -6,35 +6,35 @@ use std::path::PathBuf;
 use roost_model::ids::ToolCallId;
 use roost_policy::FolderEffect;
 
-/// More possible folders than these are as good as none.
+/// With more possible folders than this, the shell's folder counts as unknown.
 const MOST: usize = 32;
 
-/// The folders that a shell may stand in. Whether a `cd` succeeded is not known, so all of them count.
+/// The possible current folders of a shell. Whether a `cd` succeeded is usually not known, so each of them counts.
 #[derive(Clone, Debug)]
 pub(crate) struct ShellFolders {
-    /// Where it begins, and where a runtime puts it back to.
+    /// Where the shell starts, and where a runtime may put it back to.
     start: PathBuf,
-    /// `None` after a line that nobody can follow.
+    /// `None` after a line whose effect is unknown.
     possible: Option<BTreeSet<PathBuf>>,
-    /// What the newest call does; it counts for those after it, because a call is judged from where it begins.
+    /// The newest call and its effect, which counts only for the calls after it: a call is judged from where it begins.
     newest: Option<(ToolCallId, FolderEffect)>,
-    /// The calls that go somewhere and have not ended.
+    /// The running calls that may change the folder.
     open: HashMap<ToolCallId, FolderEffect>,
 }
 
 impl ShellFolders {
-    /// A shell that was just started.
+    /// A shell that was just started in this folder.
     pub(crate) fn new(start: PathBuf) -> Self {
         let possible = Some(BTreeSet::from([start.clone()]));
         Self { possible, start, newest: None, open: HashMap::new() }
     }
 
-    /// The folders, if they are known.
+    /// The possible folders; `None` if the shell could be anywhere.
     pub(crate) fn known(&self) -> Option<impl Iterator<Item = &PathBuf>> {
         self.possible.as_ref().map(BTreeSet::iter)
     }
 
-    /// A call with this effect is requested; whether it will be allowed and succeed does not matter.
+    /// Records a requested call. Its effect counts whether or not it will be allowed and succeed.
     pub(crate) fn requested(&mut self, call: &ToolCallId, effect: FolderEffect) {
         let next = (call.clone(), effect.clone());
         // A call that is announced and then asked about is one call.
@@ -49,7 +49,8 @@ impl ShellFolders {
         }
     }
 
-    /// A call ended. If it succeeded by going to a full path, alone, the shell stands there for certain.
+    /// Records the end of a call. If it succeeded, went to an absolute path for certain and no other call ran beside
+    /// it, the shell can only be there or back at its start.
     pub(crate) fn ended(&mut self, call: &ToolCallId, succeeded: bool) {
         let Some(effect) = self.open.remove(call) else { return };
         if let FolderEffect::MayGo { certainly: true, .. } = effect

@@ -1,4 +1,4 @@
-//! How many runtimes may be alive at once, and what happens to the one too many.
+//! Limits how many runtimes are alive at once: a semaphore whose waiters make idle sessions release their runtimes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,29 +7,29 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Error;
 
-/// What happens to a prompt when as many runtimes are alive as may.
+/// What happens to a prompt that needs a runtime when all slots are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It waits; an idle runtime is released for it.
+    /// The prompt waits; an idle session, if there is one, closes its runtime for it.
     #[default]
     Queue,
-    /// It is refused.
+    /// The prompt is refused with [`Error::TooManySessions`].
     Reject,
 }
 
-/// The places for runtimes.
+/// The slots for runtimes, shared by all sessions.
 #[derive(Debug)]
 pub(crate) struct Slots {
     max: usize,
     when_full: WhenFull,
     free: Arc<Semaphore>,
-    /// How many wait for a place.
+    /// How many runtimes wait for a slot.
     waiting: AtomicUsize,
-    /// Wakes one idle session for each that begins to wait.
+    /// Wakes one idle session for each runtime that begins to wait.
     wanted: Notify,
 }
 
-/// A place, or a place in the line for one.
+/// A slot, or the right to wait for one.
 pub(crate) enum Slot {
     Taken(OwnedSemaphorePermit),
     Waiting(Arc<Slots>),
@@ -46,7 +46,7 @@ impl Slots {
         }
     }
 
-    /// A place now, a place in the line, or a refusal, as configured.
+    /// A free slot. If there is none, the right to wait or an error, as configured.
     pub(crate) fn claim(self: &Arc<Self>) -> Result<Slot, Error> {
         match self.free.clone().try_acquire_owned() {
             Ok(permit) => Ok(Slot::Taken(permit)),
@@ -55,12 +55,13 @@ impl Slots {
         }
     }
 
-    /// A place for a runtime that is alive already; it is not ended for want of one.
+    /// A slot for a runtime that was taken over; `None` if none is free, which does not end the runtime.
     pub(crate) fn adopt(&self) -> Option<OwnedSemaphorePermit> {
         self.free.clone().try_acquire_owned().ok()
     }
 
-    /// Returns when somebody waits for a place: at once to whoever becomes idle meanwhile, else to one idle session.
+    /// Returns when a runtime waits for a slot. Called by idle sessions: each new waiter wakes one of them, and a
+    /// session that becomes idle while somebody waits returns at once.
     pub(crate) async fn wanted(&self) {
         while self.waiting.load(Ordering::Acquire) == 0 {
             self.wanted.notified().await;
@@ -68,10 +69,10 @@ impl Slots {
     }
 }
 
-/// One that waits for a place, until it is dropped.
-struct Waiting<'a>(&'a Slots);
+/// Counts a waiter for as long as it lives.
+struct WaitingGuard<'a>(&'a Slots);
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitingGuard<'a> {
     fn new(slots: &'a Slots) -> Self {
         slots.waiting.fetch_add(1, Ordering::AcqRel);
         slots.wanted.notify_one();
@@ -79,19 +80,19 @@ impl<'a> Waiting<'a> {
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingGuard<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 impl Slot {
-    /// The place, once there is one; `None` when the engine goes down first.
-    pub(crate) async fn taken(self) -> Option<OwnedSemaphorePermit> {
+    /// Waits for the slot; `None` if the engine shuts down first.
+    pub(crate) async fn acquire(self) -> Option<OwnedSemaphorePermit> {
         match self {
             Self::Taken(permit) => Some(permit),
             Self::Waiting(slots) => {
-                let _waiting = Waiting::new(&slots);
+                let _waiting = WaitingGuard::new(&slots);
                 slots.free.clone().acquire_owned().await.ok()
             }
         }

@@ -1,5 +1,5 @@
-//! Small rows, big artifacts: what is too big for an event goes to the store, and the event keeps a reference and the
-//! beginning.
+//! Keeps events small: what is too big for an event goes to the artifact store, and the event keeps a reference and a
+//! preview.
 
 use roost_model::content::{ArtifactRef, AssistantContentBlock, TranscriptContentBlock};
 use roost_model::event::EventBody;
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use crate::artifacts::{ArtifactError, Artifacts};
 
-/// Bytes above which something does not stay in its event.
+/// Bytes above which a text or value is moved out of its event.
 pub(crate) const INLINE: usize = 8 * 1024;
-/// Characters of a beginning.
+/// Characters of a preview.
 const PREVIEW: usize = 512;
-/// Items of a list that a cut input still shows.
+/// Items of a list that a preview shows.
 const PREVIEW_ITEMS: usize = 16;
 
-/// Whether an event of this type can be big at all; pieces of output are not, and they are nearly all events.
+/// Whether an event of this type can be big. A quick check, because nearly all events are deltas, which never are.
 pub(crate) fn may_be_big(body: &EventBody) -> bool {
     matches!(
         body,
@@ -27,7 +27,7 @@ pub(crate) fn may_be_big(body: &EventBody) -> bool {
     )
 }
 
-/// The event with everything big taken out. What cannot be stored stays where it is: nothing is lost for a full disk.
+/// Moves everything big out of the event. What cannot be stored, as on a full disk, stays in the event.
 pub(crate) async fn spill(artifacts: &Artifacts, mut body: EventBody) -> EventBody {
     let stored = match &mut body {
         EventBody::ToolCallCompleted(call) => result(artifacts, &mut call.result_preview, &mut call.result_ref).await,
@@ -55,7 +55,7 @@ pub(crate) async fn spill(artifacts: &Artifacts, mut body: EventBody) -> EventBo
     body
 }
 
-/// A native message that is kept, or a reference to it.
+/// A runtime's native message, or a reference and a preview if it is big.
 pub(crate) async fn raw(artifacts: &Artifacts, raw: Value) -> Value {
     let text = raw.to_string();
     if text.len() <= INLINE {
@@ -118,7 +118,7 @@ async fn prompt(artifacts: &Artifacts, block: &mut TranscriptContentBlock) -> Re
     if text.len() <= INLINE {
         return Ok(());
     }
-    // Its first line is what people know it by.
+    // The first line names the prompt in lists.
     let title = title(text).unwrap_or_else(|| "prompt.txt".into());
     let ArtifactRef { artifact_id, content_type, .. } =
         artifacts.put(text.clone().into_bytes(), "text/plain", "prompt.txt").await?;
@@ -126,7 +126,7 @@ async fn prompt(artifacts: &Artifacts, block: &mut TranscriptContentBlock) -> Re
     Ok(())
 }
 
-/// An input that people can still read: long texts and lists are cut.
+/// A preview of an input that people can still read: long texts and lists are cut.
 fn cut(value: &Value) -> Value {
     let cut = match value {
         Value::String(text) if text.len() > PREVIEW => Value::String(format!("{}…", beginning(text))),
@@ -137,7 +137,7 @@ fn cut(value: &Value) -> Value {
     if size(&cut) > INLINE { Value::String(beginning(&cut.to_string())) } else { cut }
 }
 
-/// A text in pieces that fit into an event each, cut between characters.
+/// Cuts a text into pieces of at most [`INLINE`] bytes, between characters.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -152,7 +152,7 @@ fn beginning(text: &str) -> String {
 }
 
 fn size(value: &Value) -> usize {
-    /// Counts instead of keeping.
+    /// Counts the bytes that are written and drops them.
     struct Counter(usize);
     impl std::io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

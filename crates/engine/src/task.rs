@@ -1,4 +1,4 @@
-//! A session's running task: being opened, running, or asked to stop.
+//! The task of a session: being opened, running, or stopping.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -15,23 +15,24 @@ use crate::command::Reply;
 use crate::host_tools::{HostRuns, HostToolDone};
 use crate::ledger::{Asked, Ledger};
 use crate::policy_context::Approver;
-use crate::runtime::{Opened, Opening};
+use crate::runtime::{Opening, OpeningOutcome};
 
-/// Where a running task stands.
+/// The phase of a task that has not ended.
 pub(crate) enum Phase {
-    /// Its runtime is being started.
+    /// The runtime is being opened, or is taking the task.
     Opening(Opening),
     /// The runtime works on it.
     Running(RuntimeTask),
-    /// The opening has come to something that is being dealt with.
+    /// The opening is done, and the actor has not handled its outcome yet.
     Opened,
 }
 
-/// Somebody asked for the task to stop.
+/// A request to stop the task.
 pub(crate) struct Stop {
     pub(crate) reason: String,
-    /// When it is recorded as stopped even if the runtime says nothing.
+    /// When the task is recorded as stopped even if the runtime has not confirmed it.
     pub(crate) deadline: Instant,
+    /// Everyone who asked for the stop and waits for the outcome.
     pub(crate) replies: Vec<Reply<TaskOutcome>>,
 }
 
@@ -42,40 +43,41 @@ pub(crate) struct Task {
     pub(crate) ledger: Ledger,
     pub(crate) phase: Phase,
     pub(crate) stop: Option<Stop>,
-    /// The runtime has exited; when its adapter must have told the task's end.
+    /// Set when the runtime has exited: until then its adapter must report the task's end.
     pub(crate) exit_deadline: Option<Instant>,
-    /// It did not take the last message.
-    pub(crate) deaf: bool,
-    /// Whether somebody can be asked.
+    /// The runtime did not take the last message in time, so the next one does not wait for it.
+    pub(crate) unresponsive: bool,
+    /// Whether a person can be asked.
     pub(crate) approver: Approver,
-    /// What waits for somebody, and until when; the first is the first to expire.
+    /// Decisions that a person is asked for, with their deadlines; the first one expires first.
     waiting: VecDeque<(Instant, Asked)>,
-    /// Who answered what.
-    pub(crate) answered: HashMap<String, Answered>,
-    /// The host's tools that run for it.
+    /// The answers so far, by the id of the tool call or question.
+    pub(crate) answered: HashMap<String, RecordedAnswer>,
+    /// The host tools that run for this task.
     pub(crate) host: HostRuns,
 }
 
-/// An answer that counted.
-pub(crate) struct Answered {
+/// A person's answer that is in the log.
+pub(crate) struct RecordedAnswer {
+    /// The client's idempotency key.
     pub(crate) key: Option<String>,
     pub(crate) by: Answerer,
-    /// The runtime has taken it.
+    /// The runtime has taken it; if not, a repeated answer is sent to the runtime again.
     pub(crate) taken: bool,
 }
 
-/// What a running task makes happen.
+/// Something that happened in a task and that its actor must handle.
 pub(crate) enum TaskEvent {
-    Opened(Opened),
+    Opened(OpeningOutcome),
     Drafts(Option<Vec<Draft>>),
     StopDue,
     ExitDue,
-    AskDue(Asked),
+    DecisionExpired(Asked),
     HostTool(HostToolDone),
 }
 
 impl Task {
-    /// A task that begins in this phase.
+    /// A new task, or one that was taken over with its runtime.
     pub(crate) fn new(id: TaskId, mode: Mode, approver: Approver, ledger: Ledger, phase: Phase) -> Self {
         Self {
             id,
@@ -84,7 +86,7 @@ impl Task {
             phase,
             stop: None,
             exit_deadline: None,
-            deaf: false,
+            unresponsive: false,
             approver,
             waiting: VecDeque::new(),
             answered: HashMap::new(),
@@ -92,30 +94,30 @@ impl Task {
         }
     }
 
-    /// Somebody is asked, for so long.
+    /// Starts the clock of a decision that a person is asked for; `None` means that it never expires.
     pub(crate) fn wait(&mut self, asked: Asked, timeout: Option<Duration>) {
-        // Of another attempt at the same call, the clock of the one before does not count.
+        // Another attempt at the same call starts the clock anew.
         self.waiting.retain(|(_, before)| *before != asked);
         self.waiting.extend(timeout.map(|timeout| (Instant::now() + timeout, asked)));
     }
 
-    /// The next thing that happens in the task. Cancel safe.
+    /// Waits for the next event of the task. Cancel safe.
     pub(crate) async fn next(&mut self) -> TaskEvent {
         let deadline = self.stop.as_ref().map(|stop| stop.deadline);
         tokio::select! {
             biased;
-            () = at(deadline) => TaskEvent::StopDue,
+            () = sleep_until(deadline) => TaskEvent::StopDue,
             done = self.host.next() => TaskEvent::HostTool(done),
             event = progress(&mut self.phase) => event,
-            () = at(self.exit_deadline) => TaskEvent::ExitDue,
-            asked = due(&mut self.waiting) => TaskEvent::AskDue(asked),
+            () = sleep_until(self.exit_deadline) => TaskEvent::ExitDue,
+            asked = next_expired(&mut self.waiting) => TaskEvent::DecisionExpired(asked),
         }
     }
 }
 
-/// The first thing that nobody answered in time.
-async fn due(waiting: &mut VecDeque<(Instant, Asked)>) -> Asked {
-    at(waiting.front().map(|(deadline, _)| *deadline)).await;
+/// Waits until a decision expires, and returns it.
+async fn next_expired(waiting: &mut VecDeque<(Instant, Asked)>) -> Asked {
+    sleep_until(waiting.front().map(|(deadline, _)| *deadline)).await;
     match waiting.pop_front() {
         Some((_, asked)) => asked,
         None => std::future::pending().await,
@@ -125,7 +127,7 @@ async fn due(waiting: &mut VecDeque<(Instant, Asked)>) -> Asked {
 async fn progress(phase: &mut Phase) -> TaskEvent {
     match phase {
         Phase::Opening(opening) => {
-            let opened = opening.opened().await;
+            let opened = opening.outcome().await;
             *phase = Phase::Opened;
             TaskEvent::Opened(opened)
         }
@@ -134,32 +136,32 @@ async fn progress(phase: &mut Phase) -> TaskEvent {
     }
 }
 
-/// A runtime that was told to stop and has not said yet that it did. Its task is over in the log; whatever it still
-/// says is thrown away, and it gets no new task until it is quiet.
-pub(crate) struct Linger {
+/// A runtime that was asked to stop and has not confirmed it. Its task is over in the log; its further output is
+/// discarded, and it gets no new task until it confirms. If it does not by the deadline, it is closed.
+pub(crate) struct LingeringRuntime {
     pub(crate) drafts: mpsc::Receiver<Vec<Draft>>,
     pub(crate) deadline: Instant,
 }
 
-/// How a lingering runtime goes on.
-pub(crate) enum Lingered {
-    Said(Option<Vec<Draft>>),
+/// What a lingering runtime did.
+pub(crate) enum LingerEvent {
+    Drafts(Option<Vec<Draft>>),
     Due,
 }
 
-impl Linger {
-    /// The next thing a lingering runtime does. Cancel safe.
-    pub(crate) async fn next(&mut self) -> Lingered {
+impl LingeringRuntime {
+    /// Waits for the runtime's next output or for the deadline. Cancel safe.
+    pub(crate) async fn next(&mut self) -> LingerEvent {
         tokio::select! {
             biased;
-            () = at(Some(self.deadline)) => Lingered::Due,
-            drafts = self.drafts.recv() => Lingered::Said(drafts),
+            () = sleep_until(Some(self.deadline)) => LingerEvent::Due,
+            drafts = self.drafts.recv() => LingerEvent::Drafts(drafts),
         }
     }
 }
 
-/// Returns at this time, or never.
-pub(crate) async fn at(deadline: Option<Instant>) {
+/// Sleeps until the deadline; for ever if there is none.
+pub(crate) async fn sleep_until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,

@@ -1,4 +1,4 @@
-//! How a session becomes another than it was made.
+//! Changes to a session's title, model and mode.
 
 use roost_model::payload::SessionUpdatedPayload;
 
@@ -7,9 +7,9 @@ use crate::command::Amendment;
 use crate::error::Error;
 
 impl Actor {
-    /// Changes what the session is from its next task on; a task that runs goes on as it began.
+    /// Applies changes from the next task on. A running task is not affected.
     pub(super) async fn amend(&mut self, amendment: Amendment) -> Result<(), Error> {
-        if self.scribe.is_stalled() {
+        if self.writer.is_stalled() {
             return Err(Error::DiskFull);
         }
         let Amendment { title, model, mode } = amendment;

@@ -1,4 +1,5 @@
-//! Who decides: the policy, or a person whom it asks. A decision is written first and told to the runtime second.
+//! Decides about tool calls and questions: by the policy, or by a person whom it asks. A decision is written to the log
+//! first and sent to the runtime second.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,29 +16,29 @@ use roost_process::Isolation;
 use tokio::time::timeout;
 
 use super::Actor;
-use super::listening::CONTROL_PATIENCE;
+use super::drafts::CONTROL_TIMEOUT;
 use crate::adapter::{AdapterError, Answer};
 use crate::command::{Decision, Response, ResponseTo};
 use crate::error::Error;
-use crate::ledger::{Asked, AskedAbout, REPLACED, Resolution, Terms, Verdict};
-use crate::policy_context::{Approver, Judgement, Place};
+use crate::ledger::{Asked, PendingApproval, REPLACED, Resolution, Terms, Verdict};
+use crate::policy_context::{Approver, CallSite, Judgement};
 use crate::runtime::Profile;
-use crate::task::{Answered, Phase, Task};
+use crate::task::{Phase, RecordedAnswer, Task};
 
-/// What is said to an agent whose tool call somebody refused without a word.
+/// The reason that an agent reads if somebody denied its tool call without giving one.
 const REFUSED: &str = "the user refused it";
 
 impl Actor {
-    /// Decides what the runtime waits for, or asks somebody who does.
+    /// Decides what the runtime waits for, or asks a person.
     pub(super) async fn decide(&mut self, asked: Asked) -> Result<(), Error> {
-        let told = match asked {
+        let sent = match asked {
             Asked::Tool(call) => {
-                self.refuse_void().await?;
+                self.refuse_void_questions().await?;
                 self.judge(&call).await?;
                 if self.run_on_host(&call).await? {
                     return Ok(());
                 }
-                self.tell(&call).await
+                self.send_decision(&call).await
             }
             Asked::Question(question) => {
                 let Some(task) = &mut self.task else { return Ok(()) };
@@ -48,25 +49,26 @@ impl Actor {
                 let declined = Resolution::unanswered(QuestionOutcome::Declined, roost_policy::NO_APPROVER);
                 let resolved = task.ledger.resolve(&question, declined);
                 self.write(resolved.into_iter().collect()).await?.await?;
-                self.tell_answer(&question, Answer::Declined).await
+                self.send_answer_to_runtime(&question, Answer::Declined).await
             }
         };
-        self.note_untold(told).await
+        self.report_undelivered(sent).await
     }
 
-    /// Refuses the questions whose calls became others while the runtime waited.
-    async fn refuse_void(&mut self) -> Result<(), Error> {
+    /// Refuses questions about calls that have changed while the runtime waited.
+    async fn refuse_void_questions(&mut self) -> Result<(), Error> {
         let void = self.task.as_mut().map(|task| task.ledger.take_void()).unwrap_or_default();
         for question in void {
-            let Some(Task { phase: Phase::Running(running), deaf, .. }) = &self.task else { return Ok(()) };
-            let told = timeout(patience(*deaf), running.control.send_tool_denied(&question, REPLACED)).await;
-            let told = self.heard(told);
-            self.note_untold(told).await?;
+            let Some(Task { phase: Phase::Running(running), unresponsive, .. }) = &self.task else { return Ok(()) };
+            let sent =
+                timeout(delivery_timeout(*unresponsive), running.control.send_tool_denied(&question, REPLACED)).await;
+            let sent = self.note_delivery(sent);
+            self.report_undelivered(sent).await?;
         }
         Ok(())
     }
 
-    /// Asks the policy about a call that nobody has decided yet.
+    /// Asks the policy about a call that is not decided yet, and writes its result.
     async fn judge(&mut self, call: &ToolCallId) -> Result<(), Error> {
         let Some(task) = &mut self.task else { return Ok(()) };
         if task.ledger.decision(call).is_some() || task.ledger.is_pending(call) {
@@ -79,7 +81,7 @@ impl Actor {
                 let config = &self.shared.config;
                 let shares_home = config.isolation_of(self.profile.isolation, &runtime) == Isolation::Shared;
                 let home = config.environments.base.get("HOME").filter(|_| shares_home).map(Path::new);
-                let place = Place {
+                let site = CallSite {
                     session: &self.profile.id,
                     runtime,
                     tools: &self.profile.adapter.facts().tools,
@@ -90,10 +92,10 @@ impl Actor {
                     approver: task.approver,
                 };
                 let claimed = task.ledger.claim_of(call).cloned();
-                let judgement = self.shared.judge.judge(&place, &request).await;
+                let judgement = self.shared.judge.judge(&site, &request).await;
                 match claimed {
-                    // What a runtime says of its call beside what it asks can only make it stricter.
-                    Some(claimed) => judgement.or_stricter(self.shared.judge.judge(&place, &claimed).await),
+                    // What the runtime announced before it asked can only make the result stricter.
+                    Some(claimed) => judgement.or_stricter(self.shared.judge.judge(&site, &claimed).await),
                     None => judgement,
                 }
             }
@@ -104,20 +106,20 @@ impl Actor {
         });
         let terms = Terms { offer: judgement.offer, expires_at };
         let Some(task) = &mut self.task else { return Ok(()) };
-        let events = task.ledger.decide(call, judgement.words, &judgement.reason, terms);
+        let events = task.ledger.decide(call, judgement.evaluations, &judgement.reason, terms);
         let is_asked = task.ledger.is_pending(call);
         if is_asked {
             task.wait(Asked::Tool(call.clone()), self.shared.config.approval_timeout);
         }
         let written = self.write(events).await?;
-        // Only what the runtime is told must be kept first; it is told nothing while somebody is asked.
+        // A decision must be committed before it is sent; while a person is asked, nothing is sent yet.
         if !is_asked {
             written.await?;
         }
         Ok(())
     }
 
-    /// Somebody answers.
+    /// Records a person's answer and sends it to the runtime. Safe to repeat with the same key.
     pub(super) async fn respond(&mut self, response: Response) -> Result<(), Error> {
         let Response { to, by, key } = response;
         let id = to.id().to_owned();
@@ -125,10 +127,10 @@ impl Actor {
         if let Some(before) = task.answered.get(&id) {
             let repeated = key.is_some() && before.key == key;
             match repeated {
-                // The same answer, sent again because its acknowledgement was lost or never came.
+                // A repetition, because the client got no acknowledgement.
                 true if before.taken => return Ok(()),
-                true => return self.pass_on(id, to.into()).await,
-                // What waits again is another attempt, and no old answer is one to that.
+                true => return self.deliver(id, to.into()).await,
+                // Another attempt waits, to which the old answer does not belong.
                 false if task.ledger.waits(&to) => {}
                 false => return Err(Error::AlreadyAnswered { id, by: before.by.clone() }),
             }
@@ -137,9 +139,9 @@ impl Actor {
             // Nothing begins in a task that is being stopped.
             return Err(Error::NotPending(id));
         }
-        let (events, tell) = match to {
+        let (events, reply) = match to {
             ResponseTo::Approval { call, attempt, input_hash, decision } => {
-                let asked = task.ledger.asked_about(&call).ok_or_else(|| Error::NotPending(id.clone()))?;
+                let asked = task.ledger.pending_approval(&call).ok_or_else(|| Error::NotPending(id.clone()))?;
                 if attempt.is_some_and(|attempt| attempt != asked.request.identity.attempt) {
                     return Err(Error::AttemptMismatch(id));
                 }
@@ -151,29 +153,29 @@ impl Actor {
                     return Err(AdapterError::Unsupported("take an edited input").into());
                 }
                 let verdict = verdict(&self.profile, asked, decision, by.clone())?;
-                (task.ledger.answer(&call, verdict), Tell::Decision(call))
+                (task.ledger.answer(&call, verdict), RuntimeReply::Decision(call))
             }
             ResponseTo::Question { question, answer } => {
                 let resolved = task.ledger.resolve(&question, resolution(&answer, by.clone()));
                 let event = resolved.ok_or_else(|| Error::NotPending(id.clone()))?;
-                (vec![event], Tell::Answer(question, answer))
+                (vec![event], RuntimeReply::Answer(question, answer))
             }
         };
-        task.answered.insert(id.clone(), Answered { key, by, taken: false });
+        task.answered.insert(id.clone(), RecordedAnswer { key, by, taken: false });
         let remembered = remembered(&events);
         self.write(events).await?.await?;
         if let Some(rule) = remembered {
             self.shared.judge.remember(rule);
         }
-        self.pass_on(id, tell).await
+        self.deliver(id, reply).await
     }
 
-    /// Tells the runtime what somebody said; acknowledged only when its side has taken it.
-    async fn pass_on(&mut self, id: String, tell: Tell) -> Result<(), Error> {
-        match tell {
-            Tell::Decision(call) if self.run_on_host(&call).await? => {}
-            Tell::Decision(call) => self.tell(&call).await?,
-            Tell::Answer(question, answer) => self.tell_answer(&question, answer).await?,
+    /// Sends a recorded answer to the runtime. Fails if the runtime did not take it, so that the client can repeat.
+    async fn deliver(&mut self, id: String, reply: RuntimeReply) -> Result<(), Error> {
+        match reply {
+            RuntimeReply::Decision(call) if self.run_on_host(&call).await? => {}
+            RuntimeReply::Decision(call) => self.send_decision(&call).await?,
+            RuntimeReply::Answer(question, answer) => self.send_answer_to_runtime(&question, answer).await?,
         }
         if let Some(answered) = self.task.as_mut().and_then(|task| task.answered.get_mut(&id)) {
             answered.taken = true;
@@ -181,69 +183,70 @@ impl Actor {
         Ok(())
     }
 
-    /// Nobody answered in time.
-    pub(super) async fn ask_due(&mut self, asked: Asked) -> Result<(), Error> {
+    /// Denies or declines what nobody answered in time.
+    pub(super) async fn expire_decision(&mut self, asked: Asked) -> Result<(), Error> {
         const REASON: &str = "nobody answered in time";
         let Some(task) = &mut self.task else { return Ok(()) };
-        let told = match asked {
+        let sent = match asked {
             Asked::Tool(call) => {
                 let events = task.ledger.answer(&call, Verdict::denied(ApprovalEnd::Expired, REASON));
                 if events.is_empty() {
                     return Ok(());
                 }
                 self.write(events).await?.await?;
-                self.tell(&call).await
+                self.send_decision(&call).await
             }
             Asked::Question(question) => {
                 let expired = Resolution::unanswered(QuestionOutcome::Declined, REASON);
                 let Some(event) = task.ledger.resolve(&question, expired) else { return Ok(()) };
                 self.write(vec![event]).await?.await?;
-                self.tell_answer(&question, Answer::Declined).await
+                self.send_answer_to_runtime(&question, Answer::Declined).await
             }
         };
-        self.note_untold(told).await
+        self.report_undelivered(sent).await
     }
 
-    /// Tells the runtime what was decided about a call, if it was and if the runtime asked.
-    async fn tell(&mut self, call: &ToolCallId) -> Result<(), AdapterError> {
-        let Some(Task { ledger, phase: Phase::Running(running), deaf, .. }) = &self.task else {
+    /// Sends the decision about a call to the runtime, if there is one and the runtime asked.
+    async fn send_decision(&mut self, call: &ToolCallId) -> Result<(), AdapterError> {
+        let Some(Task { ledger, phase: Phase::Running(running), unresponsive, .. }) = &self.task else {
             return Ok(());
         };
-        let patience = patience(*deaf);
+        let timeout_after = delivery_timeout(*unresponsive);
         let Some(question) = ledger.question_about(call) else { return Ok(()) };
-        let told = match ledger.decision(call) {
+        let sent = match ledger.decision(call) {
             Some(PolicyDecision::Allow) => match ledger.edited_input(call) {
-                Some(input) => timeout(patience, running.control.send_tool_edited(question, input.clone())).await,
-                None => timeout(patience, running.control.send_tool_approved(question)).await,
+                Some(input) => timeout(timeout_after, running.control.send_tool_edited(question, input.clone())).await,
+                None => timeout(timeout_after, running.control.send_tool_approved(question)).await,
             },
             Some(PolicyDecision::Deny) => {
                 let reason = ledger.denial(call).unwrap_or(REFUSED);
-                timeout(patience, running.control.send_tool_denied(question, reason)).await
+                timeout(timeout_after, running.control.send_tool_denied(question, reason)).await
             }
             None => return Ok(()),
         };
-        self.heard(told)
+        self.note_delivery(sent)
     }
 
-    async fn tell_answer(&mut self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
-        let Some(Task { phase: Phase::Running(running), deaf, .. }) = &self.task else { return Ok(()) };
-        let told = timeout(patience(*deaf), running.control.send_answer(question, answer)).await;
-        self.heard(told)
+    async fn send_answer_to_runtime(&mut self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
+        let Some(Task { phase: Phase::Running(running), unresponsive, .. }) = &self.task else { return Ok(()) };
+        let sent = timeout(delivery_timeout(*unresponsive), running.control.send_answer(question, answer)).await;
+        self.note_delivery(sent)
     }
 
-    pub(super) fn heard(
+    /// Notes whether the runtime took a message in time, and turns a timeout into an error.
+    pub(super) fn note_delivery(
         &mut self,
-        told: Result<Result<(), AdapterError>, tokio::time::error::Elapsed>,
+        sent: Result<Result<(), AdapterError>, tokio::time::error::Elapsed>,
     ) -> Result<(), AdapterError> {
         if let Some(task) = &mut self.task {
-            task.deaf = told.is_err();
+            task.unresponsive = sent.is_err();
         }
-        let deaf = || AdapterError::Runtime { message: "the runtime does not read its input".into(), raw: None };
-        told.unwrap_or_else(|_| Err(deaf()))
+        let not_read = || AdapterError::Runtime { message: "the runtime does not read its input".into(), raw: None };
+        sent.unwrap_or_else(|_| Err(not_read()))
     }
 
-    pub(super) async fn note_untold(&mut self, told: Result<(), AdapterError>) -> Result<(), Error> {
-        if let Err(error) = told {
+    pub(super) async fn report_undelivered(&mut self, sent: Result<(), AdapterError>) -> Result<(), Error> {
+        if let Err(error) = sent {
             let message = format!("the runtime did not take a decision: {error}");
             let notice = RuntimeNoticePayload { level: NoticeLevel::Warning, source: NoticeSource::Engine, message };
             self.write(vec![notice.into()]).await?;
@@ -252,13 +255,13 @@ impl Actor {
     }
 }
 
-/// What the runtime is told after an answer was written.
-enum Tell {
+/// What is sent to the runtime after an answer was written.
+enum RuntimeReply {
     Decision(ToolCallId),
     Answer(QuestionId, Answer),
 }
 
-impl From<ResponseTo> for Tell {
+impl From<ResponseTo> for RuntimeReply {
     fn from(to: ResponseTo) -> Self {
         match to {
             ResponseTo::Approval { call, .. } => Self::Decision(call),
@@ -267,7 +270,7 @@ impl From<ResponseTo> for Tell {
     }
 }
 
-/// What is remembered of an answer.
+/// The rule that these events add to the remembered answers, if any.
 fn remembered(events: &[EventBody]) -> Option<RememberedRule> {
     events.iter().find_map(|event| match event {
         EventBody::ApprovalResolved(resolved) => resolved.remembered.clone(),
@@ -275,7 +278,7 @@ fn remembered(events: &[EventBody]) -> Option<RememberedRule> {
     })
 }
 
-fn verdict(profile: &Profile, asked: AskedAbout<'_>, decision: Decision, by: Answerer) -> Result<Verdict, Error> {
+fn verdict(profile: &Profile, asked: PendingApproval<'_>, decision: Decision, by: Answerer) -> Result<Verdict, Error> {
     let mut edited_input = None;
     let (decision, scope, reason) = match decision {
         Decision::Allow { scope } => (PolicyDecision::Allow, scope, None),
@@ -312,14 +315,14 @@ fn resolution(answer: &Answer, by: Answerer) -> Resolution {
     Resolution { outcome, answers, answered_by: Some(by), reason: None }
 }
 
-/// One that did not take the last message is not waited for again.
-pub(super) fn patience(deaf: bool) -> Duration {
-    if deaf { Duration::ZERO } else { CONTROL_PATIENCE }
+/// How long a message to the runtime may take. A runtime that did not take the last one is not waited for again.
+pub(super) fn delivery_timeout(unresponsive: bool) -> Duration {
+    if unresponsive { Duration::ZERO } else { CONTROL_TIMEOUT }
 }
 
-/// The policy's word on a tool that is asked for after the task was asked to stop.
+/// The denial of a tool that is asked for while the task is being stopped.
 fn stopping() -> Judgement {
     let rule = Some("task_stopping".into());
-    let word = ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule };
-    Judgement { words: vec![word], reason: "the task is being stopped".into(), offer: None }
+    let evaluation = ToolPolicyEvaluation { source: PolicySource::Codesdk, result: PolicyResult::Deny, rule };
+    Judgement { evaluations: vec![evaluation], reason: "the task is being stopped".into(), offer: None }
 }

@@ -1,4 +1,4 @@
-//! How tasks end, and sessions with them.
+//! The end of tasks, runtimes and sessions.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use roost_model::session::{QueuedPrompt, SessionStatus, SessionStep, TaskOutcome
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::listening::CONTROL_PATIENCE;
-use super::{Actor, Flow, Manner};
+use super::drafts::CONTROL_TIMEOUT;
+use super::{Actor, Flow, PromptOptions};
 use crate::adapter::{Draft, Fact, TaskEnd};
 use crate::command::Reply;
 use crate::error::Error;
 use crate::policy_context::Approver;
 use crate::runtime::Opening;
-use crate::task::{Linger, Lingered, Phase, Stop, Task};
+use crate::task::{LingerEvent, LingeringRuntime, Phase, Stop, Task};
 
 /// How long a runtime has to confirm a stop before the task is recorded as stopped without it.
 const STOP_GRACE: Duration = Duration::from_millis(200);
-/// How long it has after that before its process is ended.
+/// How long a runtime has after that to confirm before its process is ended.
 const LINGER: Duration = Duration::from_secs(2);
-/// How long an adapter has to tell the end of a task whose runtime has exited.
+/// How long an adapter may stay silent about a task whose runtime has exited before the task counts as failed.
 pub(super) const EXIT_GRACE: Duration = Duration::from_secs(2);
 
 impl Actor {
@@ -38,8 +38,8 @@ impl Actor {
         let deadline = Instant::now() + STOP_GRACE;
         task.stop = Some(Stop { reason: reason.clone(), deadline, replies: vec![reply] });
         task.host.cancel();
-        // Nobody's answer counts any more, and whoever looks at it should know at once.
-        let closed = task.ledger.close_asks(ApprovalEnd::Stopped, &format!("stopped: {reason}"));
+        // Answers do not count any more, and viewers should see that at once.
+        let closed = task.ledger.close_pending(ApprovalEnd::Stopped, &format!("stopped: {reason}"));
         if !closed.is_empty() {
             self.write(closed).await?.await?;
         }
@@ -55,52 +55,52 @@ impl Actor {
         }
     }
 
-    /// The runtime did not confirm the stop in time: the task is over, the runtime lingers.
-    pub(super) async fn stop_due(&mut self) -> Result<Flow, Error> {
+    /// The runtime did not confirm the stop in time: records the end of the task and lets the runtime linger.
+    pub(super) async fn on_stop_timeout(&mut self) -> Result<Flow, Error> {
         let Some(task) = &mut self.task else { return Ok(Flow::Continue) };
         let reason = task.stop.as_ref().map(|stop| stop.reason.clone()).unwrap_or_default();
         let (nothing, drafts) = mpsc::channel(1);
         drop(nothing);
         if let Phase::Running(running) = &mut task.phase {
             let drafts = std::mem::replace(&mut running.drafts, drafts);
-            self.linger = Some(Linger { drafts, deadline: Instant::now() + LINGER });
+            self.linger = Some(LingeringRuntime { drafts, deadline: Instant::now() + LINGER });
         }
         self.end(TaskEnd::Stopped(reason)).await
     }
 
-    pub(super) async fn lingered(&mut self, lingered: Lingered) -> Result<Flow, Error> {
+    pub(super) async fn on_linger_event(&mut self, event: LingerEvent) -> Result<Flow, Error> {
         let ended = |draft: &Draft| match &draft.fact {
             Fact::Ended(end) => Some(has_exited(end)),
             _ => None,
         };
-        let useless = match lingered {
-            Lingered::Said(Some(drafts)) => match drafts.iter().find_map(ended) {
+        let useless = match event {
+            LingerEvent::Drafts(Some(drafts)) => match drafts.iter().find_map(ended) {
                 Some(has_exited) => has_exited,
                 None => return Ok(Flow::Continue),
             },
-            // Neither a broken adapter nor a runtime that does not listen gets another task.
-            Lingered::Said(None) | Lingered::Due => true,
+            // Neither a broken adapter nor a runtime that ignores a stop gets another task.
+            LingerEvent::Drafts(None) | LingerEvent::Due => true,
         };
         if useless {
             self.discard_runtime().await;
         }
         self.linger = None;
         self.idle_since = Instant::now();
-        self.settle().await
+        self.start_next_or_close().await
     }
 
-    /// Ends the task and goes on to whatever is next.
+    /// Ends the task, then starts the next prompt or closes the session.
     pub(super) async fn end(&mut self, end: TaskEnd) -> Result<Flow, Error> {
         self.finish(end).await?;
-        self.settle().await
+        self.start_next_or_close().await
     }
 
-    /// Writes the end of the task and tells whoever waits for it.
+    /// Writes the end of the task and answers everyone who waits for it.
     pub(super) async fn finish(&mut self, end: TaskEnd) -> Result<(), Error> {
         let Some(mut task) = self.task.take() else { return Ok(()) };
         let has_exited = has_exited(&end);
         let end = match (&task.stop, end) {
-            // Whatever a runtime makes of a stop, it was a stop; only a task that was finished already is not.
+            // However the runtime reports it, a stopped task was stopped, unless it had completed before.
             (Some(stop), TaskEnd::Stopped(_) | TaskEnd::Failed(_)) => TaskEnd::Stopped(stop.reason.clone()),
             (_, end) => end,
         };
@@ -110,14 +110,14 @@ impl Actor {
             TaskEnd::Failed(_) => TaskOutcome::Failed,
         };
         self.write(task.ledger.close(end)).await?.await?;
-        self.scribe.set_task(None);
+        self.writer.set_task(None);
         self.idle_since = Instant::now();
         tracing::debug!(session = %self.profile.id, task = %task.id, ?outcome, "A task ended.");
         for reply in task.stop.into_iter().flat_map(|stop| stop.replies) {
             let _ = reply.send(Some(Ok(outcome)));
         }
         if let Phase::Opening(opening) = task.phase {
-            // A runtime that was interrupted while it took a task gets no other.
+            // A runtime that was interrupted while it took a task is not used again.
             self.runtime = opening.give_up().await;
             self.discard_runtime().await;
         }
@@ -127,22 +127,22 @@ impl Actor {
         Ok(())
     }
 
-    /// Starts what is next in the queue; a session without a runtime and without work is closed.
-    pub(super) async fn settle(&mut self) -> Result<Flow, Error> {
+    /// Starts the next queued prompt. Without one, a session that has no runtime is closed.
+    pub(super) async fn start_next_or_close(&mut self) -> Result<Flow, Error> {
         if self.linger.is_some() {
             return Ok(Flow::Continue);
         }
-        self.hold_barred().await?;
+        self.hold_forbidden_prompts().await?;
         if let Some(at) = self.queue.iter().position(|prompt| !prompt.held) {
             let prompt = self.queue.remove(at);
-            // A prompt that waited for a restart was held, and whoever sent it may be gone.
-            let alone = Manner { mode: None, model: None, approver: Approver::Nobody, never_yolo: true };
-            let manner = self.manners.get(&prompt.prompt_id).cloned().unwrap_or(alone);
+            // The options of a prompt from before a restart are lost, and its sender may be gone.
+            let defaults = PromptOptions { mode: None, model: None, approver: Approver::Nobody, never_yolo: true };
+            let options = self.prompt_options.get(&prompt.prompt_id).cloned().unwrap_or(defaults);
             let queue = Some(self.queue.clone());
             let update = SessionUpdatedPayload { queue, ..Default::default() };
-            match self.begin(prompt.clone(), manner, vec![update.into()]).await {
+            match self.begin(prompt.clone(), options, vec![update.into()]).await {
                 Ok(_) => {
-                    self.manners.remove(&prompt.prompt_id);
+                    self.prompt_options.remove(&prompt.prompt_id);
                     return Ok(Flow::Continue);
                 }
                 Err(Error::TooManySessions { .. }) => self.queue.insert(at, prompt),
@@ -155,31 +155,31 @@ impl Actor {
         }
     }
 
-    /// Holds prompts that may not run in the mode that the session came into while they waited.
-    async fn hold_barred(&mut self) -> Result<(), Error> {
-        let (mode, manners) = (self.mode, &self.manners);
-        let is_barred = |prompt: &QueuedPrompt| {
-            !prompt.held && manners.get(&prompt.prompt_id).is_some_and(|manner| manner.is_barred(mode))
+    /// Holds queued prompts that must not run in the session's present mode.
+    async fn hold_forbidden_prompts(&mut self) -> Result<(), Error> {
+        let (mode, prompt_options) = (self.mode, &self.prompt_options);
+        let is_forbidden = |prompt: &QueuedPrompt| {
+            !prompt.held && prompt_options.get(&prompt.prompt_id).is_some_and(|options| options.is_forbidden_in(mode))
         };
-        if !self.queue.iter().any(is_barred) {
+        if !self.queue.iter().any(is_forbidden) {
             return Ok(());
         }
         for prompt in &mut self.queue {
-            prompt.held |= is_barred(prompt);
+            prompt.held |= is_forbidden(prompt);
         }
         let update = SessionUpdatedPayload { queue: Some(self.queue.clone()), ..Default::default() };
         self.write(vec![update.into()]).await?.await?;
         Ok(())
     }
 
-    /// The runtime is gone. In a task that is for the adapter to tell, with what it knows; but not for ever.
-    pub(super) async fn exited(&mut self) -> Result<Flow, Error> {
+    /// The runtime has exited. During a task the adapter gets [`EXIT_GRACE`] to report the end with all it knows.
+    pub(super) async fn on_runtime_exit(&mut self) -> Result<Flow, Error> {
         let Some(task) = &mut self.task else { return self.release("the runtime exited").await };
         task.exit_deadline = Some(Instant::now() + EXIT_GRACE);
         Ok(Flow::Continue)
     }
 
-    /// Lets the runtime go and closes the session; the next prompt opens it again.
+    /// Closes the session and its runtime. The next prompt opens it again.
     pub(super) async fn release(&mut self, reason: &str) -> Result<Flow, Error> {
         self.close(reason).await?;
         Ok(Flow::End)
@@ -192,7 +192,7 @@ impl Actor {
         }
         if let Some(Task { phase: Phase::Running(running), .. }) = &self.task {
             // Best effort: the process is ended below in any case.
-            let _ = timeout(CONTROL_PATIENCE, running.control.stop()).await;
+            let _ = timeout(CONTROL_TIMEOUT, running.control.stop()).await;
         }
         self.finish(TaskEnd::Stopped(reason.into())).await?;
         if let Ok(status) = self.status.after(SessionStep::End) {
@@ -211,15 +211,15 @@ impl Actor {
         Ok(())
     }
 
-    /// Ends the runtime in order.
+    /// Closes the runtime, if there is one, and waits until it is gone.
     pub(super) async fn discard_runtime(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.close().await;
         }
     }
 
-    /// Ends the runtime at once, without asking it; the task fails as soon as that can be written.
-    pub(super) fn cut(&mut self) {
+    /// Kills the runtime by dropping it. The task fails as soon as the log can be written again.
+    pub(super) fn kill_runtime(&mut self) {
         self.runtime = None;
         if let Some(task) = &mut self.task {
             task.phase = Phase::Opening(Opening::failed(storage_full()));
@@ -227,7 +227,7 @@ impl Actor {
     }
 }
 
-/// A runtime whose task ended like this gets no other: it is gone, or cannot be trusted.
+/// Whether the runtime cannot be used again after this end: it has exited, or it broke the policy.
 fn has_exited(end: &TaskEnd) -> bool {
     let over = [FailureCode::RuntimeExited, FailureCode::PolicyViolation];
     matches!(end, TaskEnd::Failed(error) if over.contains(&error.code))

@@ -1,20 +1,20 @@
-//! Runs the host's tools for the runtime: never in the session's own time, never without leave.
+//! Runs the host's tools for the runtime: beside the actor's loop, and only if they were allowed.
 
 use roost_model::ids::ToolCallId;
 use serde_json::Value;
 use tokio::time::timeout;
 
 use super::Actor;
-use super::deciding::patience;
+use super::deciding::delivery_timeout;
 use crate::error::Error;
 use crate::host_tools::HostToolDone;
 use crate::task::{Phase, Task};
 
 impl Actor {
-    /// Begins a call that was allowed and is the host's to run; false if it is not the host's.
+    /// Starts a call that was allowed and that the host runs; `false` if the runtime runs it.
     pub(super) async fn run_on_host(&mut self, call: &ToolCallId) -> Result<bool, Error> {
-        let Some(task) = self.task.as_mut().filter(|task| task.ledger.is_the_hosts(call)) else { return Ok(false) };
-        // One that runs already was decided before; its result is told once.
+        let Some(task) = self.task.as_mut().filter(|task| task.ledger.runs_on_host(call)) else { return Ok(false) };
+        // A call that runs already was started by an earlier decision; its result is sent once.
         let Some(begun) = task.ledger.start_on_host(call) else { return Ok(true) };
         self.write(vec![begun.started]).await?.await?;
         if let Some(task) = &mut self.task {
@@ -23,7 +23,7 @@ impl Actor {
         Ok(true)
     }
 
-    /// Records what came of the host's tool, then tells the runtime, if that is still what it waits for.
+    /// Records the result of a host tool, then sends it to the runtime if that still waits for this attempt.
     pub(super) async fn host_tool_done(&mut self, done: HostToolDone) -> Result<(), Error> {
         let HostToolDone { attempt, result } = done;
         let is_error = result.is_err();
@@ -32,10 +32,10 @@ impl Actor {
         let events = task.ledger.complete_on_host(&attempt, result.clone(), is_error);
         let question = task.ledger.question_about(&attempt.tool_call_id).filter(|_| !events.is_empty()).cloned();
         self.write(events).await?.await?;
-        let Some(Task { phase: Phase::Running(running), deaf, .. }) = &self.task else { return Ok(()) };
+        let Some(Task { phase: Phase::Running(running), unresponsive, .. }) = &self.task else { return Ok(()) };
         let Some(question) = question else { return Ok(()) };
-        let told = timeout(patience(*deaf), running.control.send_tool_result(&question, result)).await;
-        let told = self.heard(told);
-        self.note_untold(told).await
+        let sent = timeout(delivery_timeout(*unresponsive), running.control.send_tool_result(&question, result)).await;
+        let sent = self.note_delivery(sent);
+        self.report_undelivered(sent).await
     }
 }

@@ -1,4 +1,4 @@
-//! Decisions: the policy's, a person's, and whatever ends the waiting for one.
+//! Decisions about tool calls and questions: by the policy, by a person, or by whatever ends the wait for one.
 
 use std::collections::BTreeMap;
 
@@ -11,102 +11,102 @@ use roost_model::time::Timestamp;
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
 use serde_json::Value;
 
-use super::{CallState, Ledger, RUNTIME_WITHDRAWN, TASK_ENDED, denied, evaluated, word};
+use super::{CallState, Ledger, RUNTIME_WITHDRAWN, TASK_ENDED, denied_event, evaluation, evaluation_event};
 use crate::command::ResponseTo;
 
-/// What goes along with asking a person.
+/// What a person is offered when the policy asks.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    /// The calls that an answer for longer than once would cover.
+    /// The pattern that an answer with a longer scope than "once" would remember; `None` allows only "once".
     pub offer: Option<CallPattern>,
-    /// When nobody's answer counts any more.
+    /// When the call is denied if nobody has answered; `None` means never.
     pub expires_at: Option<Timestamp>,
 }
 
-/// What a person is asked about.
+/// A tool call that waits for a person.
 #[derive(Clone, Copy, Debug)]
-pub struct AskedAbout<'a> {
-    /// The call.
+pub struct PendingApproval<'a> {
+    /// The attempt that the answer will be about.
     pub request: &'a ToolCallRequestedPayload,
-    /// The calls that an answer for longer than once would cover.
+    /// The pattern that an answer with a longer scope than "once" would remember.
     pub offer: Option<&'a CallPattern>,
 }
 
-/// What came of asking a person about a tool call.
+/// The result of asking a person about a tool call.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// What was decided.
+    /// Deny, unless somebody allowed it.
     pub decision: PolicyDecision,
-    /// How it came to that.
+    /// Whether somebody answered, or what ended the wait instead.
     pub end: ApprovalEnd,
-    /// For how long it counts.
+    /// Which calls it counts for; `Once` unless a person chose more.
     pub scope: ApprovalScope,
-    /// Why.
+    /// Why it was denied; the agent reads it.
     pub reason: Option<String>,
-    /// Who answered.
+    /// `None` if nobody answered.
     pub answered_by: Option<Answerer>,
-    /// The input that it runs with, where a person changed it.
+    /// The input to run with, if a person changed it.
     pub edited_input: Option<Value>,
-    /// What is remembered of it.
+    /// The rule that decides about later calls; `None` for the scope `Once`.
     pub remembered: Option<RememberedRule>,
 }
 
 impl Verdict {
-    /// Nobody allowed it, for this reason.
+    /// A denial without an answer, for this reason.
     pub fn denied(end: ApprovalEnd, reason: &str) -> Self {
         let (decision, scope, reason) = (PolicyDecision::Deny, ApprovalScope::Once, Some(reason.to_owned()));
         Self { decision, end, scope, reason, answered_by: None, edited_input: None, remembered: None }
     }
 
-    fn word(&self) -> ToolPolicyEvaluation {
+    fn evaluation(&self) -> ToolPolicyEvaluation {
         let result = match self.decision {
             PolicyDecision::Allow => PolicyResult::Allow,
             PolicyDecision::Deny => PolicyResult::Deny,
         };
         match (self.end, self.decision) {
-            (ApprovalEnd::Answered, PolicyDecision::Allow) => word(PolicySource::User, result, "user_approved"),
-            (ApprovalEnd::Answered, PolicyDecision::Deny) => word(PolicySource::User, result, "user_denied"),
-            (ApprovalEnd::Expired, _) => word(PolicySource::Codesdk, result, "approval_expired"),
-            (ApprovalEnd::Withdrawn, _) => word(PolicySource::Runtime, result, RUNTIME_WITHDRAWN),
+            (ApprovalEnd::Answered, PolicyDecision::Allow) => evaluation(PolicySource::User, result, "user_approved"),
+            (ApprovalEnd::Answered, PolicyDecision::Deny) => evaluation(PolicySource::User, result, "user_denied"),
+            (ApprovalEnd::Expired, _) => evaluation(PolicySource::Codesdk, result, "approval_expired"),
+            (ApprovalEnd::Withdrawn, _) => evaluation(PolicySource::Runtime, result, RUNTIME_WITHDRAWN),
             (ApprovalEnd::Stopped | ApprovalEnd::TaskEnded | ApprovalEnd::HostRestarted, _) => {
-                word(PolicySource::Codesdk, result, TASK_ENDED)
+                evaluation(PolicySource::Codesdk, result, TASK_ENDED)
             }
         }
     }
 }
 
-/// What came of a question.
+/// The result of asking a person a question of the runtime.
 #[derive(Clone, Debug)]
 pub struct Resolution {
-    /// How it ended.
+    /// Answered, declined or cancelled.
     pub outcome: QuestionOutcome,
-    /// The answers by field.
+    /// The chosen or typed values by the id of the form's field; empty unless it was answered.
     pub answers: BTreeMap<String, Vec<String>>,
-    /// Who answered.
+    /// `None` if nobody answered.
     pub answered_by: Option<Answerer>,
-    /// Why it was not answered.
+    /// Why there is no answer.
     pub reason: Option<String>,
 }
 
 impl Resolution {
-    /// Nobody will answer any more.
+    /// The question was withdrawn, or its task is over.
     pub fn cancelled(reason: &str) -> Self {
         Self::unanswered(QuestionOutcome::Cancelled, reason)
     }
 
-    /// Nobody answered.
+    /// A resolution without answers, for this reason.
     pub fn unanswered(outcome: QuestionOutcome, reason: &str) -> Self {
         Self { outcome, answers: BTreeMap::new(), answered_by: None, reason: Some(reason.to_owned()) }
     }
 }
 
 impl Ledger {
-    /// Records the policy's words about a call that waits. The last one counts: if it says ask, a person is asked on
-    /// these terms.
+    /// Records the policy's evaluations of a call. The last one decides: if its result is `Ask`, the call waits for a
+    /// person on these terms. Returns nothing if the call is decided already.
     pub fn decide(
         &mut self,
         id: &ToolCallId,
-        words: Vec<ToolPolicyEvaluation>,
+        evaluations: Vec<ToolPolicyEvaluation>,
         reason: &str,
         terms: Terms,
     ) -> Vec<EventBody> {
@@ -115,21 +115,21 @@ impl Ledger {
             return Vec::new();
         };
         let mut events = Vec::new();
-        for word in words {
-            events.push(evaluated(&call.identity, &word));
-            call.judged |= word.source != PolicySource::Runtime;
-            call.words.push(word);
+        for evaluation in evaluations {
+            events.push(evaluation_event(&call.identity, &evaluation));
+            call.judged |= evaluation.source != PolicySource::Runtime;
+            call.evaluations.push(evaluation);
         }
-        let Some(last) = call.words.last() else { return events };
+        let Some(last) = call.evaluations.last() else { return events };
         match last.result {
             PolicyResult::Allow => {
                 events.push(ToolCallApprovedPayload { identity: call.identity.clone() }.into());
-                self.reach(id, CallState::Approved);
+                self.set_state(id, CallState::Approved);
             }
             PolicyResult::Deny => {
-                events.push(denied(call, mode, reason));
+                events.push(denied_event(call, mode, reason));
                 call.denial = Some(reason.into());
-                self.reach(id, CallState::Denied);
+                self.set_state(id, CallState::Denied);
             }
             PolicyResult::Ask => {
                 let rule = last.rule.clone();
@@ -152,18 +152,18 @@ impl Ledger {
         events
     }
 
-    /// Records what came of asking a person; nothing if nobody is asked any more.
+    /// Records the result of asking a person. Returns nothing if the call does not wait any more.
     pub fn answer(&mut self, id: &ToolCallId, verdict: Verdict) -> Vec<EventBody> {
         let mode = self.mode;
         let Some(call) = self.calls.get_mut(id).filter(|call| call.state == CallState::Pending) else {
             return Vec::new();
         };
-        let word = verdict.word();
-        let mut events = vec![evaluated(&call.identity, &word)];
-        call.words.push(word);
+        let evaluation = verdict.evaluation();
+        let mut events = vec![evaluation_event(&call.identity, &evaluation)];
+        call.evaluations.push(evaluation);
         let Verdict { decision, end, scope, reason, answered_by, edited_input, remembered } = verdict;
         call.edited.clone_from(&edited_input);
-        let told = reason.clone().unwrap_or_else(|| "denied".into());
+        let denial = reason.clone().unwrap_or_else(|| "denied".into());
         let identity = call.identity.clone();
         events.push(
             ApprovalResolvedPayload { identity, decision, end, scope, reason, answered_by, edited_input, remembered }
@@ -172,19 +172,19 @@ impl Ledger {
         match decision {
             PolicyDecision::Allow => {
                 events.push(ToolCallApprovedPayload { identity: call.identity.clone() }.into());
-                self.reach(id, CallState::Approved);
+                self.set_state(id, CallState::Approved);
             }
             PolicyDecision::Deny => {
-                events.push(denied(call, mode, &told));
-                call.denial = Some(told);
-                self.reach(id, CallState::Denied);
+                events.push(denied_event(call, mode, &denial));
+                call.denial = Some(denial);
+                self.set_state(id, CallState::Denied);
             }
         }
         events
     }
 
-    /// Records that nobody is asked any more, about anything.
-    pub fn close_asks(&mut self, end: ApprovalEnd, reason: &str) -> Vec<EventBody> {
+    /// Denies every tool call that waits for a person and cancels every open question.
+    pub fn close_pending(&mut self, end: ApprovalEnd, reason: &str) -> Vec<EventBody> {
         let is_asked = |id: &&ToolCallId| self.is_pending(id);
         let calls: Vec<_> = self.open.values().filter(is_asked).cloned().collect();
         let open = self.questions.iter().filter(|(_, resolved)| !resolved);
@@ -199,7 +199,7 @@ impl Ledger {
         events
     }
 
-    /// Records what came of an open question.
+    /// Records the result of an open question; `None` if it is not open.
     pub fn resolve(&mut self, id: &QuestionId, resolution: Resolution) -> Option<EventBody> {
         let (question_id, resolved) = self.questions.iter_mut().find(|(known, resolved)| known == id && !resolved)?;
         *resolved = true;
@@ -208,18 +208,18 @@ impl Ledger {
         Some(QuestionResolvedPayload { question_id, outcome, answers, answered_by, reason }.into())
     }
 
-    /// What was asked for by a call that is not decided yet.
+    /// The request of a call that is not over yet.
     pub fn request_of(&self, id: &ToolCallId) -> Option<&ToolCallRequestedPayload> {
         self.calls.get(id)?.request.as_deref()
     }
 
-    /// What a person is asked, if one is.
-    pub fn asked_about(&self, id: &ToolCallId) -> Option<AskedAbout<'_>> {
+    /// The call, if it waits for a person.
+    pub fn pending_approval(&self, id: &ToolCallId) -> Option<PendingApproval<'_>> {
         let call = self.calls.get(id).filter(|call| call.state == CallState::Pending)?;
-        Some(AskedAbout { request: call.request.as_deref()?, offer: call.offer.as_ref() })
+        Some(PendingApproval { request: call.request.as_deref()?, offer: call.offer.as_ref() })
     }
 
-    /// The input that a call was allowed to run with, where a person changed it.
+    /// The input that a person put in the place of the call's own, if one did.
     pub fn edited_input(&self, id: &ToolCallId) -> Option<&Value> {
         self.calls.get(id)?.edited.as_ref()
     }
@@ -229,7 +229,7 @@ impl Ledger {
         self.calls.get(id)?.denial.as_deref()
     }
 
-    /// Somebody is asked what this is an answer to.
+    /// Whether the call or question that this response names waits for an answer.
     pub(crate) fn waits(&self, to: &ResponseTo) -> bool {
         match to {
             ResponseTo::Approval { call, .. } => self.is_pending(call),
@@ -237,12 +237,12 @@ impl Ledger {
         }
     }
 
-    /// A person is asked about this call.
+    /// Whether this call waits for a person.
     pub fn is_pending(&self, id: &ToolCallId) -> bool {
         self.calls.get(id).is_some_and(|call| call.state == CallState::Pending)
     }
 
-    /// Somebody is asked this question.
+    /// Whether this question was asked and is not resolved.
     pub fn is_open(&self, id: &QuestionId) -> bool {
         self.questions.iter().any(|(known, resolved)| known == id && !resolved)
     }

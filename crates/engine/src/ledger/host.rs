@@ -1,4 +1,4 @@
-//! Calls that the host runs: their books are kept by the host alone, whatever the runtime says about them.
+//! Tool calls that the host runs. Only the host reports on them; what the runtime says about them is ignored.
 
 use roost_model::event::EventBody;
 use roost_model::ids::ToolCallId;
@@ -6,31 +6,31 @@ use roost_model::payload::ToolCallStartedPayload;
 use roost_model::tool::{PolicyDecision, ToolCallIdentity};
 use serde_json::Value;
 
-use super::{Call, CallState, Ledger};
+use super::{CallRecord, CallState, Ledger};
 use crate::adapter::ToolOutcome;
 
-/// A call that the host begins to run.
+/// A tool call that the host must run now.
 #[derive(Debug)]
 pub struct HostCall {
-    /// What is to be written first.
+    /// Must be in the log before the tool starts.
     pub started: EventBody,
-    /// Which attempt it is.
+    /// To be passed to [`Ledger::complete_on_host`], which ignores results of replaced attempts.
     pub attempt: ToolCallIdentity,
-    /// The tool.
+    /// The tool's name in the host's manifest.
     pub name: String,
-    /// Its input.
+    /// The input of the approved attempt.
     pub input: Value,
 }
 
 impl Ledger {
-    /// The call was allowed, and it is the host that runs it.
-    pub fn is_the_hosts(&self, id: &ToolCallId) -> bool {
-        self.calls.get(id).is_some_and(|call| call.host) && self.decision(id) == Some(PolicyDecision::Allow)
+    /// Whether the call was allowed and the host runs it.
+    pub fn runs_on_host(&self, id: &ToolCallId) -> bool {
+        self.calls.get(id).is_some_and(|call| call.host_tool) && self.decision(id) == Some(PolicyDecision::Allow)
     }
 
-    /// Begins a call of the host's that was allowed; `None` if it may not run or runs already.
+    /// Marks an allowed host call as running; `None` if it is not the host's, is not allowed or runs already.
     pub fn start_on_host(&mut self, id: &ToolCallId) -> Option<HostCall> {
-        let call = self.calls.get_mut(id).filter(|call| call.host && call.state == CallState::Approved)?;
+        let call = self.calls.get_mut(id).filter(|call| call.host_tool && call.state == CallState::Approved)?;
         let input = call.request.as_ref()?.input.clone();
         call.state = CallState::Running;
         let attempt = call.identity.clone();
@@ -38,11 +38,11 @@ impl Ledger {
         Some(HostCall { started, attempt, name: call.name.clone(), input })
     }
 
-    /// Records what came of an attempt that the host ran; nothing if another one took its place.
+    /// Records the result of a call that the host ran. Returns nothing if another attempt has replaced it.
     pub fn complete_on_host(&mut self, attempt: &ToolCallIdentity, result: Value, is_error: bool) -> Vec<EventBody> {
         let mut events = Vec::new();
-        let runs = |call: &Call| call.state == CallState::Running && call.identity == *attempt;
-        if self.is_the_hosts(&attempt.tool_call_id) && self.calls.get(&attempt.tool_call_id).is_some_and(runs) {
+        let runs = |call: &CallRecord| call.state == CallState::Running && call.identity == *attempt;
+        if self.runs_on_host(&attempt.tool_call_id) && self.calls.get(&attempt.tool_call_id).is_some_and(runs) {
             let outcome = ToolOutcome::of_host(attempt.tool_call_id.clone(), Some(result), is_error);
             // What was approved can always be completed.
             let _ = self.complete(outcome, &mut events);

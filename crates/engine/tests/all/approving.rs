@@ -16,7 +16,7 @@ use crate::watched::*;
 #[tokio::test]
 async fn an_allowed_call_runs_and_the_log_says_who_allowed_it() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     respond(&host, &it.session, answer("a", ALLOW, "me")).await.unwrap();
     assert_eq!(it.agent.told().await, Told::Approved("a".into()));
     it.agent.say_all([started("a"), completed("a")]).await;
@@ -44,7 +44,7 @@ async fn an_allowed_call_runs_and_the_log_says_who_allowed_it() {
 #[tokio::test]
 async fn a_denial_reaches_the_agent_with_its_reason() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     respond(&host, &it.session, answer("a", deny("too risky"), "me")).await.unwrap();
     assert_eq!(it.agent.told().await, Told::Denied("a".into(), "too risky".into()));
     it.agent.say(failed("a")).await;
@@ -57,7 +57,7 @@ async fn a_denial_reaches_the_agent_with_its_reason() {
 #[tokio::test]
 async fn what_a_person_needs_to_decide_is_in_one_event_and_one_row() {
     let mut host = Harness::start().await;
-    let it = asked(&mut host).await;
+    let it = with_pending_call(&mut host).await;
     let asked = requests(&host, &it.session).await.pop().unwrap();
     assert_eq!((asked.name.as_str(), &asked.input["path"]), ("write", &"a".into()));
     assert_eq!(asked.rule.as_deref(), Some("permission_mode:dangerous"));
@@ -70,7 +70,7 @@ async fn what_a_person_needs_to_decide_is_in_one_event_and_one_row() {
 #[tokio::test]
 async fn an_answer_to_an_unknown_approval_is_refused() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     let refused = respond(&host, &it.session, answer("b", ALLOW, "me")).await;
     assert!(matches!(refused, Err(Error::NotPending(id)) if id == "b"));
     let nobody = respond(&host, &"no session".into(), answer("a", ALLOW, "me")).await;
@@ -84,8 +84,8 @@ async fn an_answer_to_an_unknown_approval_is_refused() {
 #[tokio::test]
 async fn an_answer_to_the_approval_of_another_session_is_refused() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
-    let other = watched(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
+    let other = watched_session(&mut host).await;
     let refused = respond(&host, &other.session, answer("a", ALLOW, "me")).await;
     assert!(matches!(refused, Err(Error::NotPending(_))));
     still_waits(&host, &mut it).await;
@@ -95,8 +95,8 @@ async fn an_answer_to_the_approval_of_another_session_is_refused() {
 #[tokio::test]
 async fn the_same_call_id_in_two_sessions_is_two_approvals() {
     let mut host = Harness::start().await;
-    let mut one = asked(&mut host).await;
-    let mut other = asked(&mut host).await;
+    let mut one = with_pending_call(&mut host).await;
+    let mut other = with_pending_call(&mut host).await;
     respond(&host, &one.session, answer("a", ALLOW, "me")).await.unwrap();
     assert_eq!(one.agent.told().await, Told::Approved("a".into()));
     assert_eq!(pending(&host).await.iter().map(|row| &row.session_id).collect::<Vec<_>>(), [&other.session]);
@@ -108,7 +108,7 @@ async fn the_same_call_id_in_two_sessions_is_two_approvals() {
 async fn nobody_answering_in_time_denies_and_a_later_answer_is_refused() {
     let short = Some(Duration::from_millis(20));
     let mut host = Home::new().start_with(|config| config.approval_timeout = short).await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     assert_eq!(it.agent.told().await, Told::Denied("a".into(), "nobody answered in time".into()));
     ended_unrun(&host, &it.session, ApprovalEnd::Expired).await;
     let late = respond(&host, &it.session, answer("a", ALLOW, "me")).await;
@@ -119,7 +119,7 @@ async fn nobody_answering_in_time_denies_and_a_later_answer_is_refused() {
 #[tokio::test]
 async fn without_a_time_limit_an_approval_waits_until_it_is_answered() {
     let mut host = Home::new().start_with(|config| config.approval_timeout = None).await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     assert_eq!(requests(&host, &it.session).await[0].expires_at, None);
     still_waits(&host, &mut it).await;
     host.stop().await;
@@ -128,7 +128,7 @@ async fn without_a_time_limit_an_approval_waits_until_it_is_answered() {
 #[tokio::test]
 async fn a_call_that_a_person_edits_runs_with_the_edited_input_and_the_log_says_so() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     let input = serde_json::json!({ "path": "safer.txt" });
     let edited = Decision::AllowEdited { input: input.clone() };
     respond(&host, &it.session, answer("a", edited, "me")).await.unwrap();
@@ -140,7 +140,7 @@ async fn a_call_that_a_person_edits_runs_with_the_edited_input_and_the_log_says_
 #[tokio::test]
 async fn a_second_answer_is_refused_with_the_name_of_the_first() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     respond(&host, &it.session, answer("a", deny("no"), "first")).await.unwrap();
     let refused = respond(&host, &it.session, answer("a", ALLOW, "second")).await;
     assert!(matches!(refused, Err(Error::AlreadyAnswered { by: winner, .. }) if winner == by("first")));
@@ -153,7 +153,7 @@ async fn a_second_answer_is_refused_with_the_name_of_the_first() {
 async fn of_many_answers_in_the_same_instant_exactly_one_counts() {
     const RACERS: usize = 32;
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     let gate = Arc::new(tokio::sync::Barrier::new(RACERS));
     let racers: Vec<_> = (0..RACERS)
         .map(|racer| {
@@ -190,7 +190,7 @@ async fn of_many_answers_in_the_same_instant_exactly_one_counts() {
 #[tokio::test]
 async fn the_same_answer_sent_again_is_acknowledged_and_changes_nothing() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     let keyed = |key: &str| Response { key: Some(key.into()), ..answer("a", ALLOW, "me") };
     respond(&host, &it.session, keyed("k")).await.unwrap();
     let before = host.types(&it.session).await;
@@ -208,7 +208,7 @@ async fn the_same_answer_sent_again_is_acknowledged_and_changes_nothing() {
 #[tokio::test]
 async fn an_answer_about_another_attempt_or_input_is_refused() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     let seen = |attempt, input_hash: Option<&str>| {
         let (call, input_hash) = ("a".into(), input_hash.map(str::to_owned));
         let to = ResponseTo::Approval { call, attempt, input_hash, decision: ALLOW };
@@ -227,7 +227,7 @@ async fn an_answer_about_another_attempt_or_input_is_refused() {
 #[tokio::test]
 async fn another_attempt_at_a_denied_call_is_asked_about_again() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     respond(&host, &it.session, answer("a", deny("no"), "me")).await.unwrap();
     it.agent.told().await;
     it.agent.say_all([failed("a"), attempt("a", 2), asks("a")]).await;
@@ -241,7 +241,7 @@ async fn another_attempt_at_a_denied_call_is_asked_about_again() {
 #[tokio::test]
 async fn a_denial_of_a_tool_that_already_runs_is_refused() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     respond(&host, &it.session, answer("a", ALLOW, "first")).await.unwrap();
     it.agent.told().await;
     it.agent.say(started("a")).await;
@@ -260,7 +260,7 @@ async fn a_denial_of_a_tool_that_already_runs_is_refused() {
 async fn an_answer_is_in_the_log_before_the_runtime_hears_of_it() {
     for (decision, written) in [(ALLOW, "tool.call.approved"), (deny("no"), "tool.call.denied")] {
         let mut host = Harness::start().await;
-        let mut it = asked(&mut host).await;
+        let mut it = with_pending_call(&mut host).await;
         let (engine, session) = (host.engine.clone(), it.session.clone());
         let response = answer("a", decision, "me");
         let responding = tokio::spawn(async move { engine.respond(session.as_str(), response).await });
@@ -274,7 +274,7 @@ async fn an_answer_is_in_the_log_before_the_runtime_hears_of_it() {
 #[tokio::test]
 async fn an_answer_that_the_runtime_does_not_take_is_not_acknowledged_until_it_does() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     let keyed = || Response { key: Some("k".into()), ..answer("a", ALLOW, "me") };
     it.agent.stop_reading();
     assert!(matches!(respond(&host, &it.session, keyed()).await, Err(Error::Adapter(_))));

@@ -19,7 +19,7 @@ async fn an_agent_that_runs_a_tool_while_it_is_asked_fails_its_task_and_is_ended
     let output = || Fact::ToolOutputDelta { call: "a".into(), stream: OutputStream::Stdout, delta: "x".into() };
     for ran in [started("a"), completed("a"), output()] {
         let mut host = Harness::start().await;
-        let mut it = asked(&mut host).await;
+        let mut it = with_pending_call(&mut host).await;
         it.agent.say(ran).await;
         let end = host.wait_for_end(&it.session, &it.task).await;
         let EventBody::TaskFailed(failed) = end.body else { panic!("{end:?}") };
@@ -33,7 +33,7 @@ async fn an_agent_that_runs_a_tool_while_it_is_asked_fails_its_task_and_is_ended
 #[tokio::test]
 async fn an_agent_that_asks_the_same_call_again_is_asked_about_anew_each_time() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     it.agent.say_all([asks("a"), requested("a"), asks("a"), delta("x")]).await;
     host.wait_for(&it.session, Type::ModelOutputDelta).await;
     let attempts =
@@ -56,7 +56,7 @@ async fn an_agent_that_asks_the_same_call_again_is_asked_about_anew_each_time() 
 async fn ten_thousand_approvals_wait_are_listed_and_closed_by_a_stop() {
     const ASKS: usize = 10_000;
     let mut host = Harness::start().await;
-    let it = watched(&mut host).await;
+    let it = watched_session(&mut host).await;
     for hundred in 0..ASKS / 100 {
         let calls: Vec<_> = (0..100).map(|call| format!("call {hundred}-{call}")).collect();
         it.agent.say_all(calls.iter().flat_map(|call| [requested(call), asks(call)])).await;
@@ -77,7 +77,7 @@ async fn ten_thousand_approvals_wait_are_listed_and_closed_by_a_stop() {
 async fn an_agent_that_disappears_while_it_is_asked_takes_its_approval_along() {
     for silently in [false, true] {
         let mut host = Harness::start().await;
-        let Watched { session, task, runtime: _runtime, agent } = asked(&mut host).await;
+        let WatchedSession { session, task, runtime: _runtime, agent } = with_pending_call(&mut host).await;
         match silently {
             true => drop(agent),
             false => agent.say(exited()).await,
@@ -93,7 +93,7 @@ async fn an_agent_that_disappears_while_it_is_asked_takes_its_approval_along() {
 #[tokio::test]
 async fn a_call_that_the_agent_gives_up_is_no_longer_asked_about() {
     let mut host = Harness::start().await;
-    let it = asked(&mut host).await;
+    let it = with_pending_call(&mut host).await;
     it.agent.say(failed("a")).await;
     host.wait_for(&it.session, Type::ApprovalResolved).await;
     ended_unrun(&host, &it.session, ApprovalEnd::Withdrawn).await;
@@ -103,7 +103,7 @@ async fn a_call_that_the_agent_gives_up_is_no_longer_asked_about() {
 #[tokio::test]
 async fn a_stop_closes_what_waits_before_the_agent_hears_of_it() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     it.agent.say(question("q")).await;
     host.wait_for(&it.session, Type::QuestionAsked).await;
     let stopping = {
@@ -124,7 +124,7 @@ async fn a_stop_closes_what_waits_before_the_agent_hears_of_it() {
 #[tokio::test]
 async fn a_host_that_is_killed_while_asking_closes_the_approval_at_its_next_start() {
     let mut host = Harness::start().await;
-    let it = asked(&mut host).await;
+    let it = with_pending_call(&mut host).await;
     it.agent.say(question("q")).await;
     host.wait_for(&it.session, Type::QuestionAsked).await;
     assert_eq!(pending(&host).await.len(), 2);
@@ -138,10 +138,10 @@ async fn a_host_that_is_killed_while_asking_closes_the_approval_at_its_next_star
 #[tokio::test]
 async fn a_session_that_is_closed_or_a_host_that_stops_in_order_closes_the_approval() {
     let mut host = Harness::start().await;
-    let one = asked(&mut host).await;
+    let one = with_pending_call(&mut host).await;
     host.engine.close(one.session.as_str(), "closed").await.unwrap();
     ended_unrun(&host, &one.session, ApprovalEnd::Stopped).await;
-    let other = asked(&mut host).await;
+    let other = with_pending_call(&mut host).await;
     let host = host.stop().await.start().await;
     ended_unrun(&host, &other.session, ApprovalEnd::Stopped).await;
     host.stop().await;
@@ -150,7 +150,7 @@ async fn a_session_that_is_closed_or_a_host_that_stops_in_order_closes_the_appro
 #[tokio::test]
 async fn an_approval_of_a_runtime_that_outlived_its_host_still_waits_and_can_be_answered() {
     let mut host = Harness::start().await;
-    let it = asked(&mut host).await;
+    let it = with_pending_call(&mut host).await;
     let home = host.crash().await;
     home.adapter.offer_survivors();
     home.leave_process(&it.session);

@@ -10,7 +10,7 @@ use testkit::Harness;
 use testkit::facts::{asks, attempt, completed, failed, question, requested, started};
 use testkit::fake::Told;
 
-use crate::watched::{ALLOW, answer, asked, pending, respond};
+use crate::watched::{ALLOW, answer, pending, respond, with_pending_call};
 
 #[tokio::test]
 async fn yolo_allows_a_tool() {
@@ -142,7 +142,7 @@ async fn a_runtime_that_reads_nothing_holds_up_its_session_once_and_not_for_ever
 #[tokio::test]
 async fn an_old_answer_that_is_sent_again_does_not_answer_the_next_attempt() {
     let mut host = Harness::start().await;
-    let mut it = asked(&mut host).await;
+    let mut it = with_pending_call(&mut host).await;
     let first = Response { key: Some("one click".into()), ..answer("a", ALLOW, "me") };
     respond(&host, &it.session, first.clone()).await.unwrap();
     assert_eq!(it.agent.told().await, Told::Approved("a".into()));

@@ -1,4 +1,4 @@
-//! The books of a task, rule by rule. `ledger_model` has the same rules for every sequence there is.
+//! The ledger of a task, rule by rule. `ledger_model` has the same rules for every sequence there is.
 
 use roost_engine::adapter::{Fact, TaskEnd};
 use roost_engine::ledger::{Asked, Ledger, Next, Terms, UNASKED};
@@ -9,8 +9,8 @@ use roost_model::payload::OutputStream;
 use roost_model::tool::{PolicyDecision, PolicyResult, PolicySource, ToolPolicyEvaluation};
 use testkit::facts::{asks, attempt, completed, delta, failed, question, requested, started};
 
-/// A policy's word.
-pub(crate) fn word(result: PolicyResult) -> ToolPolicyEvaluation {
+/// An evaluation with this result, as the policy would give it.
+pub(crate) fn evaluation(result: PolicyResult) -> ToolPolicyEvaluation {
     ToolPolicyEvaluation { source: PolicySource::Codesdk, result, rule: Some("test".into()) }
 }
 
@@ -19,7 +19,7 @@ fn entered(ledger: &mut Ledger, decision: PolicyResult, facts: Vec<Fact>) -> Vec
     let mut events = Vec::new();
     for fact in facts {
         if let Next::Decide(Asked::Tool(call)) = ledger.enter(fact, &mut events) {
-            events.extend(ledger.decide(&call, vec![word(decision)], "because", Terms::default()));
+            events.extend(ledger.decide(&call, vec![evaluation(decision)], "because", Terms::default()));
         }
     }
     events
@@ -175,7 +175,7 @@ fn books_that_are_read_back_know_what_waits() {
     let mut events = Vec::new();
     ledger.enter(requested("a"), &mut events);
     ledger.enter(asks("a"), &mut events);
-    events.extend(ledger.decide(&"a".into(), vec![word(PolicyResult::Ask)], "because", Terms::default()));
+    events.extend(ledger.decide(&"a".into(), vec![evaluation(PolicyResult::Ask)], "because", Terms::default()));
     ledger.enter(question("q"), &mut events);
     assert_eq!(Ledger::replay(Mode::Ask, &events).pending(), ledger.pending());
 }

@@ -13,7 +13,7 @@ use roost_model::tool::{PolicyDecision, PolicyResult, ToolCallIdentity};
 use serde_json::json;
 use testkit::facts::{asks, attempt, completed, delta, failed, question, request, started};
 
-use crate::ledger::word;
+use crate::ledger::evaluation;
 
 /// One thing that happens in a task.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ fn take(ledger: &mut Ledger, step: &Step) -> Vec<EventBody> {
     match step {
         Step::Fact(fact) => drop(ledger.enter(Fact::clone(fact), &mut events)),
         Step::Decide(call, result) => {
-            events = ledger.decide(&call.as_str().into(), vec![word(*result)], "because", Terms::default());
+            events = ledger.decide(&call.as_str().into(), vec![evaluation(*result)], "because", Terms::default());
         }
         Step::Answer(id) => events
             .extend(ledger.resolve(&id.as_str().into(), Resolution::unanswered(QuestionOutcome::Declined, "because"))),

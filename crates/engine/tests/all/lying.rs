@@ -22,7 +22,7 @@ fn command(attempt: u32, line: &str) -> ToolCallRequestedPayload {
 }
 
 /// Waits until a person is asked about this attempt at the call.
-async fn asked_about(host: &Harness, it: &Watched, attempt: u32) -> ApprovalRequestedPayload {
+async fn asked_about(host: &Harness, it: &WatchedSession, attempt: u32) -> ApprovalRequestedPayload {
     let is_it = |event: &NormalizedEvent| matches!(&event.body, EventBody::ApprovalRequested(asked) if asked.identity.attempt == attempt);
     let event = host.wait_until(&it.session, "a person is asked", is_it).await;
     let EventBody::ApprovalRequested(asked) = event.body else { panic!("{event:?}") };
@@ -30,7 +30,7 @@ async fn asked_about(host: &Harness, it: &Watched, attempt: u32) -> ApprovalRequ
 }
 
 /// The attempts with their commands, and what was decided about each.
-async fn story(host: &Harness, it: &Watched) -> Vec<(u32, String, &'static str)> {
+async fn story(host: &Harness, it: &WatchedSession) -> Vec<(u32, String, &'static str)> {
     let (mut story, events) = (Vec::new(), host.events(&it.session).await);
     for event in &events {
         let (attempt, what) = match &event.body {
@@ -56,7 +56,7 @@ fn answer_to(attempt: u32, decision: Decision) -> Response {
 #[tokio::test]
 async fn what_is_asked_about_is_judged_and_not_what_was_announced() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     it.agent.say_all([Fact::ToolRequested(command(1, "ls")), Fact::ToolAsks(command(1, "rm -rf /"))]).await;
     let asked = asked_about(&host, &it, 2).await;
     assert_eq!(asked.input, json!({ "command": "rm -rf /" }));
@@ -69,7 +69,7 @@ async fn what_is_asked_about_is_judged_and_not_what_was_announced() {
 #[tokio::test]
 async fn what_was_announced_can_only_make_the_judgement_stricter() {
     let mut host = Harness::start().await;
-    let it = watched(&mut host).await;
+    let it = watched_session(&mut host).await;
     it.agent.say_all([Fact::ToolRequested(command(1, "rm -rf /")), Fact::ToolAsks(command(1, "ls"))]).await;
     let asked = asked_about(&host, &it, 2).await;
     assert_eq!((asked.input, asked.offer), (json!({ "command": "ls" }), None));
@@ -84,7 +84,7 @@ async fn what_was_announced_can_only_make_the_judgement_stricter() {
 #[tokio::test]
 async fn an_input_that_is_filled_in_before_the_question_is_judged_as_it_is_asked_about() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     let empty = ToolCallRequestedPayload { input: json!({}), ..command(1, "") };
     it.agent.say_all([Fact::ToolRequested(empty), Fact::ToolAsks(command(1, "ls"))]).await;
     assert_eq!(it.agent.told().await, Told::Approved("a".into()));
@@ -96,7 +96,7 @@ async fn an_input_that_is_filled_in_before_the_question_is_judged_as_it_is_asked
 async fn a_call_that_changes_after_it_was_allowed_is_asked_about_and_may_not_go_on() {
     for allowed_by_a_person in [false, true] {
         let mut host = Harness::start().await;
-        let mut it = watched(&mut host).await;
+        let mut it = watched_session(&mut host).await;
         let first = if allowed_by_a_person { "make" } else { "ls" };
         it.agent.say(Fact::ToolAsks(command(1, first))).await;
         if allowed_by_a_person {
@@ -120,7 +120,7 @@ async fn a_call_that_changes_after_it_was_allowed_is_asked_about_and_may_not_go_
 #[tokio::test]
 async fn a_change_that_a_person_allows_goes_on() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     it.agent.say(Fact::ToolAsks(command(1, "ls"))).await;
     assert_eq!(it.agent.told().await, Told::Approved("a".into()));
     it.agent.say_all([started("a"), Fact::ToolRequested(command(2, "make"))]).await;
@@ -137,7 +137,7 @@ async fn a_change_that_a_person_allows_goes_on() {
 #[tokio::test]
 async fn one_yes_is_for_one_question_also_if_the_next_one_is_the_same() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     for attempt in [1, 2] {
         it.agent.say(Fact::ToolAsks(command(attempt, "make"))).await;
         asked_about(&host, &it, attempt).await;
@@ -151,7 +151,7 @@ async fn one_yes_is_for_one_question_also_if_the_next_one_is_the_same() {
 #[tokio::test]
 async fn an_answer_to_what_a_person_saw_is_no_answer_to_what_took_its_place() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     it.agent.say(Fact::ToolAsks(command(1, "make"))).await;
     asked_about(&host, &it, 1).await;
     it.agent.say(Fact::ToolAsks(command(2, "rm -rf /"))).await;
@@ -168,7 +168,7 @@ async fn an_answer_to_what_a_person_saw_is_no_answer_to_what_took_its_place() {
 #[tokio::test]
 async fn a_question_is_not_answered_as_the_harmless_thing_that_its_call_becomes() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     it.agent.say(Fact::ToolAsks(command(1, "rm -rf /"))).await;
     asked_about(&host, &it, 1).await;
     it.agent.say(Fact::ToolRequested(command(2, "ls"))).await;
@@ -183,7 +183,7 @@ async fn a_question_is_not_answered_as_the_harmless_thing_that_its_call_becomes(
 #[tokio::test]
 async fn a_question_whose_call_is_filled_in_while_it_waits_is_answered_as_the_whole() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     let blind = ToolCallRequestedPayload { kind: None, input: json!({}), ..command(1, "") };
     it.agent.say(Fact::ToolAsks(blind)).await;
     asked_about(&host, &it, 1).await;
@@ -197,7 +197,7 @@ async fn a_question_whose_call_is_filled_in_while_it_waits_is_answered_as_the_wh
 #[tokio::test]
 async fn a_call_that_ran_unasked_and_turns_out_to_have_been_something_else_is_recorded_again() {
     let mut host = Harness::start().await;
-    let it = watched(&mut host).await;
+    let it = watched_session(&mut host).await;
     let other = Fact::ToolRequested(command(2, "rm -rf /"));
     it.agent.say_all([Fact::ToolRequested(command(1, "ls")), completed("a"), other, completed("a")]).await;
     it.agent.finish().await;
@@ -218,7 +218,7 @@ async fn a_name_or_a_kind_that_changes_is_another_attempt_and_a_title_is_not() {
     ];
     for (change, attempts) in cases {
         let mut host = Harness::start().await;
-        let mut it = watched(&mut host).await;
+        let mut it = watched_session(&mut host).await;
         it.agent.say(Fact::ToolAsks(read())).await;
         assert_eq!(it.agent.told().await, Told::Approved("a".into()));
         it.agent.say_all([Fact::ToolRequested(change.clone()), delta("x")]).await;
@@ -232,7 +232,7 @@ async fn a_name_or_a_kind_that_changes_is_another_attempt_and_a_title_is_not() {
 #[tokio::test]
 async fn a_hash_that_an_adapter_makes_up_is_not_believed() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     let mut lie = command(1, "rm -rf /");
     it.agent.say(Fact::ToolAsks(command(1, "ls"))).await;
     assert_eq!(it.agent.told().await, Told::Approved("a".into()));

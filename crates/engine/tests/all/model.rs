@@ -21,7 +21,7 @@ use testkit::fake::FakeAdapter;
 use testkit::{Harness, Home, soon};
 
 use agents::{Act, Agents, HostTool};
-use person::{Person, Says};
+use person::{Person, PersonAction};
 
 const SESSIONS: usize = 3;
 /// Histories in a usual run, and in a full one.
@@ -37,7 +37,7 @@ enum Step {
     Close(usize),
     /// The nth of the agents that work does something.
     Agent(usize, Act),
-    Person(Says),
+    Person(PersonAction),
     /// Lets everybody else have a turn.
     Breathe,
     CrashAndRestart,
@@ -60,14 +60,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (session(), confirms).prop_map(|(session, confirms)| Step::Stop(session, confirms)),
         1 => session().prop_map(Step::Close),
         24 => (session(), agents::acts()).prop_map(|(nth, act)| Step::Agent(nth, act)),
-        12 => person::says().prop_map(Step::Person),
+        12 => person::person_action().prop_map(Step::Person),
         4 => Just(Step::Breathe),
         1 => Just(Step::CrashAndRestart),
     ];
     prop::collection::vec(step, 1..60)
 }
 
-/// How many runtimes may live, how long without a task, and how long somebody may take to answer.
+/// AnswerKind many runtimes may live, how long without a task, and how long somebody may take to answer.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     sessions: usize,

@@ -25,8 +25,8 @@ async fn outcome(host: &Harness, session: &SessionId) -> QuestionResolvedPayload
     resolved
 }
 
-async fn questioned(host: &mut Harness) -> Watched {
-    let watched = watched(host).await;
+async fn questioned(host: &mut Harness) -> WatchedSession {
+    let watched = watched_session(host).await;
     watched.agent.say(question("q")).await;
     host.wait_for(&watched.session, Type::QuestionAsked).await;
     watched

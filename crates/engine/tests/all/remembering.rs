@@ -27,7 +27,7 @@ fn shell(call: &str, command: &str) -> [Fact; 2] {
 }
 
 /// Whether somebody is asked about this command, which the agent would like to run.
-async fn is_asked(host: &Harness, it: &mut Watched, call: &str, command: &str) -> bool {
+async fn is_asked(host: &Harness, it: &mut WatchedSession, call: &str, command: &str) -> bool {
     it.agent.say_all(shell(call, command)).await;
     let about = |event: &NormalizedEvent| match &event.body {
         EventBody::ApprovalRequested(asked) => asked.identity.tool_call_id.as_str() == call,
@@ -42,7 +42,7 @@ async fn is_asked(host: &Harness, it: &mut Watched, call: &str, command: &str) -
 #[tokio::test]
 async fn an_allow_for_the_session_covers_the_same_command_there_and_nothing_beside_it() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     assert!(is_asked(&host, &mut it, "first", "cargo build").await);
     assert!(requests(&host, &it.session).await[0].offer.is_some());
     let for_session = Decision::Allow { scope: ApprovalScope::Session };
@@ -63,7 +63,7 @@ async fn an_allow_for_the_session_covers_the_same_command_there_and_nothing_besi
     for (at, trick) in tricks.iter().enumerate() {
         assert!(is_asked(&host, &mut it, &format!("trick {at}"), trick).await, "{trick}");
     }
-    let mut other = watched(&mut host).await;
+    let mut other = watched_session(&mut host).await;
     assert!(is_asked(&host, &mut other, "elsewhere", "cargo build").await);
     host.stop().await;
 }
@@ -71,14 +71,14 @@ async fn an_allow_for_the_session_covers_the_same_command_there_and_nothing_besi
 #[tokio::test]
 async fn an_allow_for_the_workspace_covers_its_other_sessions_and_the_next_start() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     assert!(is_asked(&host, &mut it, "first", "cargo build").await);
     let for_workspace = Decision::Allow { scope: ApprovalScope::Workspace };
     respond(&host, &it.session, answer("first", for_workspace, "me")).await.unwrap();
-    let mut other = watched(&mut host).await;
+    let mut other = watched_session(&mut host).await;
     assert!(!is_asked(&host, &mut other, "second", "cargo build").await);
     let mut host = host.crash().await.start().await;
-    let mut later = watched(&mut host).await;
+    let mut later = watched_session(&mut host).await;
     assert!(!is_asked(&host, &mut later, "third", "cargo build").await);
     host.stop().await;
 }
@@ -86,7 +86,7 @@ async fn an_allow_for_the_workspace_covers_its_other_sessions_and_the_next_start
 #[tokio::test]
 async fn an_allow_for_once_covers_nothing_else() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     assert!(is_asked(&host, &mut it, "first", "cargo build").await);
     respond(&host, &it.session, answer("first", ALLOW, "me")).await.unwrap();
     assert!(is_asked(&host, &mut it, "again", "cargo build").await);
@@ -96,7 +96,7 @@ async fn an_allow_for_once_covers_nothing_else() {
 #[tokio::test]
 async fn a_denial_for_the_session_is_not_asked_about_again() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     assert!(is_asked(&host, &mut it, "first", "cargo build").await);
     let never = Decision::Deny { scope: ApprovalScope::Session, reason: None };
     respond(&host, &it.session, answer("first", never, "me")).await.unwrap();
@@ -109,7 +109,7 @@ async fn a_denial_for_the_session_is_not_asked_about_again() {
 #[tokio::test]
 async fn an_answer_for_longer_is_refused_where_nothing_is_offered() {
     let mut host = Harness::start().await;
-    let mut it = watched(&mut host).await;
+    let mut it = watched_session(&mut host).await;
     assert!(is_asked(&host, &mut it, "a", "cargo build; cargo test").await);
     assert_eq!(requests(&host, &it.session).await[0].offer, None);
     for scope in [ApprovalScope::Session, ApprovalScope::Workspace, ApprovalScope::Always] {

@@ -14,24 +14,24 @@ use testkit::fake::{FakeSession, FakeTask, Told};
 use testkit::{Harness, soon};
 
 /// A session whose agent works while somebody watches.
-pub(crate) struct Watched {
+pub(crate) struct WatchedSession {
     pub(crate) session: SessionId,
     pub(crate) task: TaskId,
     pub(crate) runtime: FakeSession,
     pub(crate) agent: FakeTask,
 }
 
-pub(crate) async fn watched(host: &mut Harness) -> Watched {
+pub(crate) async fn watched_session(host: &mut Harness) -> WatchedSession {
     let session = host.session().await;
     let prompt = Prompt { approver: Approver::Present, ..Prompt::text("one") };
     let Accepted::Started(task) = host.engine.prompt(session.as_str(), prompt).await.unwrap() else { panic!() };
     let (runtime, agent) = host.runtimes().task().await;
-    Watched { session, task, runtime, agent }
+    WatchedSession { session, task, runtime, agent }
 }
 
 /// One whose agent waits for leave to run the call `a`.
-pub(crate) async fn asked(host: &mut Harness) -> Watched {
-    let watched = watched(host).await;
+pub(crate) async fn with_pending_call(host: &mut Harness) -> WatchedSession {
+    let watched = watched_session(host).await;
     watched.agent.say_all([requested("a"), asks("a")]).await;
     host.wait_for(&watched.session, Type::ApprovalRequested).await;
     watched
@@ -92,7 +92,7 @@ pub(crate) async fn ended_unrun(host: &Harness, session: &SessionId, end: Approv
 }
 
 /// The call still waits and its agent has heard nothing.
-pub(crate) async fn still_waits(host: &Harness, watched: &mut Watched) {
+pub(crate) async fn still_waits(host: &Harness, watched: &mut WatchedSession) {
     assert_eq!(pending(host).await.iter().map(|row| row.id()).collect::<Vec<_>>(), ["a"]);
     respond(host, &watched.session, answer("a", ALLOW, "last")).await.unwrap();
     assert_eq!(watched.agent.told().await, Told::Approved("a".into()), "the first thing that it hears");

@@ -94,14 +94,14 @@ pub(super) struct Agents {
     working: Arc<Mutex<BTreeMap<SessionId, Agent>>>,
     arrived: Arc<Notify>,
     /// Everything that the engine ever told any of them.
-    heard: Arc<Mutex<Vec<Told>>>,
+    received: Arc<Mutex<Vec<Told>>>,
 }
 
 /// An agent at its task.
 pub(super) struct Agent {
     task: FakeTask,
     allowed: Vec<String>,
-    heard: Arc<Mutex<Vec<Told>>>,
+    received: Arc<Mutex<Vec<Told>>>,
 }
 
 impl Agent {
@@ -113,7 +113,7 @@ impl Agent {
             _ => None,
         });
         self.allowed.extend(allowed);
-        self.heard.lock().extend(told);
+        self.received.lock().extend(told);
     }
 
     pub(super) async fn end(&self, end: TaskEnd) {
@@ -191,7 +191,7 @@ impl Agents {
 
     async fn start_all(self, id: SessionId, mut session: FakeSession) {
         while let Some(task) = session.next_task().await {
-            let agent = Agent { task, allowed: Vec::new(), heard: self.heard.clone() };
+            let agent = Agent { task, allowed: Vec::new(), received: self.received.clone() };
             self.working.lock().insert(id.clone(), agent);
             self.arrived.notify_waiters();
         }
@@ -237,7 +237,7 @@ impl Agents {
         self.working.lock().clear();
     }
 
-    pub(super) fn heard(&self) -> Vec<Told> {
-        self.heard.lock().clone()
+    pub(super) fn received_messages(&self) -> Vec<Told> {
+        self.received.lock().clone()
     }
 }

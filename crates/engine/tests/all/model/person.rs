@@ -12,15 +12,15 @@ use testkit::{Harness, soon};
 
 /// What is said about the nth thing that waits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Says {
+pub(super) struct PersonAction {
     nth: usize,
     allows: bool,
-    how: How,
+    how: AnswerKind,
 }
 
-/// How it is said.
+/// AnswerKind it is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum AnswerKind {
     Rightly,
     /// The same again, with the same key.
     Repeated,
@@ -31,16 +31,16 @@ enum How {
     OtherSession,
 }
 
-pub(super) fn says() -> impl Strategy<Value = Says> {
+pub(super) fn person_action() -> impl Strategy<Value = PersonAction> {
     let how = prop_oneof![
-        6 => Just(How::Rightly),
-        1 => Just(How::Repeated),
-        1 => Just(How::Contradicted),
-        1 => Just(How::OtherAttempt),
-        1 => Just(How::OtherInput),
-        1 => Just(How::OtherSession),
+        6 => Just(AnswerKind::Rightly),
+        1 => Just(AnswerKind::Repeated),
+        1 => Just(AnswerKind::Contradicted),
+        1 => Just(AnswerKind::OtherAttempt),
+        1 => Just(AnswerKind::OtherInput),
+        1 => Just(AnswerKind::OtherSession),
     ];
-    (0..8_usize, prop::bool::weighted(0.7), how).prop_map(|(nth, allows, how)| Says { nth, allows, how })
+    (0..8_usize, prop::bool::weighted(0.7), how).prop_map(|(nth, allows, how)| PersonAction { nth, allows, how })
 }
 
 /// The answers that were acknowledged.
@@ -53,15 +53,16 @@ pub(super) struct Person {
 }
 
 impl Person {
-    pub(super) async fn say(&mut self, host: &Harness, sessions: &[SessionId], says: Says) {
+    pub(super) async fn say(&mut self, host: &Harness, sessions: &[SessionId], says: PersonAction) {
         let waiting = host.log.pending(None).await.unwrap();
         let Some(pending) = (!waiting.is_empty()).then(|| &waiting[says.nth % waiting.len()]) else { return };
         let id = pending.id().to_owned();
         let to = match &pending.ask {
             PendingAsk::Approval(asked) => {
                 let identity = &asked.identity;
-                let other = says.how == How::OtherAttempt;
-                let input = if says.how == How::OtherInput { "sha256:0".into() } else { identity.input_hash.clone() };
+                let other = says.how == AnswerKind::OtherAttempt;
+                let input =
+                    if says.how == AnswerKind::OtherInput { "sha256:0".into() } else { identity.input_hash.clone() };
                 ResponseTo::Approval {
                     call: identity.tool_call_id.clone(),
                     attempt: Some(identity.attempt + u32::from(other)),
@@ -75,15 +76,15 @@ impl Person {
             }
         };
         let is_question = matches!(to, ResponseTo::Question { .. });
-        let right = is_question || !matches!(says.how, How::OtherAttempt | How::OtherInput);
+        let right = is_question || !matches!(says.how, AnswerKind::OtherAttempt | AnswerKind::OtherInput);
         let session = match says.how {
-            How::OtherSession => sessions.iter().find(|session| **session != pending.session_id).unwrap(),
+            AnswerKind::OtherSession => sessions.iter().find(|session| **session != pending.session_id).unwrap(),
             _ => &pending.session_id,
         };
         self.count += 1;
         let response = Response { to, by: Answerer::default(), key: Some(self.count.to_string()) };
         let answered = send(host, session, response.clone()).await;
-        if !right || says.how == How::OtherSession {
+        if !right || says.how == AnswerKind::OtherSession {
             assert!(!answered, "a wrong answer was taken: {says:?}");
             return;
         }
@@ -97,8 +98,8 @@ impl Person {
         }
         match says.how {
             // It may be over by now, but it is never an answer to something else.
-            How::Repeated => _ = send(host, session, response).await,
-            How::Contradicted => {
+            AnswerKind::Repeated => _ = send(host, session, response).await,
+            AnswerKind::Contradicted => {
                 let opposite = match response.to {
                     ResponseTo::Approval { call, attempt, input_hash, .. } => {
                         ResponseTo::Approval { call, attempt, input_hash, decision: decision(!says.allows) }

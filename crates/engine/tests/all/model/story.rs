@@ -190,7 +190,7 @@ impl Calls {
 /// Runtimes and the host's tools heard what was decided and nothing else, and nothing that was acknowledged is lost.
 fn told_what_was_decided(run: &Run, calls: &Calls) -> Checked {
     let (mut approved, mut denied, mut answered) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    for told in run.agents.heard() {
+    for told in run.agents.received_messages() {
         match told {
             Told::Approved(call) | Told::Edited(call, _) => _ = approved.insert(call.to_string()),
             Told::Denied(call, _) => _ = denied.insert(call.to_string()),

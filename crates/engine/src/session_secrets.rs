@@ -1,8 +1,8 @@
-//! What a session is started with and events must not tell: the values of its variables, its runtime's own settings and
-//! its tool servers, whose headers and variables are secrets.
+//! The parts of a session that events must not hold, because they may be secret: the values of its variables, its
+//! runtime's own settings, and its MCP servers with their headers and variables.
 //!
-//! They are a row beside the log, so that they survive a restart; events and records have the names of the variables,
-//! and of the settings the hash and what is no secret.
+//! They are stored in a row beside the log, so that they survive a restart. Events and records have the names of the
+//! variables, and the hash and the redacted form of the settings.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,17 @@ use serde_json::{Map, Value};
 use crate::adapter::McpServer;
 use crate::error::Error;
 
-/// The variables of a session.
+/// The environment variables of a session by their names.
 pub(crate) type Variables = BTreeMap<String, Secret>;
 
-/// Most variables of a session, and most bytes that they have together.
+/// The most variables that a session may set.
 const MAX: usize = 64;
+/// The most bytes that their names and values may have together.
 const MAX_BYTES: usize = 64 << 10;
 
-/// The row of a session.
+/// The row of one session, stored as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Private {
+pub(crate) struct SessionSecrets {
     #[serde(default)]
     pub(crate) env: Variables,
     #[serde(default)]
@@ -34,8 +35,8 @@ pub(crate) struct Private {
     pub(crate) mcp_servers: Vec<McpServer>,
 }
 
-impl Private {
-    /// Refuses variables that a session may not set.
+impl SessionSecrets {
+    /// [`Error::BadVariable`] if a variable is reserved or malformed, or if there are too many.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let bad = |name: &str, why: String| Error::BadVariable { name: name.into(), why };
         for (name, value) in &self.env {
@@ -50,7 +51,7 @@ impl Private {
         }
     }
 
-    /// Stores it, if there is something to store.
+    /// Stores the row; nothing is stored if all parts are empty.
     pub(crate) async fn store(&self, log: &dyn Log, session: &SessionId) -> Result<(), Error> {
         if *self == Self::default() {
             return Ok(());
@@ -60,11 +61,12 @@ impl Private {
         Ok(log.keep(vec![change(session, Some(body))], Vec::new()).await?)
     }
 
-    /// What is kept of a session. One that is gone was forgotten together with its session.
-    pub(crate) async fn of(log: &dyn Log, record: &SessionRecord) -> Result<Self, Error> {
+    /// Reads a session's row. If it is missing although it should be there, as for a deleted session, all parts are
+    /// empty.
+    pub(crate) async fn load(log: &dyn Log, record: &SessionRecord) -> Result<Self, Error> {
         let row = log.row(RowKind::Session, record.session_id.as_str()).await?;
-        if let Some(private) = row.and_then(|body| serde_json::from_str(&body).ok()) {
-            return Ok(private);
+        if let Some(secrets) = row.and_then(|body| serde_json::from_str(&body).ok()) {
+            return Ok(secrets);
         }
         if record.env.is_empty() && record.runtime_config_hash.is_none() {
             // Sessions of earlier versions have their settings in their record.
@@ -74,7 +76,7 @@ impl Private {
         Ok(Self::default())
     }
 
-    /// Forgets what is kept of a session.
+    /// Deletes a session's row.
     pub(crate) async fn forget(log: &dyn Log, session: &SessionId) -> Result<(), Error> {
         Ok(log.keep(vec![change(session, None)], Vec::new()).await?)
     }

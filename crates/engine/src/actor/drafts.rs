@@ -1,4 +1,4 @@
-//! What a session does about what its runtime says.
+//! Handles the drafts of the runtime: turns them into events and asks for decisions.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::ledger::Next;
 use crate::policy_context::call_of;
 use crate::task::Task;
 
-/// How long a runtime has to take a message; one that does not read its input must not hold up the session.
-pub(super) const CONTROL_PATIENCE: Duration = Duration::from_secs(1);
+/// How long a runtime has to take a message. One that does not read its input must not block the session.
+pub(super) const CONTROL_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Actor {
-    /// Writes what the runtime did; the hot path.
-    pub(super) async fn take(&mut self, drafts: Vec<Draft>) -> Result<Flow, Error> {
+    /// Writes what the runtime did. This is the hot path.
+    pub(super) async fn on_drafts(&mut self, drafts: Vec<Draft>) -> Result<Flow, Error> {
         if let Some(Task { exit_deadline: Some(deadline), .. }) = &mut self.task {
-            // The adapter of a runtime that exited still has something to tell.
+            // The adapter of a runtime that has exited still reports.
             *deadline = Instant::now() + EXIT_GRACE;
         }
         let now = Timestamp::now();
@@ -32,7 +32,7 @@ impl Actor {
             let Some(task) = &mut self.task else { return Ok(Flow::Continue) };
             if let Fact::Session(SessionUpdatedPayload { runtime_session_id: Some(native), .. }) = &fact {
                 self.native = Some(native.clone());
-                self.scribe.runtime.runtime_session_id.clone_from(&self.native);
+                self.writer.runtime.runtime_session_id.clone_from(&self.native);
             }
             match &fact {
                 Fact::ToolRequested(request) | Fact::ToolAsks(request) => {
@@ -46,21 +46,21 @@ impl Actor {
             let next = task.ledger.enter(fact, &mut bodies);
             let mut raw = raw;
             for body in bodies.drain(..) {
-                events.push(self.scribe.small(&self.shared.artifacts, now, body, raw.take()).await);
+                events.push(self.writer.stamp_and_spill(&self.shared.artifacts, now, body, raw.take()).await);
             }
             match next {
                 Next::Nothing => {}
                 Next::Decide(asked) => {
-                    self.hand_over(std::mem::take(&mut events)).await?;
+                    self.append(std::mem::take(&mut events)).await?;
                     self.decide(asked).await?;
                 }
                 Next::End(end) => {
-                    self.hand_over(events).await?;
+                    self.append(events).await?;
                     return self.end(end).await;
                 }
             }
         }
-        self.hand_over(events).await?;
+        self.append(events).await?;
         Ok(Flow::Continue)
     }
 }
