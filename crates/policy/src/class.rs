@@ -1,4 +1,4 @@
-//! What kind of thing a tool call does.
+//! Classifies tool calls by the harm that they can do.
 
 use roost_model::payload::ToolKind;
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,12 @@ use crate::{commands, fields};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolClass {
-    /// Changes nothing.
+    /// Only reads, so no mode asks about it.
     #[serde(alias = "read_only")]
     ReadOnly,
     /// Changes files, or runs a program of which nothing worse is known.
     Write,
-    /// Talks to the network.
+    /// Sends something to, or fetches something from, another machine.
     Network,
     /// Cannot be undone, reaches beyond the workspace, or is not known.
     Dangerous,
@@ -27,37 +27,37 @@ pub enum ToolClass {
 /// A tool call as the policy sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// Whose tool: the runtime's id, which rules and remembered answers may name.
+    /// The runtime's id, which rules and remembered answers may name.
     pub runtime: &'a str,
-    /// What that runtime's tools do.
+    /// What the runtime's tools do.
     pub tools: &'a Toolset,
-    /// The tool, as the runtime names it.
+    /// The tool's name in the runtime.
     pub name: &'a str,
-    /// What the runtime says that it does.
+    /// What the tool does according to the runtime. Believed only if the input agrees.
     pub kind: Option<ToolKind>,
-    /// Its input.
+    /// The tool's arguments, as the runtime would run it with.
     pub input: &'a Value,
-    /// The `input_hash` of its identity.
+    /// The `input_hash` of the call's identity, which exact rules and answers name.
     pub input_hash: &'a str,
-    /// A line for people.
+    /// The runtime's label for people. Read only if [`Toolset::titles_are_commands`].
     pub title: Option<&'a str>,
 }
 
-/// Every class that some part of a call has.
+/// The set of classes that the parts of a call have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classes(u8);
 
 impl Classes {
-    /// What might do anything.
+    /// The classes of a call of which nothing is known.
     pub(crate) const ANYTHING: Self =
         Self(1 << ToolClass::Write as u8 | 1 << ToolClass::Network as u8 | 1 << ToolClass::Dangerous as u8);
 
-    /// Whether some part has this class.
+    /// Whether some part of the call has this class.
     pub fn contains(self, class: ToolClass) -> bool {
         self.0 & 1 << class as u8 != 0
     }
 
-    /// The worst of them.
+    /// The most harmful class, which decides; `ReadOnly` if the set is empty.
     pub fn worst(self) -> ToolClass {
         let downwards = [ToolClass::Dangerous, ToolClass::Network, ToolClass::Write];
         downwards.into_iter().find(|class| self.contains(*class)).unwrap_or(ToolClass::ReadOnly)
@@ -74,29 +74,30 @@ impl From<ToolClass> for Classes {
     }
 }
 
-/// What was found out about a call.
+/// The result of [`classify`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Classified {
-    /// How much harm it can do, part by part.
+    /// The classes of its parts.
     pub classes: Classes,
-    /// What it would touch.
+    /// The command, files or address that it would use.
     pub subject: Subject,
-    /// The folders in which a command that only reads runs git, as the call names them.
+    /// The folders in which a read-only command runs git, as the call names them.
     pub git_folders: Vec<String>,
-    /// Files that the input names, whatever the tool does with them.
+    /// All files that the input names, whatever the tool does with them.
     pub(crate) mentions: Vec<String>,
 }
 
 impl Classified {
-    /// Every path that the caller should look up before it asks for a decision; some are no paths at all.
+    /// Every path that the caller must resolve before it calls [`evaluate`](crate::evaluate). Some are words that only
+    /// look like paths.
     pub fn paths(&self) -> Vec<NamedPath> {
-        let mut paths = named_paths::of_subject(&self.subject, &self.git_folders);
+        let mut paths = named_paths::from_subject(&self.subject, &self.git_folders);
         paths.extend(self.mentions.iter().map(|file| NamedPath { text: file.clone(), is_pattern: false }));
         paths.into_iter().collect()
     }
 }
 
-/// Finds out what a call would do, from the runtime's table of tools, else from the kind that the runtime claims.
+/// Classifies a call by the runtime's table of tools, else by the kind that the runtime claims.
 pub fn classify(call: &Call<'_>) -> Classified {
     let action = toolset::action(call);
     let subject = Subject::from_call(call, action);
@@ -113,12 +114,12 @@ pub fn classify(call: &Call<'_>) -> Classified {
             Subject::Shell(ParsedCommand { understood: false, .. } | ParsedCommand { line: Err(_), .. }) => {
                 Classes::ANYTHING
             }
-            Subject::Shell(ParsedCommand { reading: Some(reading), cwd, .. }) => {
+            Subject::Shell(ParsedCommand { read_only: Some(read_only), cwd, .. }) => {
                 let start = cwd.as_deref().unwrap_or(".");
-                git_folders = reading.git_folders.iter().map(|folder| commands::join_folder(start, folder)).collect();
+                git_folders = read_only.git_folders.iter().map(|folder| commands::join_folder(start, folder)).collect();
                 ToolClass::ReadOnly.into()
             }
-            Subject::Shell(ParsedCommand { line: Ok(line), .. }) => commands::classes_of(line),
+            Subject::Shell(ParsedCommand { line: Ok(line), .. }) => commands::line_classes(line),
             _ => Classes::ANYTHING,
         },
     };

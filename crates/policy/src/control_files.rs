@@ -1,9 +1,9 @@
-//! Files that make other programs run something: a change of one is more than an edit.
+//! Control files: files that make other programs run something, so that changing one is more than an edit.
 
 use std::path::Path;
 
-/// Hidden files that only say what is left out, kept or how text looks. Every other hidden file or folder may belong to a
-/// tool, an agent or a shell, of which there are more every month: it counts as one that makes something run.
+/// Hidden files that only list exclusions or describe formatting. Every other hidden file or folder counts as a control
+/// file: it may belong to a tool, an agent or a shell, and there are new ones every month.
 const HARMLESS: [&str; 13] = [
     ".clang-format",
     ".dockerignore",
@@ -20,7 +20,7 @@ const HARMLESS: [&str; 13] = [
     ".rgignore",
 ];
 
-/// Other files of these names, at any depth: settings of version managers, package managers, hooks and CI.
+/// Further control files by name, at any depth: settings of version managers, package managers, hooks and CI.
 const FILES: [&str; 28] = [
     "appveyor.yml",
     "azure-pipelines.yaml",

@@ -1,4 +1,4 @@
-//! The decision: lists, remembered answers, and what the mode says about the call's class.
+//! Decides about a call: by the lists, the remembered answers, and the mode and the call's class.
 
 use std::path::{Path, PathBuf};
 
@@ -8,72 +8,71 @@ use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 
 use crate::class::{Call, Classified, ToolClass, classify};
 use crate::control_files::{self, ControlFiles};
-use crate::entry::Question;
+use crate::entry::PolicyQuery;
 use crate::remembered::{Memory, Remembered, offers};
 use crate::rules::RuleSet;
 use crate::subject::Subject;
 
-/// Whether somebody can answer when the policy says ask.
+/// Whether a person can answer when the policy asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approver {
-    /// Somebody watches and may answer.
+    /// A person watches the session and may answer.
     Present,
-    /// The session is alone; asking would wait for ever.
+    /// Nobody watches, so what would be asked is denied.
     Nobody,
 }
 
-/// The rule that denies a call which nobody could approve.
+/// The name of the rule that denies a call because nobody could approve it.
 pub const NO_APPROVER: &str = "no_approver";
 
-/// A path that a call names, and where it really leads. A path has several entries if it stands for several files, or
-/// if its runtime's shell may stand in several folders.
+/// A path that a call names, and the real file behind it. A path has several entries if it is a glob that matches
+/// several files, or if the runtime's shell may be in several folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedPath {
     /// The path as the call names it ([`NamedPath::text`](crate::NamedPath)).
     pub given: String,
-    /// The absolute path without links; for a file that does not exist yet, its folder's with the name added. `None`
-    /// if it leads nowhere.
+    /// The absolute path with all links resolved; for a file that does not exist yet, its folder's with the name
+    /// appended. `None` if it cannot be resolved.
     pub real: Option<PathBuf>,
-    /// The real path is inside the workspace.
+    /// The real path is below the workspace.
     pub inside_workspace: bool,
-    /// It is a folder, and git started there uses the repository of the workspace: not one that lies inside the
-    /// workspace, and no folder that only looks like a repository, which an agent could have written.
+    /// It is a folder, and git started there uses the workspace's own repository: not a nested one, and not a folder
+    /// that is laid out like a repository, which an agent could have written.
     pub in_own_repository: bool,
 }
 
-/// What the caller could not look up of a call's paths.
+/// Which of a call's paths the caller could not resolve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unresolved {
-    /// It looked up every path.
+    /// Every path was resolved.
     #[default]
     Nothing,
-    /// It does not know where the runtime's shell stands, so a shell line is never only a read.
+    /// The current folder of the runtime's shell is unknown, so no shell line counts as read-only.
     Folder,
-    /// The call names more files than it looked up, so every rule about files might be about one of them.
+    /// The call names too many files, so every deny rule about files counts as matching.
     TooMany,
 }
 
-/// Where and when a call is made.
+/// What the decision about a call depends on, besides the call itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// How much may be done unasked.
+    /// The task's permission mode.
     pub mode: Mode,
-    /// Whether somebody can answer.
+    /// Whether a person can answer.
     pub approver: Approver,
-    /// The session.
+    /// The session that makes the call; answers with the scope `Session` count only there.
     pub session: &'a SessionId,
-    /// The workspace's absolute path without links.
+    /// The workspace's absolute path with all links resolved.
     pub workspace: &'a Path,
-    /// Every path of [`Classified::paths`], looked up.
+    /// All paths of [`Classified::paths`], resolved.
     pub resolved: &'a [ResolvedPath],
-    /// What could not be looked up.
+    /// Which paths could not be resolved.
     pub unresolved: Unresolved,
-    /// The files that steer some runtime, of every runtime that is registered: an agent must not change another's
-    /// unasked either.
+    /// The control files of every registered runtime: an agent must not change those of another runtime either.
     pub control: &'a [ControlFiles],
-    /// The lists.
+    /// The allow and deny lists of the configuration.
     pub rules: &'a RuleSet,
-    /// The answers.
+    /// The remembered answers.
     pub memory: &'a Memory,
 }
 
@@ -82,7 +81,7 @@ impl Context<'_> {
         self.resolved.iter().filter(move |path| path.given == given)
     }
 
-    /// Where these files really are, if there are any and all are inside the workspace.
+    /// The real paths of these files, if there are any and all are below the workspace.
     pub(crate) fn resolved_inside(&self, files: &[String]) -> Option<Vec<&ResolvedPath>> {
         let inside = |path: &ResolvedPath| {
             path.inside_workspace && path.real.as_deref().is_some_and(|real| real.starts_with(self.workspace))
@@ -105,18 +104,18 @@ impl Context<'_> {
     }
 }
 
-/// What the policy says about a call.
+/// The result of [`evaluate`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evaluation {
-    /// Roost's words in order; the last one decides, and is `Ask` only if somebody can answer.
+    /// The evaluations in order. The last one decides; it is `Ask` only if a person can answer.
     pub words: Vec<ToolPolicyEvaluation>,
-    /// What was found out about the call.
+    /// The class and the subject of the call.
     pub classified: Classified,
-    /// What an answer could stand for beyond this call.
+    /// The answers that could be remembered for later calls, the narrowest scope first.
     pub remember: Vec<Remembered>,
 }
 
-/// Judges a call: the first of the steps that the crate's documentation lists decides.
+/// Decides about a call: the first applicable step of the table in the crate's documentation decides.
 pub fn evaluate(call: &Call<'_>, context: &Context<'_>) -> Evaluation {
     let mut classified = classify(call);
     let is_shell = matches!(classified.subject, Subject::Shell(_));
@@ -127,7 +126,7 @@ pub fn evaluate(call: &Call<'_>, context: &Context<'_>) -> Evaluation {
     {
         classified.classes.add(ToolClass::Write);
     }
-    let (result, rule) = decide(&Question { call, classified: &classified, context });
+    let (result, rule) = decide(&PolicyQuery { call, classified: &classified, context });
     let asks = result == PolicyResult::Ask;
     let mut words = vec![word(result, rule)];
     if asks && context.approver == Approver::Nobody {
@@ -141,9 +140,9 @@ fn word(result: PolicyResult, rule: String) -> ToolPolicyEvaluation {
     ToolPolicyEvaluation { source: PolicySource::Codesdk, result, rule: Some(rule) }
 }
 
-fn decide(question: &Question<'_>) -> (PolicyResult, String) {
-    let Question { classified, context, .. } = question;
-    let denied = context.rules.deny.denies(question).or_else(|| context.memory.deny.denies(question));
+fn decide(query: &PolicyQuery<'_>) -> (PolicyResult, String) {
+    let PolicyQuery { classified, context, .. } = query;
+    let denied = context.rules.deny.denies(query).or_else(|| context.memory.deny.denies(query));
     if let Some(entry) = denied {
         return (PolicyResult::Deny, entry.label.clone());
     }
@@ -153,7 +152,7 @@ fn decide(question: &Question<'_>) -> (PolicyResult, String) {
     if mode == Mode::Plan && class != ToolClass::ReadOnly {
         return (PolicyResult::Deny, "permission_mode:plan".to_owned());
     }
-    let allowed = context.rules.allow.allows(question).or_else(|| context.memory.allow.allows(question));
+    let allowed = context.rules.allow.allows(query).or_else(|| context.memory.allow.allows(query));
     if let Some(entry) = allowed {
         return (PolicyResult::Allow, entry.label.clone());
     }

@@ -1,4 +1,4 @@
-//! One rule or answer, ready to be compared with calls.
+//! A rule or a remembered answer, compiled for matching.
 
 use std::path::PathBuf;
 
@@ -11,49 +11,51 @@ use crate::pattern::{ANY, Pattern};
 use crate::remembered::{Remembered, Scope};
 use crate::rules::Rule;
 
-/// A call and everything that is known when it is judged.
-pub(crate) struct Question<'a> {
+/// A call together with everything that the decision depends on.
+pub(crate) struct PolicyQuery<'a> {
     pub(crate) call: &'a Call<'a>,
     pub(crate) classified: &'a Classified,
     pub(crate) context: &'a Context<'a>,
 }
 
+/// Which tools an entry is about, by name.
 #[derive(Debug)]
-pub(crate) enum Tool {
+pub(crate) enum ToolMatcher {
     Exact(String),
     Glob(Box<GlobMatcher>),
 }
 
-/// One rule or answer, taken apart.
+/// A rule or a remembered answer. A field that is `None` matches every call.
 #[derive(Debug)]
 pub(crate) struct Entry {
+    /// The rule's name in events.
     pub(crate) label: String,
     session: Option<SessionId>,
     workspace: Option<PathBuf>,
     runtime: Option<String>,
-    pub(crate) tool: Option<Tool>,
+    pub(crate) tool: Option<ToolMatcher>,
     class: Option<ToolClass>,
     pub(crate) pattern: Option<Pattern>,
-    /// It is an answer to one command, so it holds for one command at a time.
+    /// It is a person's answer about one command, so it does not cover a line of several commands.
     pub(crate) alone: bool,
 }
 
 impl Entry {
-    pub(crate) fn of_rule(rule: &Rule, label: String) -> Result<Self, String> {
+    pub(crate) fn from_rule(rule: &Rule, label: String) -> Result<Self, String> {
         let Rule { runtime, workspace, class, .. } = rule.clone();
-        let tool = rule.tool.as_deref().map(tool).transpose()?;
+        let tool = rule.tool.as_deref().map(tool_matcher).transpose()?;
         let pattern = rule.pattern.clone();
         Self { label, session: None, workspace, runtime, tool, class, pattern, alone: false }.checked()
     }
 
-    pub(crate) fn of_answer(answer: &Remembered, label: String) -> Result<Self, String> {
+    pub(crate) fn from_answer(answer: &Remembered, label: String) -> Result<Self, String> {
         let Remembered { runtime, tool, pattern, .. } = answer.clone();
         let (session, workspace) = match &answer.scope {
             Scope::Session(session) => (Some(session.clone()), None),
             Scope::Workspace(workspace) => (None, Some(workspace.clone())),
             Scope::Always => (None, None),
         };
-        let tool = tool.map(Tool::Exact);
+        let tool = tool.map(ToolMatcher::Exact);
         Self { label, session, workspace, runtime, tool, class: None, pattern, alone: true }.checked()
     }
 
@@ -69,21 +71,21 @@ impl Entry {
         Ok(self)
     }
 
-    /// Whether the entry may speak about this call at all, whatever the call touches.
-    pub(crate) fn fits(&self, question: &Question<'_>, class_fits: impl Fn(ToolClass) -> bool) -> bool {
-        let Question { call, context, .. } = question;
+    /// Whether the entry's runtime, workspace, session, class and tool match. The pattern is checked by the index.
+    pub(crate) fn fits(&self, query: &PolicyQuery<'_>, class_fits: impl Fn(ToolClass) -> bool) -> bool {
+        let PolicyQuery { call, context, .. } = query;
         self.runtime.as_deref().is_none_or(|runtime| runtime == call.runtime)
             && self.workspace.as_deref().is_none_or(|workspace| workspace.as_os_str() == context.workspace.as_os_str())
             && self.session.as_ref().is_none_or(|session| session == context.session)
             && self.class.is_none_or(class_fits)
             && match &self.tool {
                 None => true,
-                Some(Tool::Exact(name)) => name == call.name,
-                Some(Tool::Glob(glob)) => glob.is_match(call.name),
+                Some(ToolMatcher::Exact(name)) => name == call.name,
+                Some(ToolMatcher::Glob(glob)) => glob.is_match(call.name),
             }
     }
 
-    /// Whether a command pattern allows exactly these words.
+    /// Whether the entry's command pattern matches exactly these words.
     pub(crate) fn allows_command(&self, argv: &[&str]) -> bool {
         let Some(Pattern::Command(words)) = &self.pattern else { return false };
         match words.split_last() {
@@ -94,7 +96,7 @@ impl Entry {
         }
     }
 
-    /// How many words a command pattern names before it leaves the rest open.
+    /// How many words the command pattern has before `*`.
     pub(crate) fn named_words(&self) -> usize {
         match &self.pattern {
             Some(Pattern::Command(words)) => words.iter().take_while(|word| *word != ANY).count(),
@@ -102,17 +104,18 @@ impl Entry {
         }
     }
 
+    /// Whether the command pattern ends with `*`.
     pub(crate) fn is_open(&self) -> bool {
         matches!(&self.pattern, Some(Pattern::Command(words)) if words.last().is_some_and(|word| word == ANY))
     }
 }
 
-fn tool(glob: &str) -> Result<Tool, String> {
+fn tool_matcher(glob: &str) -> Result<ToolMatcher, String> {
     if !glob.contains(['*', '?', '[', '{', '\\']) {
-        return Ok(Tool::Exact(glob.to_owned()));
+        return Ok(ToolMatcher::Exact(glob.to_owned()));
     }
     let glob = globset::Glob::new(glob).map_err(|error| format!("its tool is no glob: {error}"))?;
-    Ok(Tool::Glob(Box::new(glob.compile_matcher())))
+    Ok(ToolMatcher::Glob(Box::new(glob.compile_matcher())))
 }
 
 pub(crate) fn path_glob(glob: &str) -> Result<globset::Glob, String> {

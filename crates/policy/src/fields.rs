@@ -1,4 +1,4 @@
-//! Where runtimes put things in a tool call's input.
+//! Finds commands, folders and files in a tool call's input, by the names of its fields.
 
 use serde_json::Value;
 
@@ -25,18 +25,18 @@ const SILENT: [&str; 13] = [
 /// The fields in which runtimes pass a patch.
 const PATCH: [&str; 3] = ["patch", "patchText", "input"];
 
-/// A shell tool's input, taken apart.
+/// The parsed input of a shell tool.
 pub(crate) struct ShellFields<'a> {
     pub(crate) command: Option<&'a Value>,
     pub(crate) cwd: Option<&'a str>,
     pub(crate) in_background: bool,
-    /// There is nothing else in the input that could change what runs.
+    /// Every other field is known not to change what runs.
     pub(crate) understood: bool,
 }
 
-/// Takes a shell tool's input apart. Whatever is not known to be silent, here or to its runtime, might change what runs
-/// (`env`, `stdin`, `shell`, `args`, a second command), so the input is then not understood.
-pub(crate) fn of_shell<'a>(input: &'a Value, silent: &[&str]) -> ShellFields<'a> {
+/// Parses a shell tool's input. `silent` are further fields that cannot change what runs. Any other field might (`env`,
+/// `stdin`, `shell`, `args`, a second command), so the input then counts as not understood.
+pub(crate) fn parse_shell<'a>(input: &'a Value, silent: &[&str]) -> ShellFields<'a> {
     let mut fields = ShellFields { command: None, cwd: None, in_background: false, understood: input.is_object() };
     for (name, value) in input.as_object().into_iter().flatten().filter(|(_, value)| !is_empty(value)) {
         let fits = match name.as_str() {
@@ -84,8 +84,7 @@ pub(crate) fn has_command(input: &Value) -> bool {
     named.iter().any(|field| input.get(field).is_some_and(|value| !is_empty(value)))
 }
 
-/// The files that an input names: in every field whose name speaks of files, as keys or entries of a list of changes, and
-/// in a patch.
+/// The files that an input names: in fields whose names mean a file, as keys or entries of `changes`, and in patches.
 pub(crate) fn files(input: &Value) -> Vec<String> {
     let mut found = Vec::new();
     collect(input, &mut found);
@@ -100,7 +99,7 @@ pub(crate) fn files(input: &Value) -> Vec<String> {
     found
 }
 
-/// Fields without the word itself that name a file or folder all the same.
+/// Further names of fields that hold a file or folder.
 const FILE_FIELDS: [&str; 12] =
     ["cwd", "workdir", "dir", "root", "target", "destination", "dest", "src", "source", "from", "to", "output"];
 
@@ -132,7 +131,7 @@ fn words(field: &str) -> Vec<String> {
     words
 }
 
-/// Texts beside the files of a read that only say what to look for or how to show it.
+/// Fields of a read, besides its files, that only say what to look for or how to show it.
 const OF_READS: [&str; 14] = [
     "content",
     "description",
@@ -149,7 +148,7 @@ const OF_READS: [&str; 14] = [
     "regex",
     "title",
 ];
-/// Texts of a change to a file: what goes, what comes, and where.
+/// Fields of an edit: the old text, the new text, and the position.
 const OF_EDITS: [&str; 16] = [
     "after",
     "before",
@@ -168,22 +167,22 @@ const OF_EDITS: [&str; 16] = [
     "text",
     "type",
 ];
-/// Texts of a thought.
+/// Fields of a tool that only records thoughts or plans.
 const OF_THOUGHTS: [&str; 10] =
     ["content", "description", "message", "note", "plan", "reason", "summary", "text", "thought", "title"];
 
-/// Whether every text in an input stands in a field that a read has.
+/// Whether every text of the input is in a field that a read has.
 pub(crate) fn reads_only(input: &Value) -> bool {
     every_text(input, "", &|field, words| names_a_file(field) || words.iter().any(|word| known(&OF_READS, word)))
 }
 
-/// The same for a change to files.
+/// Whether every text of the input is in a field that an edit has.
 pub(crate) fn edits_only(input: &Value) -> bool {
     let is_known = |word: &String| known(&OF_EDITS, word) || known(&OF_READS, word);
     every_text(input, "", &|field, words| names_a_file(field) || words.iter().any(is_known))
 }
 
-/// The same for a thought.
+/// Whether every text of the input is in a field that a thinking tool has.
 pub(crate) fn thinks_only(input: &Value) -> bool {
     every_text(input, "", &|_, words| words.iter().any(|word| known(&OF_THOUGHTS, word)))
 }
@@ -193,7 +192,7 @@ fn known(list: &[&str], word: &str) -> bool {
     list.contains(&word) || word.strip_suffix('s').is_some_and(|word| list.contains(&word))
 }
 
-/// Whether all texts of a value stand in fields that pass; those of a list stand in the list's field.
+/// Whether all texts of a value are in fields that pass the test. The items of a list count as in the list's field.
 fn every_text(value: &Value, field: &str, passes: &dyn Fn(&str, &[String]) -> bool) -> bool {
     match value {
         Value::String(text) => text.is_empty() || passes(field, &words(field)),

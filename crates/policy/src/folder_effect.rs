@@ -1,35 +1,35 @@
-//! Where a shell stands after a line, for runtimes whose shell lives on from one call to the next.
+//! How a call changes the current folder of the shell, for runtimes that keep one shell for all calls.
 
 use crate::class::{self, Call};
 use crate::shell::{Join, PlainWord, Word, base, parse_plain};
 use crate::subject::{ParsedCommand, Subject};
 
-/// What a call does to the folder that the runtime's shell stands in.
+/// The effect of a call on the current folder of the runtime's shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FolderEffect {
-    /// The shell stays where it is, or every call has a shell of its own.
+    /// The folder does not change, or every call has a shell of its own.
     Stays,
-    /// It may go to these folders, one after the other, each seen from the one before.
+    /// The shell may go to these folders one after the other, each relative to the one before.
     MayGo {
         /// The folders as the line names them.
         folders: Vec<String>,
-        /// If the line succeeds, it has gone to the first of them, a full path, before anything else.
+        /// If the line succeeds, its first command was a `cd` to an absolute path, the first of `folders`.
         certainly: bool,
     },
-    /// Nobody knows where it is afterwards.
+    /// The shell may be anywhere afterwards.
     Unknown,
 }
 
-/// What a call does to the folder of its runtime's shell, whether or not the call is allowed.
+/// The effect that a call would have on the current folder of its runtime's shell, if it ran.
 pub fn folder_effect(call: &Call<'_>) -> FolderEffect {
     let classified = class::classify(call);
     match &classified.subject {
-        Subject::Shell(command) if call.tools.shell_lasts => of_command(command),
+        Subject::Shell(command) if call.tools.shell_lasts => command_effect(command),
         _ => FolderEffect::Stays,
     }
 }
 
-fn of_command(command: &ParsedCommand) -> FolderEffect {
+fn command_effect(command: &ParsedCommand) -> FolderEffect {
     let Ok(line) = &command.line else {
         return if mentions_a_change(&command.text) { FolderEffect::Unknown } else { FolderEffect::Stays };
     };
@@ -59,10 +59,11 @@ fn of_command(command: &ParsedCommand) -> FolderEffect {
     FolderEffect::MayGo { certainly: goes_certainly(&command.text), folders }
 }
 
-/// Words that change the folder, or run others that might.
+/// Commands that change the folder, or run others that might.
 const CHANGES: [&str; 8] = ["cd", "pushd", "popd", "chdir", "source", ".", "eval", "builtin"];
 
-/// A person may allow a line that the parser does not understand; most of those go nowhere.
+/// Whether a line that the parser does not understand mentions a command that changes the folder. A person may allow
+/// such a line, and most of them stay in the folder.
 fn mentions_a_change(text: &str) -> bool {
     let bare = text.replace(['\'', '"', '\\'], "");
     let words = bare.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');

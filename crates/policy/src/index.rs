@@ -1,4 +1,4 @@
-//! Rules and answers arranged so that a decision looks only at the few that can matter.
+//! An index over rules or answers, so that a decision checks only the few that can match.
 
 use std::collections::HashMap;
 use std::path::{Component, Path};
@@ -7,19 +7,19 @@ use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
 
 use crate::class::ToolClass;
 use crate::decide::Unresolved;
-use crate::entry::{Entry, Question, Tool, path_glob};
-use crate::open_commands::strays;
+use crate::entry::{Entry, PolicyQuery, ToolMatcher, path_glob};
+use crate::open_commands::leads_elsewhere;
 use crate::pattern::{ANY, Pattern, host_in_word, host_of, might_be};
-use crate::shell::{Line, Reached, Simple, Word, base};
+use crate::shell::{ReachedCommand, ShellLine, SimpleCommand, Word, base};
 use crate::subject::{ParsedCommand, Subject};
 use crate::toolset::is_generic;
 
-/// Globs and the entries they belong to. Most name the folder that they begin with, and most paths begin with none of
-/// them.
+/// An index of globs to the entries they belong to. Most globs begin with a literal folder name, and most paths begin
+/// with none of those.
 #[derive(Debug, Default)]
 struct Globs {
     by_first_name: HashMap<String, Vec<(GlobMatcher, usize)>>,
-    /// Those that may begin with any name.
+    /// The globs that begin with a wildcard.
     anywhere: GlobSet,
     anywhere_entries: Vec<usize>,
     entries: Vec<usize>,
@@ -59,10 +59,10 @@ impl Globs {
     }
 }
 
-/// A path from the workspace's root, or from the root of all if it lies elsewhere.
-fn below<'a>(path: &'a Path, workspace: &Path) -> &'a Path {
-    // A call may name many paths, and comparing them part by part is what takes the time. A text that could have more
-    // than one spelling of the same parts is compared so all the same.
+/// The path relative to the workspace, or relative to `/` if it lies elsewhere.
+fn relative_to_workspace<'a>(path: &'a Path, workspace: &Path) -> &'a Path {
+    // A call may name many paths, and comparing them component by component is slow. Only a text that may spell the
+    // same components in more than one way is compared like that.
     let as_text = || path.to_str()?.strip_prefix(workspace.to_str()?)?.strip_prefix('/');
     let is_plain = |rest: &&str| !rest.starts_with(['/', '.']) && !rest.contains("//") && !rest.contains("/.");
     match as_text().filter(is_plain) {
@@ -78,33 +78,33 @@ fn first_name(path: &Path) -> Option<&str> {
     })
 }
 
-/// The entries about one program; a folder before its name does not count.
+/// The entries about one program, by its name without a folder.
 #[derive(Debug, Default)]
 struct Program {
     all: Vec<usize>,
-    /// Those that name no argument.
+    /// Entries that name no argument.
     bare: Vec<usize>,
-    /// The others, by the first argument that they name.
+    /// The other entries by the first argument that they name.
     by_argument: HashMap<String, Vec<usize>>,
 }
 
-/// Entries by what they name; every list is in the entries' order.
+/// Entries by what they name. All lists hold positions in `entries`, in ascending order.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     entries: Vec<Entry>,
-    /// Those that name neither a tool nor a pattern.
+    /// Entries that name neither a tool nor a pattern.
     plain: Vec<usize>,
     tools: HashMap<String, Vec<usize>>,
     tool_globs: Globs,
     programs: HashMap<String, Program>,
-    /// By the words that a command must begin with.
+    /// By the words that a command must begin with, joined by NUL.
     commands: HashMap<String, Vec<usize>>,
     longest_command: usize,
     hosts: HashMap<String, Vec<usize>>,
     hashes: HashMap<String, Vec<usize>>,
     files: Globs,
     absolute_files: Globs,
-    /// The folders of which a pattern of files names everything, in either form.
+    /// The folders of file patterns that end with `/**`, absolute and relative ones.
     folders: Globs,
 }
 
@@ -115,8 +115,8 @@ impl Index {
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (at, entry) in entries.iter().enumerate() {
             match (&entry.pattern, &entry.tool) {
-                (None, Some(Tool::Exact(name))) => index.tools.entry(name.clone()).or_default().push(at),
-                (None, Some(Tool::Glob(glob))) => tool_globs.push((at, glob.glob().clone())),
+                (None, Some(ToolMatcher::Exact(name))) => index.tools.entry(name.clone()).or_default().push(at),
+                (None, Some(ToolMatcher::Glob(glob))) => tool_globs.push((at, glob.glob().clone())),
                 (None, None) => index.plain.push(at),
                 (Some(Pattern::Command(words)), _) => {
                     let start = words.strip_suffix(&[ANY.to_owned()]).unwrap_or(words);
@@ -151,12 +151,12 @@ impl Index {
         index
     }
 
-    /// The first entry that denies the call: it is enough that a part of the call might be what it names.
-    pub(crate) fn denies(&self, question: &Question<'_>) -> Option<&Entry> {
+    /// The first entry that denies the call. It is enough that a part of the call might be what the entry names.
+    pub(crate) fn denies(&self, query: &PolicyQuery<'_>) -> Option<&Entry> {
         if self.entries.is_empty() {
             return None;
         }
-        let fits = |at: &usize| self.entries[*at].fits(question, |class| question.classified.classes.contains(class));
+        let fits = |at: &usize| self.entries[*at].fits(query, |class| query.classified.classes.contains(class));
         let mut first: Option<usize> = None;
         let mut take = |at: usize| {
             if first.is_none_or(|first| at < first) && fits(&at) {
@@ -164,23 +164,23 @@ impl Index {
             }
         };
         self.plain.iter().for_each(|at| take(*at));
-        self.tool_globs.each(question.call.name.as_ref(), &mut take);
-        of(&self.tools, question.call.name).for_each(&mut take);
-        of(&self.hashes, question.call.input_hash).for_each(&mut take);
-        match &question.classified.subject {
+        self.tool_globs.each(query.call.name.as_ref(), &mut take);
+        entries_at(&self.tools, query.call.name).for_each(&mut take);
+        entries_at(&self.hashes, query.call.input_hash).for_each(&mut take);
+        match &query.classified.subject {
             Subject::Shell(command) => self.denied_commands(command, &mut take),
-            Subject::Url(url) => self.below_hosts(&host_in_word(url).unwrap_or_default(), &mut take),
+            Subject::Url(url) => self.each_host_entry(&host_in_word(url).unwrap_or_default(), &mut take),
             Subject::Files(_) | Subject::Other => {}
         }
-        for path in question.context.resolved {
+        for path in query.context.resolved {
             let real = path.real.as_deref().unwrap_or(path.given.as_ref());
-            let relative = below(real, question.context.workspace);
+            let relative = relative_to_workspace(real, query.context.workspace);
             self.absolute_files.each(real, &mut take);
             self.files.each(relative, &mut take);
             self.folders.each(real, &mut take);
             self.folders.each(relative, &mut take);
         }
-        if question.context.unresolved == Unresolved::TooMany {
+        if query.context.unresolved == Unresolved::TooMany {
             self.files.entries.iter().chain(&self.absolute_files.entries).for_each(|at| take(*at));
         }
         first.map(|at| &self.entries[at])
@@ -191,16 +191,16 @@ impl Index {
         let mut texts = Vec::new();
         if let Ok(line) = &command.line {
             line.reach(&mut |reached| match reached {
-                Reached::Command(Simple { argv, .. }) => {
+                ReachedCommand::Command(SimpleCommand { argv, .. }) => {
                     self.denied_argv(argv, take);
                     // A program that is not certain might be any that the line mentions.
                     uncertain |= argv.first().is_some_and(|program| program.literal().is_none());
                 }
-                Reached::Behind { argv, .. } => {
+                ReachedCommand::Behind { argv, .. } => {
                     self.denied_argv(argv, take);
                     uncertain |= argv[0] == Word::Dynamic;
                 }
-                Reached::Opaque(text) => {
+                ReachedCommand::Opaque(text) => {
                     uncertain = true;
                     texts.push(text.to_owned());
                 }
@@ -241,52 +241,52 @@ impl Index {
         }
         for word in argv.iter().filter_map(Word::literal).filter(|_| !self.hosts.is_empty()) {
             if word.contains(['.', ':', '@']) {
-                self.below_hosts(&host_in_word(word).unwrap_or_default(), take);
+                self.each_host_entry(&host_in_word(word).unwrap_or_default(), take);
             } else {
-                of(&self.hosts, word).for_each(&mut *take);
+                entries_at(&self.hosts, word).for_each(&mut *take);
             }
         }
     }
 
-    fn below_hosts(&self, host: &str, take: &mut dyn FnMut(usize)) {
+    fn each_host_entry(&self, host: &str, take: &mut dyn FnMut(usize)) {
         let mut domain = Some(host);
         while let Some(name) = domain {
-            of(&self.hosts, name).for_each(&mut *take);
+            entries_at(&self.hosts, name).for_each(&mut *take);
             domain = name.split_once('.').map(|(_, parent)| parent);
         }
     }
 
-    /// The first entry that allows the call: every part of the call must be allowed for certain.
-    pub(crate) fn allows(&self, question: &Question<'_>) -> Option<&Entry> {
+    /// The first entry that allows the call. Every part of the call must certainly be allowed.
+    pub(crate) fn allows(&self, query: &PolicyQuery<'_>) -> Option<&Entry> {
         if self.entries.is_empty() {
             return None;
         }
-        let class = question.classified.classes.worst();
+        let class = query.classified.classes.worst();
         let dangerous = class == ToolClass::Dangerous;
-        let fits = |at: &usize| self.entries[*at].fits(question, |wanted| wanted == class);
+        let fits = |at: &usize| self.entries[*at].fits(query, |wanted| wanted == class);
         // What is dangerous must be named exactly: the input, the command with all its arguments, or the tool itself
         // where the tool is all that is known.
-        let exact = of(&self.hashes, question.call.input_hash).find(fits);
-        let by_tool = || of(&self.tools, question.call.name).find(fits);
-        let by_glob = || self.first_of_many(fits, question.call.name);
-        let found = match &question.classified.subject {
-            Subject::Other if dangerous && is_generic(question.call.name) => exact,
+        let exact = entries_at(&self.hashes, query.call.input_hash).find(fits);
+        let by_tool = || entries_at(&self.tools, query.call.name).find(fits);
+        let by_glob = || self.first_of_many(fits, query.call.name);
+        let found = match &query.classified.subject {
+            Subject::Other if dangerous && is_generic(query.call.name) => exact,
             Subject::Other if dangerous => exact.or_else(by_tool),
             Subject::Shell(command) => {
-                let commands = exact.or_else(|| self.allowed_commands(command, question, dangerous));
+                let commands = exact.or_else(|| self.allowed_commands(command, query, dangerous));
                 if dangerous { commands } else { commands.or_else(by_tool).or_else(by_glob) }
             }
             _ if dangerous => exact,
             Subject::Files(files) => {
-                exact.or_else(|| self.allowed_files(files, question)).or_else(by_tool).or_else(by_glob)
+                exact.or_else(|| self.allowed_files(files, query)).or_else(by_tool).or_else(by_glob)
             }
-            Subject::Url(url) => exact.or_else(|| self.allowed_host(url, question)).or_else(by_tool).or_else(by_glob),
+            Subject::Url(url) => exact.or_else(|| self.allowed_host(url, query)).or_else(by_tool).or_else(by_glob),
             Subject::Other => exact.or_else(by_tool).or_else(by_glob),
         };
         found.map(|at| &self.entries[at])
     }
 
-    /// The first entry for many tools that fits.
+    /// The first fitting entry among those that name no single tool.
     fn first_of_many(&self, fits: impl Fn(&usize) -> bool, tool: &str) -> Option<usize> {
         let mut first = self.plain.iter().copied().find(&fits);
         self.tool_globs.each(tool.as_ref(), &mut |at| {
@@ -297,26 +297,26 @@ impl Index {
         first
     }
 
-    fn allowed_commands(&self, command: &ParsedCommand, question: &Question<'_>, dangerous: bool) -> Option<usize> {
+    fn allowed_commands(&self, command: &ParsedCommand, query: &PolicyQuery<'_>, dangerous: bool) -> Option<usize> {
         // A command does other things in another folder, and another thing if the input says more than the command.
-        let context = question.context;
+        let context = query.context;
         let folder = command.cwd.as_deref().unwrap_or(".").to_owned();
         let elsewhere = context.unresolved != Unresolved::Nothing || context.resolved_inside(&[folder]).is_none();
         if self.commands.is_empty() || elsewhere || !command.understood {
             return None;
         }
-        let sequence = command.line.as_ref().ok().and_then(Line::sequence)?;
+        let sequence = command.line.as_ref().ok().and_then(ShellLine::sequence)?;
         let found: Option<Vec<usize>> = sequence
             .iter()
             .map(|argv| {
                 let starts = (1..=argv.len().min(self.longest_command)).map(|length| argv[..length].join("\0"));
-                let candidates = starts.flat_map(|start| of(&self.commands, &start).collect::<Vec<_>>());
+                let candidates = starts.flat_map(|start| entries_at(&self.commands, &start).collect::<Vec<_>>());
                 let allows = |at: &usize| {
                     let entry = &self.entries[*at];
                     entry.allows_command(argv)
-                        && entry.fits(question, |wanted| wanted == question.classified.classes.worst())
+                        && entry.fits(query, |wanted| wanted == query.classified.classes.worst())
                         && !(entry.alone && sequence.len() > 1)
-                        && !(entry.is_open() && strays(argv, entry))
+                        && !(entry.is_open() && leads_elsewhere(argv, entry))
                         && !(dangerous && entry.is_open())
                 };
                 candidates.filter(allows).min()
@@ -325,21 +325,21 @@ impl Index {
         found?.into_iter().next()
     }
 
-    fn allowed_files(&self, files: &[String], question: &Question<'_>) -> Option<usize> {
-        let class = question.classified.classes.worst();
+    fn allowed_files(&self, files: &[String], query: &PolicyQuery<'_>) -> Option<usize> {
+        let class = query.classified.classes.worst();
         let mut first = None;
         for file in files {
-            let mut paths = question.context.resolved(file);
+            let mut paths = query.context.resolved(file);
             let (Some(path), None) = (paths.next(), paths.next()) else { return None };
             let real = path.real.as_deref()?;
             let mut found: Option<usize> = None;
             let mut take = |at: usize| {
-                if found.is_none_or(|found| at < found) && self.entries[at].fits(question, |wanted| wanted == class) {
+                if found.is_none_or(|found| at < found) && self.entries[at].fits(query, |wanted| wanted == class) {
                     found = Some(at);
                 }
             };
             self.absolute_files.each(real, &mut take);
-            if let (true, Ok(relative)) = (path.inside_workspace, real.strip_prefix(question.context.workspace)) {
+            if let (true, Ok(relative)) = (path.inside_workspace, real.strip_prefix(query.context.workspace)) {
                 self.files.each(relative, &mut take);
             }
             first = first.or(Some(found?));
@@ -347,11 +347,11 @@ impl Index {
         first
     }
 
-    fn allowed_host(&self, url: &str, question: &Question<'_>) -> Option<usize> {
+    fn allowed_host(&self, url: &str, query: &PolicyQuery<'_>) -> Option<usize> {
         let host = host_of(url)?;
-        let class = question.classified.classes.worst();
+        let class = query.classified.classes.worst();
         let mut found: Option<usize> = None;
-        self.below_hosts(&host, &mut |at| {
+        self.each_host_entry(&host, &mut |at| {
             let entry = &self.entries[at];
             let matches = match &entry.pattern {
                 Some(Pattern::Host(pattern)) => match pattern.strip_prefix("*.") {
@@ -360,7 +360,7 @@ impl Index {
                 },
                 _ => false,
             };
-            if matches && found.is_none_or(|found| at < found) && entry.fits(question, |wanted| wanted == class) {
+            if matches && found.is_none_or(|found| at < found) && entry.fits(query, |wanted| wanted == class) {
                 found = Some(at);
             }
         });
@@ -368,7 +368,7 @@ impl Index {
     }
 }
 
-fn of(lists: &HashMap<String, Vec<usize>>, key: &str) -> impl Iterator<Item = usize> {
+fn entries_at(lists: &HashMap<String, Vec<usize>>, key: &str) -> impl Iterator<Item = usize> {
     lists.get(key).into_iter().flatten().copied()
 }
 
@@ -390,7 +390,7 @@ mod tests {
             ("/etc/passwd", "etc/passwd"),
             ("key", "key"),
         ] {
-            assert_eq!(below(Path::new(path), Path::new("/w")).to_str(), Some(expected), "{path}");
+            assert_eq!(relative_to_workspace(Path::new(path), Path::new("/w")).to_str(), Some(expected), "{path}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The one policy: rules and context in, a decision with its rule's name out. Pure: no I/O, no clock.
 //!
-//! It knows no runtime by its name. What the tools of one do ([`Toolset`]) and which files steer it ([`ControlFiles`])
-//! comes with the runtime's registration; without that a runtime's tools are unknown, and asked about.
+//! It knows no runtime by its name. What a runtime's tools do ([`Toolset`]) and which files steer it ([`ControlFiles`])
+//! comes with its registration. Tools of which nothing is known are asked about.
 //!
 //! [`classify`] finds out what a call would do and touch, the caller looks up the paths that it names
 //! ([`Classified::paths`]), and [`evaluate`] decides. The first step that has something to say decides:
@@ -23,7 +23,7 @@
 //! | `Auto` | allow | allow | allow | ask |
 //! | `Yolo` | allow | allow | allow | allow |
 //!
-//! Where the result is ask and nobody can answer, a second word denies with [`NO_APPROVER`].
+//! Where the result is ask and nobody can answer, a second evaluation denies with [`NO_APPROVER`].
 //!
 //! **Dangerous calls** run unasked below `Yolo` only if a rule or an answer names them exactly: the input's hash, the
 //! command with all its arguments, or the name of a tool of which nothing else is known (an MCP tool, say). A class, a
@@ -31,8 +31,8 @@
 //!
 //! **What runs unasked in `Plan` and `Ask` is a closed list.** A shell line only reads if the small grammar of
 //! `shell/plain.rs` accepts it and the tables of `commands/read_only` know every argument of every command; the whole
-//! input counts, so a field that is not understood (`env`, `stdin`, a second command) makes the call ask. Git only reads in
-//! the workspace's own repository.
+//! input counts, so a field that is not understood (`env`, `stdin`, a second command) makes the call ask. Git only
+//! reads in the workspace's own repository.
 //!
 //! **Allowing is strict, denying is eager.** A command is allowed if every simple command of the line is, without
 //! redirection, substitution, assignment, background or anything not understood; a remembered command only if it stands

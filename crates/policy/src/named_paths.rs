@@ -1,28 +1,28 @@
-//! Every path that a call names, in whatever way: rules about files must see them all.
+//! Collects every path that a call names, in whatever way, because rules about files must see them all.
 //!
 //! Denying is eager, so a word is taken for a path if it might be one: `--file=a`, `-fa`, `@a`, and each from every
-//! folder that a `cd` or `-C` of the line goes to. Where a line is not certain (a variable, a substitution, a syntax that
-//! is not understood), every piece of its text counts.
+//! folder that a `cd` or `-C` of the line goes to. Where a line is not certain (a variable, a substitution, a syntax
+//! that is not understood), every piece of its text counts.
 
 use std::collections::BTreeSet;
 
-use crate::shell::{Line, Reached, Simple, Word, base};
+use crate::shell::{ReachedCommand, ShellLine, SimpleCommand, Word, base};
 use crate::subject::{ParsedCommand, Subject};
 
 /// A path that a call names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamedPath {
-    /// The path as the call names it, relative to where the runtime or its shell stands.
+    /// The path as the call names it, relative to the current folder of the runtime or its shell.
     pub text: String,
-    /// It stands for every file that matches it, and `~` at its start for the home folder.
+    /// It is a shell glob: it stands for all matching files, and a leading `~` for the home folder.
     pub is_pattern: bool,
 }
 
-/// More than these are not looked up; then rules about files take the call for one that names any file.
+/// The most paths of a call that are resolved. With more, every deny rule about files counts as matching.
 pub const MOST_PATHS: usize = 4096;
 
 /// The paths that a subject names, and the folder that a command runs in (`.`).
-pub(crate) fn of_subject(subject: &Subject, git_folders: &[String]) -> BTreeSet<NamedPath> {
+pub(crate) fn from_subject(subject: &Subject, git_folders: &[String]) -> BTreeSet<NamedPath> {
     let exact = |text: &str| NamedPath { text: text.to_owned(), is_pattern: false };
     match subject {
         Subject::Files(files) => files.iter().map(|file| exact(file)).collect(),
@@ -30,23 +30,23 @@ pub(crate) fn of_subject(subject: &Subject, git_folders: &[String]) -> BTreeSet<
             let mut found = BTreeSet::new();
             found.insert(exact(command.cwd.as_deref().unwrap_or(".")));
             found.extend(git_folders.iter().map(|folder| exact(folder)));
-            of_command(command, &mut found);
+            add_command_paths(command, &mut found);
             found
         }
         Subject::Url(_) | Subject::Other => BTreeSet::new(),
     }
 }
 
-fn of_command(command: &ParsedCommand, found: &mut BTreeSet<NamedPath>) {
+fn add_command_paths(command: &ParsedCommand, found: &mut BTreeSet<NamedPath>) {
     let start = command.cwd.clone().unwrap_or_default();
     let mut folders = BTreeSet::from([(start, false)]);
     let mut words: Vec<(String, bool)> = Vec::new();
     match &command.line {
         Ok(line) => {
             line.reach(&mut |reached| match reached {
-                Reached::Command(simple) => read_words(simple, &mut words, &mut folders),
-                Reached::Behind { .. } => {}
-                Reached::Opaque(text) => words.extend(pieces(text)),
+                ReachedCommand::Command(simple) => read_words(simple, &mut words, &mut folders),
+                ReachedCommand::Behind { .. } => {}
+                ReachedCommand::Opaque(text) => words.extend(pieces(text)),
             });
             if !is_certain(line) {
                 words.extend(pieces(&command.text).chain(open_paths(&command.text)));
@@ -66,7 +66,7 @@ fn of_command(command: &ParsedCommand, found: &mut BTreeSet<NamedPath>) {
     }
 }
 
-/// More folders than these are no longer told apart: a line with so many `cd`s names them all as words anyway.
+/// The most folders that are combined with the paths of a line. A line with more `cd`s names them all as words anyway.
 const MOST_FOLDERS: usize = 16;
 
 /// Programs whose arguments may be a program of their own, which names files wherever it likes.
@@ -75,7 +75,7 @@ const INTERPRETERS: [&str; 14] =
 /// Options whose value is the folder in which a program works.
 const FOLDER_OPTIONS: [&str; 7] = ["-C", "--directory", "--cwd", "--chdir", "--prefix", "--git-dir", "--work-tree"];
 
-fn read_words(simple: &Simple, words: &mut Vec<(String, bool)>, folders: &mut BTreeSet<(String, bool)>) {
+fn read_words(simple: &SimpleCommand, words: &mut Vec<(String, bool)>, folders: &mut BTreeSet<(String, bool)>) {
     let program = base(simple.argv.first().and_then(Word::literal).unwrap_or_default());
     let enters = ["cd", "pushd"].contains(&program);
     let mut after_folder_option = false;
@@ -128,7 +128,7 @@ fn readings(word: &str) -> impl Iterator<Item = &str> {
 /// Further letters of a word are not those of options.
 const MOST_LETTERS: usize = 8;
 
-fn is_certain(line: &Line) -> bool {
+fn is_certain(line: &ShellLine) -> bool {
     let certain = |word: &Word| *word != Word::Dynamic;
     let commands = &line.commands;
     !line.substitution

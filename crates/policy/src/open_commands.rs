@@ -7,8 +7,8 @@ use crate::entry::Entry;
 use crate::pattern::ANY;
 use crate::shell::base;
 
-/// A command that may be remembered without its further arguments.
-struct Open {
+/// A command that may be remembered without its further arguments (`cargo test *`).
+struct OpenCommand {
     start: &'static [&'static str],
     /// Options without a value that only choose what of the project is built, tested, recorded or shown.
     flags: &'static [&'static str],
@@ -90,76 +90,30 @@ const RUNNER_FLAGS: &[&str] = &[
 ];
 const RUNNER_VALUED: &[&str] = &["--grep", "--testNamePattern", "--test-name-pattern"];
 
-const OPEN: [Open; 15] = [
-    Open { start: &["cargo", "build"], flags: CARGO_FLAGS, valued: CARGO_VALUED, tool_flags: &[], tool_valued: &[] },
-    Open { start: &["cargo", "check"], flags: CARGO_FLAGS, valued: CARGO_VALUED, tool_flags: &[], tool_valued: &[] },
-    Open {
-        start: &["cargo", "clippy"],
-        flags: CARGO_FLAGS,
-        valued: CARGO_VALUED,
-        tool_flags: &[],
-        tool_valued: LINT_LEVELS,
-    },
-    Open { start: &["cargo", "doc"], flags: CARGO_FLAGS, valued: CARGO_VALUED, tool_flags: &[], tool_valued: &[] },
-    Open {
-        start: &["cargo", "fmt"],
-        flags: CARGO_FLAGS,
-        valued: CARGO_VALUED,
-        tool_flags: &["--check"],
-        tool_valued: &[],
-    },
-    Open {
-        start: &["cargo", "test"],
-        flags: CARGO_FLAGS,
-        valued: CARGO_VALUED,
-        tool_flags: LIBTEST_FLAGS,
-        tool_valued: LIBTEST_VALUED,
-    },
-    Open {
-        start: &["git", "add"],
-        flags: &["-A", "-u", "-N", "-v", "-n", "--all", "--update", "--intent-to-add", "--dry-run"],
-        valued: &[],
-        tool_flags: &[],
-        tool_valued: &[],
-    },
-    Open {
-        start: &["git", "commit"],
-        flags: &["-a", "-s", "-v", "-q", "--all", "--amend", "--no-edit", "--signoff", "--quiet", "--allow-empty"],
-        valued: &["-m", "-am", "--message", "--author", "--date"],
-        tool_flags: &[],
-        tool_valued: &[],
-    },
-    Open { start: &["go", "build"], flags: GO_FLAGS, valued: GO_VALUED, tool_flags: &[], tool_valued: &[] },
-    Open { start: &["go", "test"], flags: GO_FLAGS, valued: GO_VALUED, tool_flags: &[], tool_valued: &[] },
-    Open { start: &["go", "vet"], flags: GO_FLAGS, valued: GO_VALUED, tool_flags: &[], tool_valued: &[] },
-    Open {
-        start: &["npm", "test"],
-        flags: NPM_FLAGS,
-        valued: NPM_VALUED,
-        tool_flags: RUNNER_FLAGS,
-        tool_valued: RUNNER_VALUED,
-    },
-    Open {
-        start: &["npm", "run"],
-        flags: NPM_FLAGS,
-        valued: NPM_VALUED,
-        tool_flags: RUNNER_FLAGS,
-        tool_valued: RUNNER_VALUED,
-    },
-    Open {
-        start: &["pnpm", "run"],
-        flags: NPM_FLAGS,
-        valued: NPM_VALUED,
-        tool_flags: RUNNER_FLAGS,
-        tool_valued: RUNNER_VALUED,
-    },
-    Open {
-        start: &["yarn", "run"],
-        flags: NPM_FLAGS,
-        valued: NPM_VALUED,
-        tool_flags: RUNNER_FLAGS,
-        tool_valued: RUNNER_VALUED,
-    },
+const OPEN: [OpenCommand; 15] = [
+    OpenCommand::cargo(&["cargo", "build"]),
+    OpenCommand::cargo(&["cargo", "check"]),
+    OpenCommand { tool_valued: LINT_LEVELS, ..OpenCommand::cargo(&["cargo", "clippy"]) },
+    OpenCommand::cargo(&["cargo", "doc"]),
+    OpenCommand { tool_flags: &["--check"], ..OpenCommand::cargo(&["cargo", "fmt"]) },
+    OpenCommand { tool_flags: LIBTEST_FLAGS, tool_valued: LIBTEST_VALUED, ..OpenCommand::cargo(&["cargo", "test"]) },
+    OpenCommand::new(
+        &["git", "add"],
+        &["-A", "-u", "-N", "-v", "-n", "--all", "--update", "--intent-to-add", "--dry-run"],
+        &[],
+    ),
+    OpenCommand::new(
+        &["git", "commit"],
+        &["-a", "-s", "-v", "-q", "--all", "--amend", "--no-edit", "--signoff", "--quiet", "--allow-empty"],
+        &["-m", "-am", "--message", "--author", "--date"],
+    ),
+    OpenCommand::new(&["go", "build"], GO_FLAGS, GO_VALUED),
+    OpenCommand::new(&["go", "test"], GO_FLAGS, GO_VALUED),
+    OpenCommand::new(&["go", "vet"], GO_FLAGS, GO_VALUED),
+    OpenCommand::package_script(&["npm", "test"]),
+    OpenCommand::package_script(&["npm", "run"]),
+    OpenCommand::package_script(&["pnpm", "run"]),
+    OpenCommand::package_script(&["yarn", "run"]),
 ];
 
 /// Options of any program that choose what it runs, reads as its configuration or links with. Programs accept a
@@ -216,13 +170,13 @@ const LEADS_AWAY: [&str; 47] = [
 /// The same as the value of another option, or as a flag of a compiler.
 const LEADS_AWAY_INSIDE: [&str; 6] = ["linker=", "-fuse-ld", "extld", "-overlay", "-modfile", "-ldflags"];
 
-fn find(argv: &[&str]) -> Option<&'static Open> {
+fn find(argv: &[&str]) -> Option<&'static OpenCommand> {
     OPEN.iter().find(|open| argv.starts_with(open.start))
 }
 
-/// The pattern that stands for a command in later calls: the command and its subcommand where further arguments may
-/// change, else the command exactly.
-pub(crate) fn lasting(argv: &[&str]) -> Vec<String> {
+/// The command pattern to remember for a command: the command and its subcommand with `*` if the further arguments may
+/// vary, else exactly these words.
+pub(crate) fn remembered_words(argv: &[&str]) -> Vec<String> {
     let mut words: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
     // The script is what `run` runs, so it is part of the command.
     let fixed = if argv.get(1) == Some(&"run") { 3 } else { 2 };
@@ -234,8 +188,8 @@ pub(crate) fn lasting(argv: &[&str]) -> Vec<String> {
     words
 }
 
-/// Whether the arguments that an entry leaves open lead the command away from what was allowed.
-pub(crate) fn strays(argv: &[&str], entry: &Entry) -> bool {
+/// Whether the arguments that the entry's `*` covers make the command run something other than what was allowed.
+pub(crate) fn leads_elsewhere(argv: &[&str], entry: &Entry) -> bool {
     let rest = &argv[entry.named_words().min(argv.len())..];
     match find(argv).filter(|_| entry.alone) {
         // A person saw one command; a rule was written for many.
@@ -244,8 +198,27 @@ pub(crate) fn strays(argv: &[&str], entry: &Entry) -> bool {
     }
 }
 
-impl Open {
-    /// Whether all of these arguments are known to choose only what of the project is meant.
+impl OpenCommand {
+    /// A command that runs no other tool, so that nothing may follow `--`.
+    const fn new(
+        start: &'static [&'static str],
+        flags: &'static [&'static str],
+        valued: &'static [&'static str],
+    ) -> Self {
+        Self { start, flags, valued, tool_flags: &[], tool_valued: &[] }
+    }
+
+    const fn cargo(start: &'static [&'static str]) -> Self {
+        Self::new(start, CARGO_FLAGS, CARGO_VALUED)
+    }
+
+    /// A script of `package.json`, which usually starts a test runner.
+    const fn package_script(start: &'static [&'static str]) -> Self {
+        let (flags, valued, tool_flags, tool_valued) = (NPM_FLAGS, NPM_VALUED, RUNNER_FLAGS, RUNNER_VALUED);
+        Self { start, flags, valued, tool_flags, tool_valued }
+    }
+
+    /// Whether all of these arguments are known to only select a part of the project.
     fn covers(&self, args: &[&str]) -> bool {
         let before = args.iter().position(|arg| *arg == "--").unwrap_or(args.len());
         let behind = args.get(before + 1..).unwrap_or_default();
@@ -283,7 +256,7 @@ fn stays_inside(word: &str) -> bool {
     !parts.any(|part| part == "..") && !word.split(['=', ':', ',']).any(starts_outside)
 }
 
-/// Options that do the same in one program and are harmless in others, so that only that program is asked about.
+/// Options that lead away in one program and are harmless in others.
 const LEADS_AWAY_BY_PROGRAM: [(&str, &[&str]); 12] = [
     ("ava", &["-r"]),
     ("eslint", &["-c", "-f"]),

@@ -1,4 +1,4 @@
-//! What a rule or a remembered answer is about, beyond the tool.
+//! Patterns for what a call touches: commands, files, hosts or an exact input.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::shell::{Word, base};
 
-/// What a call must touch for a rule to speak about it.
+/// What a call must touch for a rule to apply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
@@ -24,7 +24,7 @@ pub enum Pattern {
 pub(crate) const ANY: &str = "*";
 
 impl Pattern {
-    /// What is wrong with the pattern, if anything.
+    /// Why the pattern is invalid; `None` if it is valid.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         match self {
             Self::Command(words) => match words.split_last() {
@@ -81,7 +81,7 @@ pub(crate) fn might_be(denied: &[String], argv: &[Word]) -> bool {
     })
 }
 
-/// The host of an address, in lower case; `None` where two readers could disagree about it.
+/// The host of a web address, in lower case; `None` if two parsers could read the address differently.
 pub(crate) fn host_of(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let web = ["http", "https", "ws", "wss"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
@@ -92,7 +92,7 @@ pub(crate) fn host_of(url: &str) -> Option<String> {
     host_in(authority)
 }
 
-/// The host that a word of a command may mean: of an address, or of `user@host:path`.
+/// The host that a word of a command may name: in an address, or in `user@host:path`.
 pub(crate) fn host_in_word(word: &str) -> Option<String> {
     match word.split_once("://") {
         Some((_, rest)) => host_in(rest.split(['/', '?', '#', '\\']).next()?),

@@ -1,8 +1,8 @@
 //! Secrets taken out of texts and JSON before they leave the machine.
 //!
-//! Three passes over a text, each linear in its length: values that give themselves away by their shape (`sk-…`,
-//! `ghp_…`, private keys), then values that stand behind a secret's name (`password=…`, `"access_token": "…"`,
-//! `Authorization: …`), then values that stand behind an option (`-u me:hunter2`). What is redacted once stays as it is.
+//! Three passes over a text, each linear in its length: values that are recognised by their shape (`sk-…`, `ghp_…`,
+//! private keys), then values that follow the name of a secret (`password=…`, `"access_token": "…"`, `Authorization:
+//! …`), then values that follow an option (`-u me:hunter2`). Redacting a redacted text changes nothing.
 
 mod named;
 mod options;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 pub use named::is_secret_name;
 
-/// What stands in a secret's place.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "[redacted]";
 
 /// The text without its secrets.

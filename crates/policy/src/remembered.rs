@@ -1,4 +1,4 @@
-//! Answers that a person gave for more than one call.
+//! Answers of a person that count for more than one call.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,21 @@ use crate::class::{Call, Classified, ToolClass};
 use crate::decide::{Context, ResolvedPath, Unresolved};
 use crate::entry::Entry;
 use crate::index::Index;
-use crate::open_commands::lasting;
+use crate::open_commands::remembered_words;
 use crate::pattern::{ANY, Pattern, host_of};
 use crate::rules::{Effect, Error};
 use crate::subject::Subject;
 use crate::toolset;
 
-/// How long and where an answer holds.
+/// Where a remembered answer counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// In this session.
+    /// Only in this session, for as long as it exists.
     Session(SessionId),
-    /// In this workspace, by its resolved path.
+    /// In every session whose working directory is exactly this resolved path.
     Workspace(PathBuf),
-    /// Everywhere.
+    /// In every session of this host.
     Always,
 }
 
@@ -42,23 +42,23 @@ impl Scope {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remembered {
-    /// Where it holds.
+    /// The sessions in which it counts.
     pub scope: Scope,
-    /// What was answered.
+    /// Whether the person allowed or denied.
     pub effect: Effect,
-    /// Only this runtime, by its id.
+    /// Counts only for this runtime, by its id; `None` means for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
-    /// Only this tool.
+    /// Counts only for the tool of this exact name; `None` means for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Only calls that touch this.
+    /// Counts only for calls that touch this; `None` means for all calls of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
 }
 
 impl Remembered {
-    /// Whether the answer holds where a call is made.
+    /// Whether the answer's scope covers the session of the call.
     pub fn applies(&self, context: &Context<'_>) -> bool {
         match &self.scope {
             Scope::Session(session) => session == context.session,
@@ -68,7 +68,7 @@ impl Remembered {
     }
 }
 
-/// Remembered answers, ready to be asked.
+/// Remembered answers, compiled into an index.
 #[derive(Debug, Default)]
 pub struct Memory {
     pub(crate) deny: Index,
@@ -76,24 +76,24 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Prepares answers.
+    /// Compiles answers. Fails if one of them has an invalid pattern, or names neither a tool nor a pattern.
     pub fn new(answers: &[Remembered]) -> Result<Self, Error> {
         let (mut deny, mut allow) = (Vec::new(), Vec::new());
         for (at, answer) in answers.iter().enumerate() {
             let label = format!("remembered:{}", answer.scope.as_str());
-            let wrong = |problem| Error::Rule { number: at + 1, rule: label.clone(), problem };
+            let invalid = |problem| Error::Rule { number: at + 1, rule: label.clone(), problem };
             if answer.tool.is_none() && answer.pattern.is_none() {
-                return Err(wrong("an answer must be about a tool or a pattern".into()));
+                return Err(invalid("an answer must be about a tool or a pattern".into()));
             }
             let list = if answer.effect == Effect::Deny { &mut deny } else { &mut allow };
-            list.push(Entry::of_answer(answer, label.clone()).map_err(wrong)?);
+            list.push(Entry::from_answer(answer, label.clone()).map_err(invalid)?);
         }
         Ok(Self { deny: Index::new(deny), allow: Index::new(allow) })
     }
 }
 
-/// What "yes, and do not ask again" could mean for a call, the narrowest scope first. Nothing for what is dangerous, not
-/// understood, or several commands: those are asked about every time.
+/// The answers that "yes, and do not ask again" could mean for a call, the narrowest scope first. None for calls that
+/// are dangerous, not understood or several commands: those are asked about every time.
 pub(crate) fn offers(call: &Call<'_>, classified: &Classified, context: &Context<'_>) -> Vec<Remembered> {
     let runtime = Some(call.runtime.to_owned());
     let tool = Some(call.name.to_owned());
@@ -104,7 +104,7 @@ pub(crate) fn offers(call: &Call<'_>, classified: &Classified, context: &Context
         Subject::Other => (runtime, tool, None),
         _ if dangerous || context.unresolved != Unresolved::Nothing => return Vec::new(),
         Subject::Shell(command) => match command.line.as_ref().ok().and_then(|line| line.single()) {
-            Some(argv) if !argv.contains(&ANY) => (None, None, Some(Pattern::Command(lasting(&argv)))),
+            Some(argv) if !argv.contains(&ANY) => (None, None, Some(Pattern::Command(remembered_words(&argv)))),
             _ => return Vec::new(),
         },
         Subject::Files(files) => match (files.as_slice(), context.resolved_inside(files)) {

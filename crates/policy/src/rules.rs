@@ -1,4 +1,4 @@
-//! Allow and deny lists, as the configuration holds them.
+//! The allow and deny rules of the configuration.
 
 use std::path::PathBuf;
 
@@ -13,19 +13,19 @@ use crate::pattern::Pattern;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// What it is about may run unasked.
+    /// Matching calls run without a question.
     Allow,
-    /// What it is about may not run.
+    /// Matching calls never run.
     Deny,
 }
 
-/// One rule: it speaks about the calls that fit everything it names.
+/// One rule. It applies to the calls that match all of its fields; a field that is absent matches every call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// What it says.
+    /// Whether matching calls are allowed or denied.
     pub effect: Effect,
-    /// Its name in events and questions.
+    /// The name under which events and questions show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Only this runtime (`claude`, `codex`, …).
@@ -46,7 +46,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// A rule about everything, to be narrowed.
+    /// A rule about every call, to be narrowed by setting fields.
     pub fn new(effect: Effect) -> Self {
         Self { effect, name: None, runtime: None, workspace: None, tool: None, class: None, pattern: None }
     }
@@ -68,19 +68,19 @@ impl Rule {
 /// Why rules cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A rule makes no sense.
+    /// A rule is invalid.
     #[error("policy rule {number} (`{rule}`) cannot be used: {problem}")]
     Rule {
         /// Its place in the list, from 1.
         number: usize,
-        /// How events would name it.
+        /// The label that events would show.
         rule: String,
-        /// What is wrong, and what would be right.
+        /// What is wrong and what would be right, in words for people.
         problem: String,
     },
 }
 
-/// Rules, ready to be asked.
+/// Rules, compiled into an index.
 #[derive(Debug, Default)]
 pub struct RuleSet {
     pub(crate) deny: Index,
@@ -88,18 +88,18 @@ pub struct RuleSet {
 }
 
 impl RuleSet {
-    /// Prepares rules; those that come first win among their kind, and every deny wins over every allow.
+    /// Compiles rules. Every deny wins over every allow; among rules with the same effect the first one wins.
     pub fn new(rules: &[Rule]) -> Result<Self, Error> {
         let (mut deny, mut allow) = (Vec::new(), Vec::new());
         for (at, rule) in rules.iter().enumerate() {
             let label = rule.label();
-            let wrong = |problem: String| Error::Rule { number: at + 1, rule: label.clone(), problem };
+            let invalid = |problem: String| Error::Rule { number: at + 1, rule: label.clone(), problem };
             let unbounded = rule.tool.is_none() && rule.class.is_none() && rule.pattern.is_none();
             if rule.effect == Effect::Allow && unbounded {
-                return Err(wrong("an allow rule must name a tool, a class or a pattern".into()));
+                return Err(invalid("an allow rule must name a tool, a class or a pattern".into()));
             }
             let list = if rule.effect == Effect::Deny { &mut deny } else { &mut allow };
-            list.push(Entry::of_rule(rule, label.clone()).map_err(wrong)?);
+            list.push(Entry::from_rule(rule, label.clone()).map_err(invalid)?);
         }
         Ok(Self { deny: Index::new(deny), allow: Index::new(allow) })
     }

@@ -3,35 +3,35 @@
 use serde_json::Value;
 
 use crate::class::Call;
-use crate::commands::{self, Reading};
+use crate::commands::{self, ReadOnlyLine};
 use crate::fields;
-use crate::shell::{self, Line, Opaque, Simple};
+use crate::shell::{self, Opaque, ShellLine, SimpleCommand};
 use crate::toolset::Action;
 
-/// What a call would touch.
+/// What a call would use or change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// It runs this command.
     Shell(ParsedCommand),
     /// It reads or changes these files, as the runtime names them.
     Files(Vec<String>),
-    /// It goes to this address.
+    /// It fetches this address.
     Url(String),
-    /// Something else, or it does not say.
+    /// Something else, or the input does not say what.
     Other,
 }
 
 /// A command as the runtime would run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedCommand {
-    /// The line as written; of the shell that a runtime puts around every command, only what it is given.
+    /// The line as written. If the runtime wraps every command in `bash -lc '…'`, the line inside.
     pub text: String,
-    /// Where it would run, if not where the runtime stands.
+    /// The folder that the input names; `None` means the runtime's current folder.
     pub cwd: Option<String>,
-    /// What it would run.
-    pub line: Result<Line, Opaque>,
-    /// What it reads, if it only reads and nothing else of the input says otherwise.
-    pub(crate) reading: Option<Reading>,
+    /// The parsed line, or why it is not understood.
+    pub line: Result<ShellLine, Opaque>,
+    /// Set if the line only reads and the rest of the input cannot change that.
+    pub(crate) read_only: Option<ReadOnlyLine>,
     /// Every field of the input is understood.
     pub(crate) understood: bool,
 }
@@ -51,7 +51,7 @@ impl Subject {
 }
 
 fn command(call: &Call<'_>) -> ParsedCommand {
-    let fields = fields::of_shell(call.input, call.tools.silent_fields);
+    let fields = fields::parse_shell(call.input, call.tools.silent_fields);
     // A title that also tells the folder has it in brackets, and is more than the command.
     let titled = call.tools.titles_are_commands && fields.command.is_none();
     let title = call.title.filter(|title| titled && !title.contains(['[', '(']));
@@ -65,12 +65,12 @@ fn command(call: &Call<'_>) -> ParsedCommand {
         _ => unknown("its command is not told"),
     };
     if fields.in_background {
-        command.line = command.line.map(|line| Line { background: true, ..line });
+        command.line = command.line.map(|line| ShellLine { background: true, ..line });
     }
     command.understood = fields.understood;
     command.cwd = fields.cwd.map(str::to_owned);
     if fields.understood && !fields.in_background {
-        command.reading = commands::reading(&command.text);
+        command.read_only = commands::parse_read_only(&command.text);
     }
     command
 }
@@ -79,28 +79,28 @@ fn unknown(why: &'static str) -> ParsedCommand {
     parsed(String::new(), Err(Opaque(why)))
 }
 
-fn parsed(text: String, line: Result<Line, Opaque>) -> ParsedCommand {
-    ParsedCommand { text, cwd: None, line, reading: None, understood: false }
+fn parsed(text: String, line: Result<ShellLine, Opaque>) -> ParsedCommand {
+    ParsedCommand { text, cwd: None, line, read_only: None, understood: false }
 }
 
-/// A line for a shell, without the shell that its runtime puts around every command.
+/// Parses a line for a shell; `may_be_wrapped` unwraps the `bash -lc '…'` that some runtimes put around every command.
 fn in_shell(text: &str, may_be_wrapped: bool) -> ParsedCommand {
     let line = shell::parse(text);
     if may_be_wrapped
         && let Some(script) =
-            line.as_ref().ok().and_then(Line::single).and_then(|argv| wrapped(&argv).map(str::to_owned))
+            line.as_ref().ok().and_then(ShellLine::single).and_then(|argv| wrapped(&argv).map(str::to_owned))
     {
         return in_shell(&script, false);
     }
     parsed(text.to_owned(), line)
 }
 
-/// A program with its arguments, which no shell sees unless it is the program.
+/// A program with its arguments, run without a shell unless the program itself is one.
 fn without_shell(argv: &[&str]) -> ParsedCommand {
     match wrapped(argv) {
         Some(script) => in_shell(script, false),
         None => {
-            let line = Line { commands: vec![Simple::of(argv)], ..Line::default() };
+            let line = ShellLine { commands: vec![SimpleCommand::from_argv(argv)], ..ShellLine::default() };
             let line = if argv.is_empty() { Err(Opaque("its command is empty")) } else { Ok(line) };
             parsed(shell::quote(argv), line)
         }

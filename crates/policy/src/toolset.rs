@@ -5,46 +5,46 @@ use roost_model::payload::ToolKind;
 use crate::class::Call;
 use crate::fields;
 
-/// What a tool does, which says where in its input to look.
+/// What a tool does. It decides which fields of the input the policy reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Changes only the agent's own state (plans, to-dos, questions), or starts an agent whose calls are judged alone.
     Inert,
-    /// Reads files.
+    /// Reads or searches the files that its input names.
     Read,
-    /// Changes files.
+    /// Creates, changes or moves the files that its input names.
     Edit,
-    /// Deletes files.
+    /// Deletes the files that its input names; dangerous, because nothing brings them back.
     Delete,
-    /// Runs a command.
+    /// Runs the shell line or the program in its input.
     Shell,
-    /// Uses the network.
+    /// Fetches the `url` in its input, or searches the web.
     Fetch,
-    /// Changes something that is no file of the workspace (a mode, a memory).
+    /// Changes something that is not a file of the workspace (a mode, a memory).
     Change,
-    /// Nobody knows.
+    /// Nothing is known of it, so it is asked about like a dangerous tool.
     Unknown,
 }
 
-/// What a runtime's adapter tells the policy of the runtime's tools. Whatever it leaves as in [`Toolset::UNKNOWN`] is
-/// judged as strictly as a runtime of which nobody knows anything.
+/// What an adapter tells the policy about its runtime's tools. Fields that are left as in [`Toolset::UNKNOWN`] are
+/// judged strictly.
 #[derive(Clone, Copy, Debug)]
 pub struct Toolset {
-    /// What the tools do that the runtime brings along, by their exact names. Only what is certain belongs here: a tool
-    /// that is not listed is judged by the kind that the runtime claims, and one without a kind is asked about.
+    /// The actions of the runtime's built-in tools, by their exact names. List only what is certain: a tool that is not
+    /// listed is judged by the kind that the runtime claims, and one without a kind is asked about.
     pub actions: &'static [(Action, &'static [&'static str])],
     /// Fields of its shell tools that cannot change what runs (ids, times), beyond those that the policy knows.
     pub silent_fields: &'static [&'static str],
-    /// It puts a shell around every command and shows both as one line.
+    /// It wraps every command in a shell (`bash -lc '…'`) and shows the whole as one line.
     pub wraps_commands: bool,
-    /// It asks about a command with the command as the title, and without the input.
+    /// It asks about commands without an input; the title is then the command.
     pub titles_are_commands: bool,
-    /// Its shell lives on from one call to the next, so that a `cd` lasts.
+    /// It keeps one shell for all calls, so that a `cd` lasts.
     pub shell_lasts: bool,
 }
 
 impl Toolset {
-    /// A runtime of which nobody knows anything.
+    /// The strictest assumptions, for a runtime of which nothing is known.
     pub const UNKNOWN: Self =
         Self { actions: &[], silent_fields: &[], wraps_commands: false, titles_are_commands: false, shell_lasts: true };
 
@@ -53,14 +53,14 @@ impl Toolset {
     }
 }
 
-/// What a call's tool does.
+/// The action of a call's tool.
 pub(crate) fn action(call: &Call<'_>) -> Action {
     call.tools.action(call.name).unwrap_or_else(|| claimed(call))
 }
 
-/// What a call does by its kind. A kind is the runtime's own word: `cat x` in a shell is labelled as a read, and a tool of
-/// an MCP server is labelled by whoever wrote the server. So it is believed only if the input shows the same (a read
-/// names files, a fetch an address, a thought is text); without that nobody knows what the call does.
+/// The action of a call by its kind. A kind is only the runtime's claim: `cat x` in a shell is labelled as a read, and
+/// a tool of an MCP server is labelled by whoever wrote the server. So it is believed only if the input agrees (a read
+/// names files, a fetch an address, a thought is text); otherwise the action is unknown.
 fn claimed(call: &Call<'_>) -> Action {
     if call.name.starts_with("mcp_") {
         return Action::Unknown;

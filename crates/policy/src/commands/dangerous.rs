@@ -5,8 +5,8 @@
 use super::{Args, git};
 use crate::shell::{is_shell, without_version};
 
-/// Programs that are dangerous with any argument: other users, disks, machines, clouds, other processes, those that hand
-/// work to a process outside the agent's own, and the commands that make a shell run something else than it says.
+/// Programs that are dangerous with any argument: other users, disks, machines, clouds, other processes, those that
+/// hand work to a process outside the agent's own, and the commands that make a shell run something else than it says.
 const ALWAYS: [&str; 63] = [
     "alias",
     "at",
@@ -106,7 +106,7 @@ pub(super) fn matches(program: &str, args: Args<'_>) -> bool {
 }
 
 fn git_is(args: Args<'_>) -> bool {
-    let git = git::parts(args);
+    let git = git::parse(args);
     let rest = Args(git.rest);
     if git.reconfigured || git.command.is_empty() {
         return true;

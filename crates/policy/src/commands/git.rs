@@ -1,21 +1,21 @@
-//! A call of git, taken apart: it is most of what agents run, and any of the four classes. What only reads is in
-//! `read_only/git.rs`.
+//! Parses git's arguments. Git is most of what agents run, and its commands have all four classes; the read-only ones
+//! are in `read_only/git.rs`.
 
 use super::Args;
 use crate::shell::Word;
 
-/// A call of git, taken apart.
-pub(super) struct Parts<'a> {
-    /// It is told to run something else than the repository's configuration says.
+/// The parsed arguments of git.
+pub(super) struct GitCall<'a> {
+    /// An option overrides the configuration (`-c`, `--exec-path=`), which may name programs to run.
     pub(super) reconfigured: bool,
-    /// The command.
+    /// The subcommand, such as `status`; empty if it is not certain.
     pub(super) command: &'a str,
-    /// What follows the command.
+    /// The arguments after the subcommand.
     pub(super) rest: &'a [Word],
 }
 
-/// Takes git's arguments apart; an argument that is not certain is a command that nobody knows.
-pub(super) fn parts<'a>(args: Args<'a>) -> Parts<'a> {
+/// Parses git's arguments. An uncertain word in the place of the subcommand is an unknown subcommand.
+pub(super) fn parse<'a>(args: Args<'a>) -> GitCall<'a> {
     let mut reconfigured = false;
     let mut at = 0;
     while let Some(arg) = args.0.get(at) {
@@ -29,9 +29,9 @@ pub(super) fn parts<'a>(args: Args<'a>) -> Parts<'a> {
             option if option.starts_with('-') => {
                 reconfigured |= option.starts_with("--config") || option.starts_with("--exec-path=");
             }
-            command => return Parts { reconfigured, command, rest: &args.0[at + 1..] },
+            command => return GitCall { reconfigured, command, rest: &args.0[at + 1..] },
         }
         at += 1;
     }
-    Parts { reconfigured, command: "help", rest: &[] }
+    GitCall { reconfigured, command: "help", rest: &[] }
 }

@@ -1,28 +1,29 @@
-//! What well-known commands do. A command that no table knows is a `Write`: it runs, but nothing worse is known of it.
+//! Classifies shell commands. A command that is in no table is a `Write`: it runs something, but nothing worse is
+//! known.
 
 mod dangerous;
 mod git;
 mod network;
 mod read_only;
 
-pub(crate) use read_only::{Reading, join_folder, reading};
+pub(crate) use read_only::{ReadOnlyLine, join_folder, parse_read_only};
 
 use crate::class::{Classes, ToolClass};
-use crate::shell::{Line, Reached, Redirect, Simple, Word, base};
+use crate::shell::{ReachedCommand, Redirect, ShellLine, SimpleCommand, Word, base};
 
-/// The classes of everything that a line runs which does not only read.
-pub(crate) fn classes_of(line: &Line) -> Classes {
+/// The classes of everything that a line runs, if it is not read-only.
+pub(crate) fn line_classes(line: &ShellLine) -> Classes {
     let mut classes = Classes::from(ToolClass::ReadOnly);
     classes.add(ToolClass::Write);
     line.reach(&mut |reached| match reached {
-        Reached::Command(command) => classes.add(of_command(command)),
-        Reached::Behind { argv, fed, for_many } => classes.add(behind(argv, fed, for_many)),
-        Reached::Opaque(_) => classes.add(Classes::ANYTHING),
+        ReachedCommand::Command(command) => classes.add(command_classes(command)),
+        ReachedCommand::Behind { argv, fed, for_many } => classes.add(classes_behind(argv, fed, for_many)),
+        ReachedCommand::Opaque(_) => classes.add(Classes::ANYTHING),
     });
     classes
 }
 
-fn of_command(command: &Simple) -> Classes {
+fn command_classes(command: &SimpleCommand) -> Classes {
     let mut classes = Classes::from(ToolClass::Write);
     if command.redirects.iter().any(writes_to_a_device) {
         classes.add(ToolClass::Dangerous);
@@ -40,13 +41,14 @@ fn of_command(command: &Simple) -> Classes {
     classes
 }
 
-/// What might begin at some argument of a program that runs others.
-fn behind(argv: &[Word], fed: bool, for_many: bool) -> Classes {
+/// The classes of the program that might begin at some argument of another program.
+fn classes_behind(argv: &[Word], fed: bool, for_many: bool) -> Classes {
     match &argv[0] {
         Word::Dynamic => Classes::ANYTHING,
         Word::Pattern(_) => ToolClass::Write.into(),
         Word::Literal(program) => {
-            let mut classes = of_command(&Simple { argv: argv.to_vec(), piped: fed, ..Simple::default() });
+            let mut classes =
+                command_classes(&SimpleCommand { argv: argv.to_vec(), piped: fed, ..SimpleCommand::default() });
             // One file that goes is a write; every file that is found is not.
             if for_many && ["rm", "unlink", "rmdir", "truncate"].contains(&base(program)) {
                 classes.add(ToolClass::Dangerous);
@@ -62,7 +64,7 @@ fn writes_to_a_device(redirect: &Redirect) -> bool {
     redirect.writes && redirect.target.literal().is_some_and(device)
 }
 
-/// A program's arguments; those that are not certain have no text.
+/// A program's arguments. The methods only see those that are literal.
 #[derive(Clone, Copy)]
 struct Args<'a>(&'a [Word]);
 

@@ -2,7 +2,7 @@
 
 use super::{Args, git};
 
-/// Programs that are there for nothing else.
+/// Programs that only make sense with the network.
 const ALWAYS: [&str; 30] = [
     "apk",
     "apt",
@@ -35,12 +35,12 @@ const ALWAYS: [&str; 30] = [
     "yum",
     "bunx",
 ];
-/// Commands of package managers that fetch.
+/// Subcommands of package managers that download something.
 const FETCHES: [&str; 16] = [
     "add", "ci", "create", "download", "exec", "fetch", "get", "i", "install", "mod", "outdated", "search", "sync",
     "update", "upgrade", "x",
 ];
-/// Package managers.
+/// Package managers whose first argument is checked against [`FETCHES`].
 const MANAGERS: [&str; 17] = [
     "bun", "bundle", "cargo", "composer", "conda", "deno", "gem", "go", "npm", "pip", "pip3", "pipx", "pnpm", "poetry",
     "uv", "yarn", "rustup",
@@ -50,7 +50,7 @@ pub(super) fn matches(program: &str, args: Args<'_>) -> bool {
     match program {
         "git" => {
             let remote = ["push", "pull", "fetch", "clone", "ls-remote", "submodule", "lfs", "svn", "send-email"];
-            let git = git::parts(args);
+            let git = git::parse(args);
             let asks = |rest: Args<'_>| rest.has("update") || rest.has("show") || rest.has("prune");
             remote.contains(&git.command) || (git.command == "remote" && asks(Args(git.rest)))
         }

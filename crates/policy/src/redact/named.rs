@@ -1,10 +1,10 @@
-//! Values behind a secret's name.
+//! Redacts values that follow the name of a secret (`password=…`, `"token": "…"`).
 
 use std::borrow::Cow;
 
 use super::REDACTED;
 
-/// Parts of a name that make it a secret's wherever they stand.
+/// A name that contains one of these, anywhere, is the name of a secret.
 const ANYWHERE: [&str; 15] = [
     "password",
     "passwd",
@@ -23,9 +23,9 @@ const ANYWHERE: [&str; 15] = [
     "credential",
     "authtoken",
 ];
-/// Parts of a name that make it a secret's at its end.
+/// A name that ends with one of these is the name of a secret.
 const AT_END: [&str; 3] = ["token", "cookie", "cookies"];
-/// Ends of names that tell about a secret without being one.
+/// A name that ends with one of these describes a secret and does not hold it.
 const ABOUT: [&str; 20] = [
     "tokens",
     "count",
@@ -50,9 +50,9 @@ const ABOUT: [&str; 20] = [
 ];
 /// Last words of a name that are secrets only there: `PWD` is a folder, `pass` a result, `DB_PASS` a secret.
 const LAST_WORDS: [&str; 2] = ["pass", "pwd"];
-/// Longer names are not names.
+/// The longest name, in bytes; longer texts are not taken for names.
 const LONGEST_NAME: usize = 64;
-/// Longer words are not taken for secrets only because of where they stand.
+/// The longest word, in bytes, that is taken for a secret only because it follows the name of one.
 const LONGEST_GUESS: usize = 512;
 
 /// Whether a field or variable of this name holds a secret. Case, `_`, `-`, `.` and spaces do not count.

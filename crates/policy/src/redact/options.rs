@@ -1,4 +1,4 @@
-//! Secrets that stand behind an option of a command: `curl -u me:hunter2`, `mysql --password hunter2`.
+//! Redacts secrets that follow an option of a command: `curl -u me:hunter2`, `mysql --password hunter2`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -83,7 +83,7 @@ fn is_login(value: &str) -> bool {
     !(password.is_empty() || stands_for_one || is_group)
 }
 
-/// `--token to` is a phrase; a secret that stands like this has a digit.
+/// Whether the value of an option is likely a secret: `--token to` is a phrase, while a secret has a digit.
 fn is_likely(value: &str) -> bool {
     let stands_for_one = value.starts_with(['$', '<', '{', '%', '*', '[', '-']);
     value.len() >= 6 && value.contains(|c: char| c.is_ascii_digit()) && !stands_for_one

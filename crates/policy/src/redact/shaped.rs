@@ -1,4 +1,4 @@
-//! Values that give themselves away by their shape.
+//! Redacts values that can be recognised by their shape, such as `ghp_…` or a private key.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,10 +7,10 @@ use regex::{Captures, Regex};
 
 use super::REDACTED;
 
-/// Everything at once, so that a text is read once. Words are tried in this order where two begin at the same place.
+/// All shapes in one expression, so that a text is scanned once. If two match at the same place, the first one wins.
 ///
-/// A prefix that no other word holds is found wherever it stands, also glued to what is before it. The others must begin
-/// a word: `task-0123…` holds `sk-0123…`.
+/// A prefix that occurs in no other word is found anywhere, even in the middle of a word. The others must begin a word,
+/// because `task-0123…` contains `sk-0123…`.
 const SHAPES: &str = r"(?x)
     -----BEGIN\ [A-Z0-9\ ]*PRIVATE\ KEY(?:\ BLOCK)?-----
         (?: (?:[A-Za-z0-9+/=:,.\ \t\r\n-]|\\[nrt])*? -----END\ [A-Z0-9\ ]*PRIVATE\ KEY(?:\ BLOCK)?-----
@@ -61,7 +61,7 @@ pub(super) fn redact(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What stands before a secret and tells what it was is kept.
+/// Replaces the secret but keeps what precedes it and tells what it was, such as `Bearer`.
 fn replacement(found: &Captures<'_>) -> String {
     let before = |name| found.name(name).map(|kept| kept.as_str());
     match (before("login"), before("bearer").or(before("signature"))) {

@@ -1,8 +1,8 @@
-//! From characters to words and operators.
+//! The lexer: turns characters into words and operators.
 
-use super::{Line, Opaque, Word};
+use super::{Opaque, ShellLine, Word};
 
-/// How deep commands may nest before nobody understands them.
+/// How deep commands may be nested; a deeper line is refused.
 const DEEPEST: usize = 16;
 
 /// A piece of a line.
@@ -71,7 +71,7 @@ pub(super) struct Reader<'a> {
     peeked: Option<Token>,
     pub(super) here: Vec<HereDocument>,
     pub(super) piped: bool,
-    pub(super) out: Line,
+    pub(super) out: ShellLine,
 }
 
 /// The operators, longer ones before their beginnings.
@@ -81,7 +81,7 @@ const REDIRECTS: [&str; 13] = ["&>>", "<<<", "<<-", "&>", "<<", ">>", ">&", "<&"
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, depth: usize) -> Self {
-        Self { rest: text, depth, peeked: None, here: Vec::new(), piped: false, out: Line::default() }
+        Self { rest: text, depth, peeked: None, here: Vec::new(), piped: false, out: ShellLine::default() }
     }
 
     /// The next token, left in place.
@@ -342,8 +342,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl Line {
-    fn absorb(&mut self, inner: Line) {
+impl ShellLine {
+    fn absorb(&mut self, inner: ShellLine) {
         self.commands.extend(inner.commands);
         self.background |= inner.background;
         self.pipeline |= inner.pipeline;

@@ -1,8 +1,8 @@
-//! What a shell line would run: a parser for the part of the POSIX shell that can be understood for certain.
+//! A parser for shell lines: for the part of the POSIX shell that can be understood for certain.
 //!
-//! Whatever it does not understand for certain makes the whole line [`Opaque`], which is never read-only and never
-//! matches an allowed pattern. A line that the parser reads differently from the shell would be a hole; a line that it
-//! refuses is only a question more for the person.
+//! Anything else makes the whole line [`Opaque`], which is never read-only and never matches an allow pattern. A line
+//! that the parser reads differently from the shell would be a security hole; a line that it refuses only costs the
+//! person one more question.
 
 mod lexer;
 mod parser;
@@ -10,7 +10,7 @@ mod plain;
 mod reach;
 
 pub use plain::{Join, PlainCommand, PlainWord, parse_plain};
-pub(crate) use reach::{Reached, base, is_shell, without_version};
+pub(crate) use reach::{ReachedCommand, base, is_shell, without_version};
 
 /// A line that cannot be understood for certain, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +20,7 @@ pub struct Opaque(pub &'static str);
 /// One word of a command, after quotes are removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// Exactly this text.
+    /// The program gets exactly this text.
     Literal(String),
     /// File names that match this text (`*`, `?`, `[…]`, `~`).
     Pattern(String),
@@ -29,7 +29,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// The word's text, if it is certain.
+    /// The word's text if it is certain, else `None`.
     pub fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
@@ -41,9 +41,9 @@ impl Word {
 /// A redirection of a command's input or output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// It may write.
+    /// It may write to the target (`>`, `>>`, `<>`, …).
     pub writes: bool,
-    /// The input stands in the line itself (`<<`, `<<<`).
+    /// The input is part of the line itself (`<<`, `<<<`).
     pub is_text: bool,
     /// The file, or the descriptor that is copied.
     pub target: Word,
@@ -51,7 +51,7 @@ pub struct Redirect {
 
 /// One program with its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Simple {
+pub struct SimpleCommand {
     /// The program and its arguments; empty where there are only assignments or redirections.
     pub argv: Vec<Word>,
     /// Where its input and output go.
@@ -62,18 +62,18 @@ pub struct Simple {
     pub piped: bool,
 }
 
-impl Simple {
-    /// A command that is run without a shell.
-    pub fn of(argv: &[&str]) -> Self {
+impl SimpleCommand {
+    /// A command that runs without a shell, so that every word is literal.
+    pub fn from_argv(argv: &[&str]) -> Self {
         Self { argv: argv.iter().map(|word| Word::Literal((*word).to_owned())).collect(), ..Self::default() }
     }
 
-    /// Whether what it reads is written by another command, or stands in the line.
+    /// Whether its input comes from another command or from the line itself.
     pub(crate) fn is_fed(&self) -> bool {
         self.piped || self.redirects.iter().any(|redirect| redirect.is_text)
     }
 
-    /// The words, if every one is certain and nothing else belongs to the command.
+    /// The words, if all are literal and the command has no redirections and assignments.
     pub fn words(&self) -> Option<Vec<&str>> {
         let bare = self.redirects.is_empty() && !self.assigns && !self.argv.is_empty();
         if bare { self.argv.iter().map(Word::literal).collect() } else { None }
@@ -82,9 +82,9 @@ impl Simple {
 
 /// Everything that one shell line runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
+pub struct ShellLine {
     /// Every simple command, those inside substitutions and loops included.
-    pub commands: Vec<Simple>,
+    pub commands: Vec<SimpleCommand>,
     /// A command's output becomes part of another (`$(…)`, backticks).
     pub substitution: bool,
     /// Something keeps running (`&`).
@@ -97,11 +97,11 @@ pub struct Line {
     pub comment: bool,
 }
 
-impl Line {
+impl ShellLine {
     /// The commands as words, if they only follow one another (`;`, `&&`, `||`, `|`, newline) and hide nothing.
     pub fn sequence(&self) -> Option<Vec<Vec<&str>>> {
         let hides = self.substitution || self.background || self.structured || self.comment;
-        if hides || self.commands.is_empty() { None } else { self.commands.iter().map(Simple::words).collect() }
+        if hides || self.commands.is_empty() { None } else { self.commands.iter().map(SimpleCommand::words).collect() }
     }
 
     /// The words of the only command, if there is only one and it hides nothing.
@@ -111,11 +111,11 @@ impl Line {
     }
 }
 
-/// Longer lines are not looked at: nobody could judge them either.
+/// The longest line that is parsed, in bytes; a person could not judge a longer one either.
 const LONGEST: usize = 256 * 1024;
 
-/// Reads a shell line.
-pub fn parse(text: &str) -> Result<Line, Opaque> {
+/// Parses a shell line, with all its substitutions.
+pub fn parse(text: &str) -> Result<ShellLine, Opaque> {
     if text.len() > LONGEST {
         return Err(Opaque("it is too long"));
     }
@@ -125,7 +125,7 @@ pub fn parse(text: &str) -> Result<Line, Opaque> {
     lexer::Reader::new(text, 0).line()
 }
 
-/// Characters that a person does not see, or that change the order of what he sees.
+/// Whether a character is invisible, or changes the order of the text that a person sees.
 fn misleading(c: char) -> bool {
     let invisible = matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -137,7 +137,7 @@ fn misleading(c: char) -> bool {
     invisible || false_space || (c.is_control() && !matches!(c, '\n' | '\t'))
 }
 
-/// The line that runs exactly this program with these arguments.
+/// Quotes a program and its arguments, so that a shell runs exactly them.
 ///
 /// ```
 /// use roost_policy::shell::{parse, quote};

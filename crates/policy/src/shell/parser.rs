@@ -1,7 +1,7 @@
-//! From words and operators to commands.
+//! The parser: turns words and operators into commands.
 
 use super::lexer::{HereDocument, RawWord, Reader, Token};
-use super::{Line, Opaque, Redirect, Simple};
+use super::{Opaque, Redirect, ShellLine, SimpleCommand};
 
 /// Words that begin or end a structure where a command could begin.
 const KEYWORDS: [&str; 19] = [
@@ -16,8 +16,8 @@ pub(super) fn is_keyword(text: &str) -> bool {
 const UNEXPECTED: Opaque = Opaque("its syntax is not understood");
 
 impl Reader<'_> {
-    /// The whole line.
-    pub(super) fn line(mut self) -> Result<Line, Opaque> {
+    /// Parses the whole text as one line.
+    pub(super) fn line(mut self) -> Result<ShellLine, Opaque> {
         self.list(&[])?;
         if self.next()? == Token::End { Ok(self.out) } else { Err(UNEXPECTED) }
     }
@@ -137,7 +137,7 @@ impl Reader<'_> {
             }
             _ => return Err(UNEXPECTED),
         }
-        let mut around = Simple { piped: self.piped, ..Simple::default() };
+        let mut around = SimpleCommand { piped: self.piped, ..SimpleCommand::default() };
         while let Token::Redirect(_) = self.peek()? {
             around.redirects.push(self.redirection()?);
         }
@@ -199,7 +199,7 @@ impl Reader<'_> {
     }
 
     fn simple(&mut self) -> Result<(), Opaque> {
-        let mut command = Simple { piped: self.piped, ..Simple::default() };
+        let mut command = SimpleCommand { piped: self.piped, ..SimpleCommand::default() };
         loop {
             match self.peek()? {
                 Token::Redirect("|&") => break,

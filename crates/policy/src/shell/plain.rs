@@ -21,16 +21,16 @@ use super::{LONGEST, misleading};
 /// One word of a plain command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlainWord {
-    /// Exactly this text.
+    /// The program gets exactly this text.
     Literal(String),
-    /// None, one or many names of files: those that match the pattern, or a path below the home folder.
+    /// Zero or more file names: those that match the glob, or a path below the home folder.
     Files(String),
-    /// The value of a variable.
+    /// The value of a variable, which may be any text.
     Variable,
 }
 
 impl PlainWord {
-    /// The text, if there is only one.
+    /// The text of a literal word, else `None`.
     pub fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
@@ -49,7 +49,7 @@ impl PlainWord {
     }
 }
 
-/// What stands before a command.
+/// How a command is joined to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
     /// The start of the line, `;` or a newline: it runs whether or not the one before succeeded.
@@ -65,13 +65,13 @@ pub enum Join {
 /// One command of a plain line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainCommand {
-    /// How it is joined to the one before.
+    /// `Then` for the first command.
     pub join: Join,
     /// It is part of a pipeline, so the shell may run it as a process of its own.
     pub in_pipeline: bool,
     /// The program, by its bare name.
     pub program: String,
-    /// Its arguments.
+    /// The words after the program, without redirections.
     pub args: Vec<PlainWord>,
 }
 

@@ -1,12 +1,11 @@
-//! Every command that a line may run, those behind `sh -c`, `env`, `xargs`, `sudo`, … included.
+//! Finds every command that a line may run, also those behind `sh -c`, `env`, `xargs`, `sudo`, ….
 
-use super::{Line, Simple, Word, parse};
+use super::{ShellLine, SimpleCommand, Word, parse};
 
-/// How many shells inside shells are followed.
+/// How many levels of shells inside shells are followed.
 const DEEPEST: usize = 4;
 
-/// Programs that run the program named in their arguments, or a line that one of them is; where it begins there is
-/// not worth knowing.
+/// Programs that run another program, or a shell line, from their arguments. Any argument may be where it begins.
 #[rustfmt::skip]
 const RUNNERS: [&str; 89] = [
     "arch", "builtin", "bundle", "bunx", "busybox", "bwrap", "caffeinate", "catchsegv", "chronic", "chroot", "chrt",
@@ -53,32 +52,32 @@ const SHELLS: [&str; 16] = [
 
 /// Something that a line may run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Reached<'a> {
+pub(crate) enum ReachedCommand<'a> {
     /// A command of the line, or of a line inside it.
-    Command(&'a Simple),
-    /// Arguments of a program that runs another, from a place where that other one might begin.
+    Command(&'a SimpleCommand),
+    /// The rest of the arguments of a program that runs others, from an argument where another program might begin.
     Behind {
-        /// Those arguments.
+        /// Never empty; the first word might be the program.
         argv: &'a [Word],
-        /// What the other one reads is written by another command, or stands in the line.
+        /// The program's input comes from another command or from the line itself.
         fed: bool,
-        /// The other one runs for whatever files are found or named on the input.
+        /// The program runs for every file that is found, or that its input names.
         for_many: bool,
     },
     /// A line inside the line that is not understood, with its text where it is known.
     Opaque(&'a str),
 }
 
-impl Line {
-    /// Shows every command that the line may run.
-    pub(crate) fn reach(&self, see: &mut dyn FnMut(Reached<'_>)) {
+impl ShellLine {
+    /// Calls `see` with every command that the line may run.
+    pub(crate) fn reach(&self, see: &mut dyn FnMut(ReachedCommand<'_>)) {
         reach(self, 0, see);
     }
 }
 
-fn reach(line: &Line, depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
+fn reach(line: &ShellLine, depth: usize, see: &mut dyn FnMut(ReachedCommand<'_>)) {
     for command in &line.commands {
-        see(Reached::Command(command));
+        see(ReachedCommand::Command(command));
         let Some(program) = command.argv.first().and_then(Word::literal).map(base) else { continue };
         let runs = match program {
             "find" => command.argv.iter().any(finds_and_runs),
@@ -91,7 +90,7 @@ fn reach(line: &Line, depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
             let fed = command.is_fed();
             let for_many = ["find", "xargs", "parallel", "fd", "fdfind"].contains(&program);
             for at in 1..command.argv.len() {
-                see(Reached::Behind { argv: &command.argv[at..], fed, for_many });
+                see(ReachedCommand::Behind { argv: &command.argv[at..], fed, for_many });
                 inner(&command.argv[at..], depth, see);
                 if LINE_RUNNERS.contains(&program) {
                     line_in(&command.argv[at], depth, see);
@@ -103,7 +102,7 @@ fn reach(line: &Line, depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
 }
 
 /// A line that is one argument (`script -c 'a b'`, `rebase --exec='a b'`).
-fn line_in(word: &Word, depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
+fn line_in(word: &Word, depth: usize, see: &mut dyn FnMut(ReachedCommand<'_>)) {
     let Some(text) = word.literal() else { return };
     let line = match text.strip_prefix("-S") {
         Some(attached) => attached,
@@ -113,12 +112,12 @@ fn line_in(word: &Word, depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
     if line.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_./:@".contains(c)) {
         follow(line, depth, see);
     } else if line.len() < text.len() && !line.is_empty() {
-        see(Reached::Behind { argv: &[Word::Literal(line.to_owned())], fed: false, for_many: false });
+        see(ReachedCommand::Behind { argv: &[Word::Literal(line.to_owned())], fed: false, for_many: false });
     }
 }
 
 /// The line that a shell or `eval` is given.
-fn inner(argv: &[Word], depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
+fn inner(argv: &[Word], depth: usize, see: &mut dyn FnMut(ReachedCommand<'_>)) {
     let Some(program) = argv.first().and_then(Word::literal).map(base) else { return };
     let script = if program == "eval" {
         argv[1..].iter().map(Word::literal).collect::<Option<Vec<_>>>().map(|words| words.join(" "))
@@ -129,15 +128,15 @@ fn inner(argv: &[Word], depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
         return;
     };
     match script {
-        None => see(Reached::Opaque("")),
+        None => see(ReachedCommand::Opaque("")),
         Some(script) => follow(&script, depth, see),
     }
 }
 
-fn follow(script: &str, depth: usize, see: &mut dyn FnMut(Reached<'_>)) {
+fn follow(script: &str, depth: usize, see: &mut dyn FnMut(ReachedCommand<'_>)) {
     match parse(script) {
         Ok(line) if depth < DEEPEST => reach(&line, depth + 1, see),
-        _ => see(Reached::Opaque(script)),
+        _ => see(ReachedCommand::Opaque(script)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
-use roost_policy::shell::{Line, Word, parse, quote};
+use roost_policy::shell::{ShellLine, Word, parse, quote};
 
 #[test]
 fn simple_commands_are_read_as_the_shell_reads_them() {
@@ -192,7 +192,7 @@ proptest! {
         for text in lines {
             // Before the program, the shell skips newlines; after it, they end the command.
             let text = text.trim_start_matches(['\\', '\n', '\t', ' ']);
-            if let Some(argv) = parse(text).ok().as_ref().and_then(Line::single) {
+            if let Some(argv) = parse(text).ok().as_ref().and_then(ShellLine::single) {
                 for shell in ["/bin/sh", "/bin/bash"].into_iter().filter(|shell| std::path::Path::new(shell).exists()) {
                     prop_assert_eq!(words_of(shell, text, folder.path()), argv.clone(), "{}: {:?}", shell, text);
                 }

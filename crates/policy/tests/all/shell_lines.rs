@@ -1,10 +1,10 @@
 //! Generated shell lines: what the policy lets run unasked is really run, where everything that could go wrong is
 //! poisoned and seen.
 //!
-//! The lines are everyday reads and attacks, mutated and joined by a seeded generator. Each allowed one is run by bash and
-//! by dash in a throw-away workspace: programs that must not start are canaries, first in `PATH`; folders of the workspace
-//! hold programs of the usual names, settings and repositories that start a canary as soon as something takes them for
-//! its own. Afterwards no canary has sung, and no file has changed.
+//! The lines are everyday reads and attacks, mutated and joined by a seeded generator. Each allowed one is run by bash
+//! and by dash in a throw-away workspace: programs that must not start are canaries, first in `PATH`; folders of the
+//! workspace hold programs of the usual names, settings and repositories that start a canary as soon as something takes
+//! them for its own. Afterwards no canary has sung, and no file has changed.
 
 // Helpers of tests are tests, but clippy sees only functions.
 #![allow(clippy::unwrap_used)]
@@ -124,7 +124,7 @@ const CANARIES: [&str; 41] = [
     "make", "cargo", "npm", "canary", "tar", "split", "sponge", "script", "watch", "timeout", "ssh",
 ];
 
-struct Poisoned {
+struct PoisonedWorkspace {
     _folder: tempfile::TempDir,
     workspace: PathBuf,
     home: PathBuf,
@@ -132,7 +132,7 @@ struct Poisoned {
     sung: PathBuf,
 }
 
-impl Poisoned {
+impl PoisonedWorkspace {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -236,7 +236,7 @@ fn no_line_that_runs_unasked_starts_a_canary_or_changes_a_file() {
     let shells: Vec<_> = ["/bin/bash", "/bin/dash"].into_iter().filter(|shell| Path::new(shell).exists()).collect();
     assert!(!shells.is_empty(), "there is neither bash nor dash to run the lines");
     let count = if std::env::var_os("ROOST_FULL").is_some() { FULL } else { USUAL };
-    let poisoned = Poisoned::new();
+    let poisoned = PoisonedWorkspace::new();
     let before = poisoned.files();
     let mut random = Random(SEED);
     let (mut batch, mut generated, mut run) = (Vec::new(), 0_usize, 0);
@@ -270,12 +270,12 @@ fn a_line_that_should_have_been_asked_about_is_caught() {
         "cat a.txt | sh",
     ];
     for text in lines {
-        let poisoned = Poisoned::new();
+        let poisoned = PoisonedWorkspace::new();
         assert!(!runs_unasked(text), "{text}");
         poisoned.run("/bin/bash", text);
         assert_ne!(poisoned.songs(), "", "{text} started no canary");
     }
-    let poisoned = Poisoned::new();
+    let poisoned = PoisonedWorkspace::new();
     let before = poisoned.files();
     poisoned.run("/bin/bash", "echo x | uniq - out");
     assert!(poisoned.files() != before);

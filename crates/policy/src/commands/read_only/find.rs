@@ -1,4 +1,4 @@
-//! `find`, whose options and tests are words.
+//! `find`, whose options and tests are whole words, such as `-name`.
 
 use super::table;
 use crate::shell::PlainWord;

@@ -1,23 +1,23 @@
-//! Where a line's commands run, after its `cd`s.
+//! Tracks the current folder through the `cd`s of a line.
 
 use crate::shell::Join;
 
-/// The folders that the shell may stand in, relative to where the line begins (`.`).
-pub(super) struct Folders {
-    /// After everything so far succeeded.
+/// The possible current folders of the shell, relative to where the line begins (`.`).
+pub(super) struct FolderTracker {
+    /// If all commands so far succeeded.
     after_success: Vec<String>,
-    /// Whatever succeeded or failed.
+    /// Whichever commands succeeded or failed.
     possible: Vec<String>,
 }
 
-impl Default for Folders {
+impl Default for FolderTracker {
     fn default() -> Self {
         Self { after_success: vec![".".to_owned()], possible: vec![".".to_owned()] }
     }
 }
 
-impl Folders {
-    /// The folders in which a command may run that is joined to the ones before like this.
+impl FolderTracker {
+    /// The folders in which the next command may run, if it is joined like this.
     pub(super) fn before(&mut self, join: Join) -> Vec<String> {
         if join != Join::And {
             self.after_success = self.possible.clone();
@@ -25,7 +25,7 @@ impl Folders {
         self.after_success.clone()
     }
 
-    /// The command, joined like this, was a `cd` to this folder.
+    /// Records that the command, joined like this, was a `cd` to this folder.
     pub(super) fn change(&mut self, folder: &str, how: Join) {
         let there: Vec<_> = self.after_success.iter().map(|at| join(at, folder)).collect();
         self.possible.extend(there.iter().cloned());
@@ -36,7 +36,7 @@ impl Folders {
     }
 }
 
-/// A path as it is named from a folder.
+/// Joins a folder and a path textually; `.` means the folder itself.
 pub(crate) fn join(folder: &str, path: &str) -> String {
     match (folder, path) {
         (folder, ".") => folder.to_owned(),

@@ -4,7 +4,7 @@
 //! (`--ext-diff`, `grep -O`, `cat-file --filters`, `%G?` and `--show-signature` for gpg) or takes another repository
 //! (`--git-dir`). Git accepts any beginning of a long option; this table does not.
 
-use super::options::{Known, Operands};
+use super::options::{KnownOptions, Operands};
 use super::{folders, literals};
 use crate::shell::PlainWord;
 
@@ -62,7 +62,7 @@ const COMMANDS: &[Row] = &[
     ("whatchanged", LOG_FLAGS, LOG_VALUED, &[DIFF, LOG]),
 ];
 
-/// The folder in which git runs (`.` unless it is told another), if it only reads there.
+/// The folder in which git runs (`.` without `-C`), if the command is read-only; else `None`.
 pub(super) fn reads(args: &[PlainWord]) -> Option<String> {
     let mut folder = ".".to_owned();
     let mut rest = args;
@@ -113,7 +113,7 @@ fn accepts((command, flags, valued, long, ..): &Row, args: &[PlainWord]) -> bool
             rest = after;
             continue;
         }
-        let known = |long| Known { flags, valued, long, numeric, operands: Operands::Named };
+        let known = |long| KnownOptions { flags, valued, long, numeric, operands: Operands::Named };
         let taken = if long.iter().any(|long| known(long).accepts(&rest[..1])) {
             1
         } else if rest
@@ -138,12 +138,14 @@ fn lists(command: &str, args: &[PlainWord]) -> bool {
     if words.contains(&"--") {
         return false;
     }
-    let known = |flags, valued| Known { flags, valued, long: LISTING, numeric: false, operands: Operands::Named };
+    let known =
+        |flags, valued| KnownOptions { flags, valued, long: LISTING, numeric: false, operands: Operands::Named };
     let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.split('=').next().unwrap_or(word)));
     // With a name and without one of these, it would make a branch or a tag of that name.
     let forced = has(&["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"]);
-    let only_lists =
-        |known: Known, forced: bool| known.operands_of(args).is_some_and(|operands| operands.is_empty() || forced);
+    let only_lists = |known: KnownOptions, forced: bool| {
+        known.operands_of(args).is_some_and(|operands| operands.is_empty() || forced)
+    };
     match (command, words.as_slice()) {
         ("branch", _) => only_lists(known("arvi", ""), forced),
         ("tag", ["-n" | "-n1" | "-n5" | "-n9"]) => true,

@@ -1,33 +1,33 @@
-//! Arguments compared with what a table knows of a program.
+//! Checks a program's arguments against the table of its known options.
 
 use crate::shell::PlainWord;
 
-/// How many operands leave a program a reader.
+/// How many operands, and which, a program may have and still only read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operands {
-    /// It reads them all, and none of its options does anything else, not even one that a file's name pretends to be.
+    /// Any number. The program has no option that writes, so even a file that is named like an option does no harm.
     Any,
-    /// It reads them all, but some option would write: a name must not be one.
+    /// Any number, but the program has options that write, so no operand may look like an option.
     Named,
-    /// As `Named`, and one more than this is written to.
+    /// Like `Named`, but at most this many: a further one would be written to.
     AtMost(usize),
 }
 
-/// What a program may be given.
+/// The options and operands with which a program only reads.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct KnownOptions {
     /// Options of one letter without a value.
     pub(super) flags: &'static str,
     /// Options of one letter with a value.
     pub(super) valued: &'static str,
     /// Long options, apart by spaces: `name` without a value, `name=` with one, `name?` with one after `=` or none.
     pub(super) long: &'static str,
-    /// `-5` is a number of lines.
+    /// `-5` is allowed and means a number of lines.
     pub(super) numeric: bool,
     pub(super) operands: Operands,
 }
 
-impl Known {
+impl KnownOptions {
     /// Whether every argument is known, and the operands are few enough.
     pub(super) fn accepts(&self, args: &[PlainWord]) -> bool {
         self.operands_of(args).is_some_and(|operands| match self.operands {

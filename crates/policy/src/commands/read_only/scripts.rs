@@ -1,10 +1,10 @@
 //! Programs with a language of their own: `sed` and `awk`.
 
-use super::options::{Known, Operands};
+use super::options::{KnownOptions, Operands};
 use crate::shell::PlainWord;
 
-/// `sed` with commands that only choose, change or number what is printed. Options come first, because some systems take
-/// one behind a file for a file.
+/// `sed` with commands that only choose, change or number what is printed. Options come first, because some systems
+/// take one behind a file for a file.
 pub(super) fn sed(args: &[PlainWord]) -> bool {
     const LONG: [&str; 6] = ["--quiet", "--silent", "--regexp-extended", "--separate", "--unbuffered", "--null-data"];
     let mut scripts = Vec::new();
@@ -144,8 +144,13 @@ fn bracket(text: &str) -> Option<&str> {
     }
 }
 
-const AWK: Known =
-    Known { flags: "", valued: "Fv", long: "field-separator= assign=", numeric: false, operands: Operands::Named };
+const AWK: KnownOptions = KnownOptions {
+    flags: "",
+    valued: "Fv",
+    long: "field-separator= assign=",
+    numeric: false,
+    operands: Operands::Named,
+};
 
 /// `awk` with a program that can neither start another nor write a file: for that it would need one of these.
 pub(super) fn awk(args: &[PlainWord]) -> bool {

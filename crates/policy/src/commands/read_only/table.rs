@@ -3,7 +3,7 @@
 //! Left out on purpose: `sort -o -T --compress-program`, `tree -o -R`, `file -C -m -p -z`, `rg --pre -z`,
 //! `diff --paginate`, `base64 -o`, `date -s`; and whole programs that run others (`less`, `man`, `watch`, `time`).
 
-use super::options::{Known, Operands};
+use super::options::{KnownOptions, Operands};
 use crate::shell::PlainWord;
 
 use Operands::{Any, AtMost, Named};
@@ -131,15 +131,15 @@ const PROGRAMS: &[Row] = &[
 pub(super) fn reads(program: &str, args: &[PlainWord]) -> bool {
     let Some(&(_, flags, valued, long, operands)) = PROGRAMS.iter().find(|row| row.0 == program) else { return false };
     let numeric = matches!(program, "head" | "tail" | "grep" | "egrep" | "fgrep" | "diff" | "fold" | "fmt");
-    let known = Known { flags, valued, long, numeric, operands };
+    let known = KnownOptions { flags, valued, long, numeric, operands };
     // In their old forms, a word that begins with a plus is an option.
     let old = matches!(program, "sort" | "uniq")
         && args.iter().any(|arg| arg.literal().is_some_and(|arg| arg.starts_with('+')));
     !old && !hides_letters(program, args) && known.accepts(args)
 }
 
-/// Whether letters stand together that this program does not read as others do: `xxd` looks only at the first one, and
-/// `tree` goes on after one that takes a value.
+/// Whether one-letter options are combined in a way that this program reads differently from others: `xxd` only looks
+/// at the first letter, and `tree` continues after a letter that takes a value.
 fn hides_letters(program: &str, args: &[PlainWord]) -> bool {
     let alone = match program {
         "xxd" => "",
@@ -152,7 +152,7 @@ fn hides_letters(program: &str, args: &[PlainWord]) -> bool {
     })
 }
 
-const DATE: Known = Known {
+const DATE: KnownOptions = KnownOptions {
     flags: "uR",
     valued: "d",
     long: "utc universal rfc-email rfc-2822 iso-8601? rfc-3339= date=",

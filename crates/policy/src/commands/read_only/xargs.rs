@@ -1,10 +1,10 @@
 //! `xargs` with a program that reads whatever it is given.
 
-use super::options::{Known, Operands};
+use super::options::{KnownOptions, Operands};
 use super::table;
 use crate::shell::PlainWord;
 
-const XARGS: Known = Known {
+const XARGS: KnownOptions = KnownOptions {
     flags: "0rtx",
     valued: "nLPsd",
     long: "null no-run-if-empty max-args= max-lines= max-procs= delimiter= verbose",
