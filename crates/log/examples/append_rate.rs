@@ -1,5 +1,5 @@
-//! How many events a second the log takes and a follower sees: `cargo run --release -p roost-log --example append_rate`,
-//! or with `-- STREAMS BATCH` for one case only.
+//! How many events a second the log takes and a follower sees: `cargo run --release -p roost-log --example
+//! append_rate`, or with `-- STREAMS BATCH` for one case only.
 
 use std::time::Instant;
 

@@ -1,4 +1,5 @@
-//! The rows of what waits for a person, and of what persons said for longer than once.
+//! Two derived tables: the tool calls and questions that wait for a person, and the answers that are remembered as
+//! rules.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,33 +16,33 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::tables::{from_json, to_json};
 
-/// A rule and when it was made; of two that cover the same, the later counts.
+/// A remembered rule and when it was made. Of two rules about the same calls, the later one counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Made {
+pub(crate) struct DatedRule {
     pub(crate) at: Timestamp,
     pub(crate) rule: RememberedRule,
 }
 
-/// What an event changes in these rows.
+/// A change that an event makes to these tables.
 #[derive(Debug)]
 pub(crate) enum AskChange {
     Pending(SessionId, PendingChange),
-    Remembered(Made),
+    Remembered(DatedRule),
 }
 
 impl AskChange {
-    /// The changes of one event.
+    /// The changes that one event makes: mostly none, at most two.
     pub(crate) fn from_event(event: &NormalizedEvent) -> impl Iterator<Item = Self> {
         let remembered = match &event.body {
             EventBody::ApprovalResolved(resolved) => resolved.remembered.clone(),
             _ => None,
         };
-        let remembered = remembered.map(|rule| Self::Remembered(Made { at: event.time, rule }));
+        let remembered = remembered.map(|rule| Self::Remembered(DatedRule { at: event.time, rule }));
         let pending = PendingChange::of(event).map(|change| Self::Pending(event.trace.session_id.clone(), change));
         pending.into_iter().chain(remembered)
     }
 
-    /// Writes the change.
+    /// Writes the change in the transaction of its event.
     pub(crate) fn store(&self, db: &Connection) -> Result<()> {
         match self {
             Self::Pending(session, PendingChange::Opened(pending)) => {
@@ -71,18 +72,20 @@ impl AskChange {
     }
 }
 
-/// What waits, in memory beside its rows: it is listed far more often than it changes.
+/// The table `pending` cached in memory, because it is listed far more often than it changes. The writer updates it
+/// after each commit.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting(RwLock<PendingAsks>);
+pub(crate) struct PendingCache(RwLock<PendingIndex>);
 
 #[derive(Debug, Default)]
-struct PendingAsks {
-    /// By when it was asked, by id, by session.
+struct PendingIndex {
+    /// Ordered by the time of the question, then by id and session.
     in_order: BTreeMap<(Timestamp, String, SessionId), Arc<Pending>>,
+    /// The time of each question, by which its key in `in_order` is found.
     since: HashMap<(SessionId, String), Timestamp>,
 }
 
-impl PendingAsks {
+impl PendingIndex {
     fn open(&mut self, pending: Arc<Pending>) {
         let (session, id, at) = (pending.session_id.clone(), pending.id().to_owned(), pending.asked_at);
         self.close(session.clone(), id.clone());
@@ -97,15 +100,15 @@ impl PendingAsks {
     }
 }
 
-impl Waiting {
-    /// What the rows say.
+impl PendingCache {
+    /// Reads the whole table; once, when the log is opened.
     pub(crate) fn load(db: &Connection) -> Result<Self> {
-        let mut asked = PendingAsks::default();
+        let mut asked = PendingIndex::default();
         pending(db, None)?.into_iter().for_each(|pending| asked.open(pending));
         Ok(Self(RwLock::new(asked)))
     }
 
-    /// Takes a change that is committed.
+    /// Applies a change that has been committed.
     pub(crate) fn apply(&self, change: AskChange) {
         let AskChange::Pending(session, change) = change else { return };
         let mut asked = self.0.write();
@@ -115,7 +118,7 @@ impl Waiting {
         }
     }
 
-    /// What waits, oldest first: everywhere, or in one session.
+    /// What waits in one session, or in all of them; the oldest first.
     pub(crate) fn list(&self, session: Option<&SessionId>) -> Vec<Arc<Pending>> {
         let asked = self.0.read();
         let wanted = |pending: &&Arc<Pending>| session.is_none_or(|id| pending.session_id == *id);
@@ -123,17 +126,18 @@ impl Waiting {
     }
 }
 
-/// What the events of one stream leave in these rows.
+/// What the events of one stream add up to in these tables. Part of the stream's snapshot, so its JSON must stay
+/// readable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Asks {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) pending: BTreeMap<String, Pending>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) remembered: Vec<Made>,
+    pub(crate) remembered: Vec<DatedRule>,
 }
 
 impl Asks {
-    /// Adds one event.
+    /// Applies the changes of one event.
     pub(crate) fn add(&mut self, event: &NormalizedEvent) {
         for change in AskChange::from_event(event) {
             match change {
@@ -146,7 +150,7 @@ impl Asks {
         }
     }
 
-    /// Writes the rows.
+    /// Writes all rows, for a rebuild.
     pub(crate) fn store(&self, db: &Connection) -> Result<()> {
         let opened = |pending: &Pending| {
             AskChange::Pending(pending.session_id.clone(), PendingChange::Opened(Box::new(pending.clone())))
@@ -157,12 +161,12 @@ impl Asks {
     }
 }
 
-/// What a rule is about, whatever it says about it.
+/// The key of a rule: everything but its decision, so that a later rule about the same calls replaces it.
 pub(crate) fn subject(rule: &RememberedRule) -> rusqlite::Result<String> {
     to_json(&(rule.scope, &rule.session_id, &rule.workspace, &rule.pattern))
 }
 
-/// What waits, oldest first: everywhere, or in one session.
+/// What waits in one session, or in all of them; the oldest first. Reads the table.
 pub(crate) fn pending(db: &Connection, session: Option<&str>) -> Result<Vec<Arc<Pending>>> {
     let mut select =
         db.prepare_cached("SELECT record FROM pending WHERE ?1 IS NULL OR session_id = ?1 ORDER BY asked_ms, id")?;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::filter::{Filter, TypeMask};
 use crate::stream::{Seq, StreamId};
 
-/// Events in a block at most.
+/// The most events in one block.
 pub(crate) const MAX_EVENTS: usize = 256;
 /// Bytes after which a block takes no more events.
 const FULL_BYTES: usize = 256 << 10;
@@ -22,20 +22,20 @@ pub(crate) struct Block {
     first_seq: Seq,
     types: TypeMask,
     text: String,
-    /// Where each line ends, its newline not counted.
+    /// The end of each line in `text`, without its newline.
     ends: Vec<u32>,
     events: Events,
 }
 
 enum Events {
-    /// As the writer had them.
+    /// A block that was just written still has its events.
     Written(Vec<NormalizedEvent>),
-    /// Parsed from the text when somebody asks.
+    /// A block from the store is parsed when an event is first asked for.
     Stored(OnceLock<Vec<Result<NormalizedEvent, Arc<str>>>>),
 }
 
 impl Block {
-    /// A block as the store has it.
+    /// A block that was read from the store.
     pub(crate) fn stored(id: BlockId, stream: StreamId, first_seq: Seq, types: TypeMask, text: String) -> Self {
         let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at as u32).collect();
         Self { id, stream, first_seq, types, text, ends, events: Events::Stored(OnceLock::new()) }
@@ -69,11 +69,11 @@ impl Block {
         self.ends.len()
     }
 
-    pub(crate) fn room(&self) -> Room {
-        Room { events: self.len(), bytes: self.text.len() }
+    pub(crate) fn size(&self) -> BlockSize {
+        BlockSize { events: self.len(), bytes: self.text.len() }
     }
 
-    /// Roughly the memory it takes: each text is there as JSON and as a value.
+    /// Roughly the bytes of memory it takes. Texts count twice, because they are there as JSON and as values.
     pub(crate) fn memory(&self) -> usize {
         self.text.len() * 2 + self.len() * size_of::<NormalizedEvent>()
     }
@@ -105,9 +105,9 @@ impl fmt::Debug for Block {
     }
 }
 
-/// How much a block holds, or is expected to hold.
+/// The size of a block, or the size that the next one is expected to have.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Room {
+pub(crate) struct BlockSize {
     events: usize,
     bytes: usize,
 }
@@ -123,15 +123,15 @@ pub(crate) struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// An empty block with room that is cheaper to have at once than to grow into.
-    pub(crate) fn new(stream: StreamId, first_seq: Seq, room: Room) -> Self {
+    /// An empty block that allocates the expected size at once.
+    pub(crate) fn new(stream: StreamId, first_seq: Seq, expected: BlockSize) -> Self {
         Self {
             stream,
             first_seq,
             types: TypeMask::default(),
-            text: Vec::with_capacity(room.bytes),
-            ends: Vec::with_capacity(room.events),
-            events: Vec::with_capacity(room.events),
+            text: Vec::with_capacity(expected.bytes),
+            ends: Vec::with_capacity(expected.events),
+            events: Vec::with_capacity(expected.events),
         }
     }
 
@@ -174,7 +174,7 @@ impl<'a> Entry<'a> {
         self.block.json(self.index)
     }
 
-    /// Its place in its stream.
+    /// The event's number in its stream.
     pub fn seq(self) -> Seq {
         self.block.first_seq + self.index as Seq
     }
@@ -184,7 +184,7 @@ impl<'a> Entry<'a> {
         &self.block.stream
     }
 
-    /// The position after it, from which a follower can go on.
+    /// The position after this event, from which a follower can resume.
     pub fn cursor(self) -> Cursor {
         Cursor::new(self.block.id, self.seq())
     }
@@ -193,11 +193,12 @@ impl<'a> Entry<'a> {
 /// Some events in log order, shared with everyone who reads them.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    parts: Vec<Part>,
+    slices: Vec<BlockSlice>,
 }
 
+/// The selected events of one block.
 #[derive(Clone, Debug)]
-struct Part {
+struct BlockSlice {
     block: Arc<Block>,
     picks: Picks,
 }
@@ -216,12 +217,12 @@ impl Batch {
         }
         let seen = after.seq_in(block.id).saturating_sub(block.first_seq - 1) as usize;
         let rest = seen.min(block.len())..block.len();
-        let picks = if filter.wants_all_of(block) {
+        let picks = if filter.wants_whole(block) {
             Picks::Range(rest)
         } else {
-            // What cannot be read is passed on: its reader gets the error, not a gap.
+            // An event that cannot be parsed is included, so that its reader gets an error and not a gap.
             let wanted = |index: &usize| {
-                block.event(*index).map_or(true, |event| filter.types.meets(TypeMask::from_body(&event.body)))
+                block.event(*index).map_or(true, |event| filter.types.intersects(TypeMask::from_body(&event.body)))
             };
             Picks::Some(rest.filter(wanted).collect())
         };
@@ -235,25 +236,25 @@ impl Batch {
     }
 
     fn push(&mut self, block: &Arc<Block>, picks: Picks) {
-        let part = Part { block: block.clone(), picks };
-        if part.len() > 0 {
-            self.parts.push(part);
+        let slice = BlockSlice { block: block.clone(), picks };
+        if slice.len() > 0 {
+            self.slices.push(slice);
         }
     }
 
     /// How many events it holds.
     pub fn len(&self) -> usize {
-        self.parts.iter().map(Part::len).sum()
+        self.slices.iter().map(BlockSlice::len).sum()
     }
 
-    /// It holds none.
+    /// Whether there are no events; a follower never returns such a batch.
     pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+        self.slices.is_empty()
     }
 
     /// The events in order.
     pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
-        self.parts.iter().flat_map(|Part { block, picks }| {
+        self.slices.iter().flat_map(|BlockSlice { block, picks }| {
             let (range, some) = match picks {
                 Picks::Range(range) => (range.clone(), &[][..]),
                 Picks::Some(some) => (0..0, &some[..]),
@@ -263,7 +264,7 @@ impl Batch {
     }
 }
 
-impl Part {
+impl BlockSlice {
     fn len(&self) -> usize {
         match &self.picks {
             Picks::Range(range) => range.len(),

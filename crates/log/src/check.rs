@@ -1,4 +1,4 @@
-//! Checking the database against itself, and making the derived rows anew from the events.
+//! Checks the database for consistency, and rebuilds the derived tables from the events.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,26 +24,27 @@ use crate::tables::{Summary, from_json};
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Streams looked at.
+    /// How many streams were checked.
     pub streams: u64,
-    /// Blocks looked at.
+    /// How many blocks were decompressed and checked.
     pub blocks: u64,
-    /// Events looked at.
+    /// How many events were parsed and checked.
     pub events: u64,
-    /// What is wrong, in words for people; empty when all is well.
+    /// What is wrong, in words for people; empty if the database is consistent.
     pub problems: Vec<String>,
 }
 
 /// What a rebuild did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rebuilt {
-    /// Problems that are gone.
+    /// The problems that the rebuild has fixed.
     pub mended: Vec<String>,
-    /// Problems that are still there: events that cannot be had back.
+    /// The problems that remain, because events are missing or unreadable.
     pub remaining: Vec<String>,
 }
 
-/// Reads the whole database of a state directory, in use or not, and tells what is wrong with it. Blocks the thread.
+/// Reads the whole database of a state directory and reports what is wrong with it. A daemon may be using it meanwhile.
+/// Blocks the thread.
 pub fn check(state: &Path) -> Result<Report> {
     let path = database(state);
     let run = || inspect(&open_reader(&path)?).map_err(|error| error.at(&path));
@@ -56,14 +57,14 @@ pub fn check(state: &Path) -> Result<Report> {
     }
 }
 
-/// Makes everything that derives from events anew; the host's own rows do not and stay as they are. No log may be open
-/// on the directory. Blocks the thread.
+/// Rebuilds all tables that derive from events; the host's own rows stay as they are. No log may be open on the
+/// directory. Blocks the thread.
 pub fn rebuild(lock: &StateLock) -> Result<Rebuilt> {
     let path = database(lock.dir());
     let db = open_writer(&path, Synchronous::Full)?;
     let run = || {
         let before = inspect(&db)?.problems;
-        remake(&db)?;
+        rebuild_rows(&db)?;
         let remaining = inspect(&db)?.problems;
         let mended = before.into_iter().filter(|problem| !remaining.contains(problem)).collect();
         Ok(Rebuilt { mended, remaining })
@@ -101,7 +102,7 @@ fn inspect(db: &Connection) -> Result<Report> {
     Ok(report)
 }
 
-fn remake(db: &Connection) -> Result<()> {
+fn rebuild_rows(db: &Connection) -> Result<()> {
     let db = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
     db.execute_batch("DELETE FROM sessions; DELETE FROM aliases; DELETE FROM pending; DELETE FROM remembered;")?;
     for stream in streams(&db)? {
@@ -110,7 +111,7 @@ fn remake(db: &Connection) -> Result<()> {
         replay.summary.asks.store(&db)?;
         db.prepare_cached("UPDATE streams SET last_seq = ?2 WHERE id = ?1")?
             .execute(params![stream.id, replay.last_seq as i64])?;
-        for Labels { id, types, last_seq, bytes } in replay.wrong_labels {
+        for BlockLabels { id, types, last_seq, bytes } in replay.wrong_labels {
             db.prepare_cached("UPDATE blocks SET types = ?2, last_seq = ?3, bytes = ?4 WHERE id = ?1")?
                 .execute(params![id, types.0 as i64, last_seq as i64, bytes])?;
         }
@@ -133,24 +134,24 @@ fn streams(db: &Connection) -> Result<Vec<StreamRow>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What the row of a block says about its content.
+/// The columns of a block's row that describe its content.
 #[derive(Clone, Copy, PartialEq)]
-struct Labels {
+struct BlockLabels {
     id: BlockId,
     types: TypeMask,
     last_seq: Seq,
     bytes: i64,
 }
 
-/// A stream read from its first stored event to its last.
+/// The result of reading a stream from its first stored event to its last.
 #[derive(Default)]
 struct Replay {
     blocks: u64,
     events: u64,
     last_seq: Seq,
     summary: Summary,
-    /// What the rows of mislabelled blocks should say.
-    wrong_labels: Vec<Labels>,
+    /// The correct labels of blocks whose row has wrong ones.
+    wrong_labels: Vec<BlockLabels>,
     problems: Vec<String>,
 }
 
@@ -159,7 +160,7 @@ impl Replay {
         let mut replay = Self { last_seq: stream.resume_at - 1, ..Self::default() };
         match snapshot(db, stream.id) {
             Ok(summary) => replay.summary = summary,
-            Err(error) => replay.problem(stream, format!("its snapshot cannot be read ({error})")),
+            Err(error) => replay.add_problem(stream, format!("its snapshot cannot be read ({error})")),
         }
         let mut select = db.prepare_cached(&format!(
             "SELECT {BLOCK}, b.last_seq FROM blocks b JOIN streams s ON s.id = b.stream WHERE b.stream = ?1
@@ -168,55 +169,61 @@ impl Replay {
         let mut rows = select.query([stream.id])?;
         while let Some(row) = rows.next()? {
             let (id, first_seq, types) = (row.get(0)?, seq(row, 2)?, TypeMask(row.get::<_, i64>(3)? as u64));
-            let said = Labels { id, types, last_seq: seq(row, 7)?, bytes: row.get(4)? };
+            let stored = BlockLabels { id, types, last_seq: seq(row, 7)?, bytes: row.get(4)? };
             replay.blocks += 1;
-            replay.follow_on(stream, first_seq);
+            replay.check_sequence(stream, first_seq);
             match block(row) {
-                Ok(block) => replay.add(stream, &block, said),
+                Ok(block) => replay.add(stream, &block, stored),
                 Err(error) => {
-                    replay.problem(stream, format!("events {first_seq} to {} cannot be read ({error})", said.last_seq));
-                    replay.last_seq = said.last_seq;
+                    replay.add_problem(
+                        stream,
+                        format!("events {first_seq} to {} cannot be read ({error})", stored.last_seq),
+                    );
+                    replay.last_seq = stored.last_seq;
                 }
             }
         }
         if replay.last_seq != stream.last_seq {
             let (found, said) = (replay.last_seq, stream.last_seq);
-            replay.problem(stream, format!("its last event is {found}, but it is said to be {said}"));
+            replay.add_problem(stream, format!("its last event is {found}, but it is said to be {said}"));
         }
         Ok(replay)
     }
 
-    fn problem(&mut self, stream: &StreamRow, what: String) {
+    fn add_problem(&mut self, stream: &StreamRow, what: String) {
         self.problems.push(format!("stream {}: {what}", stream.name));
     }
 
-    fn follow_on(&mut self, stream: &StreamRow, first_seq: Seq) {
+    fn check_sequence(&mut self, stream: &StreamRow, first_seq: Seq) {
         let expected = self.last_seq + 1;
         if first_seq > expected {
-            self.problem(stream, format!("events {expected} to {} are missing", first_seq - 1));
+            self.add_problem(stream, format!("events {expected} to {} are missing", first_seq - 1));
         } else if first_seq < expected {
-            self.problem(stream, format!("events {first_seq} to {} are there twice", expected - 1));
+            self.add_problem(stream, format!("events {first_seq} to {} are there twice", expected - 1));
         }
     }
 
-    fn add(&mut self, stream: &StreamRow, block: &Block, said: Labels) {
+    fn add(&mut self, stream: &StreamRow, block: &Block, stored: BlockLabels) {
         let mut types = TypeMask::default();
         for index in 0..block.len() {
             let seq = block.first_seq() + index as Seq;
             match block.event(index) {
                 Ok(event) if event.seq == seq => types.add(TypeMask::from_body(&event.body)),
-                Ok(event) => self.problem(stream, format!("event {seq} says that it is event {}", event.seq)),
-                Err(error) => self.problem(stream, error.to_string()),
+                Ok(event) => self.add_problem(stream, format!("event {seq} says that it is event {}", event.seq)),
+                Err(error) => self.add_problem(stream, error.to_string()),
             }
         }
-        // A type that became known after it was stored keeps the label that it was stored under.
-        if said.types.meets(TypeMask::OTHER) {
-            types = TypeMask(types.0 | said.types.0);
+        // Events of a type that the writing version did not know keep the label `OTHER`.
+        if stored.types.intersects(TypeMask::OTHER) {
+            types = TypeMask(types.0 | stored.types.0);
         }
-        let found = Labels { id: said.id, types, last_seq: block.last_seq(), bytes: block.text().len() as i64 };
-        if found != said {
+        let found = BlockLabels { id: stored.id, types, last_seq: block.last_seq(), bytes: block.text().len() as i64 };
+        if found != stored {
             let (first, last) = (block.first_seq(), block.last_seq());
-            self.problem(stream, format!("block {} does not say what it holds (events {first} to {last})", said.id));
+            self.add_problem(
+                stream,
+                format!("block {} does not say what it holds (events {first} to {last})", stored.id),
+            );
             self.wrong_labels.push(found);
         }
         self.events += block.len() as u64;
@@ -225,13 +232,13 @@ impl Replay {
     }
 }
 
-/// The derived rows in a form that can be compared.
+/// All derived rows, in a form that can be compared.
 #[derive(PartialEq)]
 struct Derived {
     sessions: BTreeMap<String, SessionRow>,
     aliases: BTreeSet<(String, String)>,
     pending: BTreeMap<String, Pending>,
-    /// By what they are about, with when they were made.
+    /// By their subject: the time when the rule was made in milliseconds, and the rule.
     remembered: BTreeMap<String, (i64, RememberedRule)>,
 }
 
@@ -243,7 +250,7 @@ struct SessionRow {
     cwd: String,
     updated_ms: i64,
     open_task: Option<String>,
-    /// `None` where it cannot be read.
+    /// `None` if its JSON cannot be parsed.
     record: Option<SessionRecord>,
 }
 

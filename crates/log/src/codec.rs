@@ -1,24 +1,25 @@
-//! How the text of a block is stored: plain, or compressed.
+//! The encoding of a block's text in the store: plain, or compressed by zstd.
 //!
-//! Big blocks are compressed when they are written: that takes about as much CPU as writing and checkpointing their plain
-//! bytes, and the disk has less to do (`examples/append_rate.rs`: 7 to 28 % more events a second). Small ones wait until
-//! they are cold.
+//! Big blocks are compressed when they are written: that takes about as much CPU as writing and checkpointing their
+//! plain bytes, and the disk has less to do (`examples/append_rate.rs`: 7 to 28 % more events a second). Small ones
+//! wait until they are cold.
 
 use std::borrow::Cow;
 
 use zstd::bulk::{Compressor, decompress};
 
-/// Stored as it is.
+/// The codec of plain text; a value in the database, so it must never change.
 pub(crate) const PLAIN: i64 = 0;
-/// Compressed by zstd.
+/// The codec of text that is compressed by zstd; it must never change either.
 pub(crate) const ZSTD: i64 = 1;
 
-/// Bytes from which on a block is compressed at once.
+/// A block of at least this many bytes is compressed when it is written.
 const BIG: usize = 4 << 10;
 /// zstd's fastest ordinary level, for blocks that are being written.
 const HOT_LEVEL: i32 = 1;
 
-/// Compresses the big blocks of a group; its memory is taken with the first one and given back with itself.
+/// Compresses the big blocks of a group. The compressor's memory is allocated for the first one and freed with the
+/// packer.
 #[derive(Default)]
 pub(crate) struct Packer(Option<Compressor<'static>>);
 
@@ -38,7 +39,7 @@ impl Packer {
     }
 }
 
-/// The text of this many bytes that a block stores.
+/// Decodes the text of a block; `bytes` is its length when decoded.
 pub(crate) fn unpack(
     codec: i64,
     bytes: usize,

@@ -12,26 +12,26 @@ use crate::cursor::BlockId;
 use crate::error::{Error, Result};
 use crate::job::Steps;
 
-/// zstd's level: most of the gain for little of the time.
+/// zstd's compression level: most of the gain for little of the time.
 const LEVEL: i32 = 3;
-/// Blocks compressed in one step; appends wait meanwhile.
+/// Blocks that are compressed in one step, while appends wait.
 const STEP_BLOCKS: i64 = 16;
-/// Bytes below which a block is left as it is.
+/// Blocks of fewer bytes stay uncompressed.
 const MIN_BYTES: i64 = 512;
 
-/// What compaction did.
+/// The result of [`SqliteLog::compact`](crate::SqliteLog::compact).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compacted {
-    /// Blocks that are smaller now.
+    /// How many blocks were compressed.
     pub blocks: u64,
-    /// How many bytes smaller the database has become.
+    /// How many bytes that has saved.
     pub saved: u64,
 }
 
 /// One run of compaction.
 pub(crate) struct Compact {
     cutoff_ms: i64,
-    /// The last block that a run in this process looked at; the next one goes on there.
+    /// The last block that any run in this process has looked at, so that the next run continues there.
     after: Arc<AtomicI64>,
     done: Compacted,
 }

@@ -6,34 +6,34 @@ use std::str::FromStr;
 use crate::error::Error;
 use crate::stream::{Seq, StreamId};
 
-/// The number of a block: its place among all streams' blocks, never used twice.
+/// The number of a block, in the order of commits over all streams. Never reused.
 pub(crate) type BlockId = i64;
 
-/// A position in the log: after one event. Opaque; compared only here.
+/// A position in the log: right after one event. Clients must treat its text as opaque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cursor {
     block: BlockId,
-    /// The event within the block by its `seq`, so that a cursor stays meaningful when its block is gone.
+    /// The event by its `seq`, and not by its index, so that the cursor stays meaningful when its block is removed.
     seq: Seq,
 }
 
-/// Stands for a block's last event, whichever that is.
+/// Stands for the last event of a block, whatever its number is.
 const END: Seq = Seq::MAX;
 
 impl Cursor {
-    /// Before every event.
+    /// The position before the first event of the log.
     pub(crate) const BEGINNING: Self = Self { block: 0, seq: END };
 
     pub(crate) fn new(block: BlockId, seq: Seq) -> Self {
         Self { block, seq }
     }
 
-    /// The position before the event that this one is after.
+    /// The position before the event that this cursor points behind, so that a follower gets that event again.
     pub fn just_before(self) -> Self {
         Self { seq: self.seq.saturating_sub(1), ..self }
     }
 
-    /// After the last event of a block.
+    /// The position after the last event of a block.
     pub(crate) fn end_of(block: BlockId) -> Self {
         Self { block, seq: END }
     }
@@ -43,12 +43,13 @@ impl Cursor {
         if self.seq == END { self.block + 1 } else { self.block }
     }
 
-    /// The last event of this block that lies before the cursor, if it is in the block.
+    /// The last event of this block that lies before the cursor; 0 if the cursor is not in this block.
     pub(crate) fn seq_in(self, block: BlockId) -> Seq {
         if self.block == block { self.seq } else { 0 }
     }
 
-    /// Events after the cursor are gone, when a stream lost its blocks up to `removed_to` and begins at `resume_at`.
+    /// Whether a stream lost events after this cursor, if its blocks up to `removed_to` are gone and it now begins at
+    /// `resume_at`.
     pub(crate) fn is_behind(self, removed_to: BlockId, resume_at: Seq) -> bool {
         removed_to > self.block || removed_to == self.block && self.seq.saturating_add(1) < resume_at
     }
@@ -88,7 +89,7 @@ pub enum Start {
     Now,
     /// After this position; [`Error::Truncated`] if retention removed something since.
     After(Cursor),
-    /// After this position, knowing that some of what followed it is gone.
+    /// After this position, without [`Error::Truncated`] for what was removed so far: the caller knows of it.
     Surviving(Cursor),
     /// After this event of a stream; 0 means from its first event on.
     AfterSeq(StreamId, Seq),

@@ -1,4 +1,4 @@
-//! What can go wrong with the log, in words that say what to do.
+//! The log's errors. Their messages say what to do.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use crate::cursor::Cursor;
 use crate::lock::Holder;
 use crate::stream::{Seq, StreamId};
 
-/// The result of everything here.
+/// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why the log could not do it; cheap to clone, because one failed commit answers many callers.
+/// Why an operation of the log failed. Cheap to clone, because one failed commit answers many callers.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     /// There is no database yet.
     #[error("no session has been run here yet: {} does not exist", path.display())]
     NotFound {
-        /// The database's file.
+        /// Where the database would be.
         path: PathBuf,
     },
     /// A newer Roost wrote the database.
@@ -27,7 +27,7 @@ pub enum Error {
         path.display()
     )]
     Newer {
-        /// The database's file.
+        /// The file of the database.
         path: PathBuf,
         /// The version of the schema that it has.
         found: u32,
@@ -40,23 +40,23 @@ pub enum Error {
         dir.display(), quoted(dir)
     )]
     Exposed {
-        /// The state directory.
+        /// The state directory that must be made private.
         dir: PathBuf,
-        /// Its permission bits.
+        /// Its present permission bits, such as `0o755`.
         mode: u32,
     },
     /// The state directory, or something in it, is another user's.
     #[error("{} belongs to another user (uid {owner}); choose another directory with `--state`", path.display())]
     Foreign {
-        /// What is not ours.
+        /// The directory or file that another user owns.
         path: PathBuf,
-        /// Whose it is.
+        /// The user id of its owner.
         owner: u32,
     },
     /// Something in the state directory is a link.
     #[error("{} is a link, and Roost follows none in its state directory; run `rm {}` and try again", path.display(), quoted(path))]
     Link {
-        /// The symbolic link.
+        /// The symbolic link, which may have been planted by another program.
         path: PathBuf,
     },
     /// The file is damaged, or not a database at all.
@@ -65,9 +65,9 @@ pub enum Error {
         path.display()
     )]
     Corrupt {
-        /// The database's file.
+        /// The damaged file.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's own message.
         reason: String,
     },
     /// A stored event that this version cannot read.
@@ -88,14 +88,14 @@ pub enum Error {
         /// Its first event that is still stored.
         resume_at: Seq,
     },
-    /// The asked position lies after the stream's end.
+    /// The requested position lies after the stream's end.
     #[error(
         "stream {stream} ends at {last_seq}, there is no event {seq} to continue after; read it again from the start"
     )]
     Ahead {
         /// The stream that was read.
         stream: StreamId,
-        /// The asked position.
+        /// The position that the caller asked for.
         seq: Seq,
         /// The stream's last event.
         last_seq: Seq,
@@ -129,9 +129,9 @@ pub enum Error {
     /// Another process uses the state directory.
     #[error("{} is in use by {}", dir.display(), holder.as_ref().map_or_else(|| "another Roost".to_owned(), Holder::to_string))]
     Held {
-        /// The state directory.
+        /// The state directory that is locked.
         dir: PathBuf,
-        /// Who holds it, if it says.
+        /// The process that holds it; `None` if the lock file does not say.
         holder: Option<Holder>,
     },
     /// A file could not be used.
@@ -142,7 +142,7 @@ pub enum Error {
         /// What the system said.
         source: Arc<std::io::Error>,
     },
-    /// SQLite could not do it.
+    /// SQLite failed in a way that is none of the above.
     #[error("the log's database failed: {0}")]
     Store(Arc<rusqlite::Error>),
 }
@@ -153,7 +153,7 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// A path as a shell takes it.
+/// A path quoted for a shell, so that the suggested command can be copied.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+,@%".contains(&byte);
@@ -161,7 +161,7 @@ fn quoted(path: &Path) -> String {
 }
 
 impl Error {
-    /// Names the file where SQLite says that it is damaged.
+    /// Turns SQLite's report of a damaged file into [`Error::Corrupt`] with the file's path.
     pub(crate) fn at(self, path: &Path) -> Self {
         match &self {
             Self::Store(error)
@@ -177,8 +177,8 @@ impl Error {
         move |source| Self::Io { path: path.into(), source: Arc::new(source) }
     }
 
-    /// It may go away by itself: no space, a failing device, another process in between.
-    pub(crate) fn may_pass(&self) -> bool {
+    /// Whether the failure may go away by itself: a full disk, a failing device, or a lock of another process.
+    pub(crate) fn is_transient(&self) -> bool {
         let Self::Store(error) = self else { return false };
         matches!(
             error.sqlite_error_code(),

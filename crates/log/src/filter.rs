@@ -7,7 +7,8 @@ use roost_model::event::{EventBody, NormalizedEventType};
 use crate::block::Block;
 use crate::stream::StreamId;
 
-/// A set of event types. Stored beside each block, so a type's bit, its place in proto's table, must never change.
+/// A set of event types as a bit mask. It is stored with each block, so a type's bit, which is its place in the model's
+/// table of types, must never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TypeMask(pub(crate) u64);
 
@@ -15,7 +16,7 @@ const _: () = assert!(NormalizedEventType::ALL.len() < 63, "the type mask has no
 
 impl TypeMask {
     pub(crate) const ALL: Self = Self(u64::MAX);
-    /// Types that the writing version did not know; a later version may.
+    /// The bit for all types that the writing version did not know.
     pub(crate) const OTHER: Self = Self(1 << 63);
 
     pub(crate) fn from_body(body: &EventBody) -> Self {
@@ -26,11 +27,11 @@ impl TypeMask {
         self.0 |= other.0;
     }
 
-    pub(crate) fn meets(self, other: Self) -> bool {
+    pub(crate) fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    fn is_within(self, other: Self) -> bool {
+    fn is_subset_of(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
 }
@@ -44,13 +45,13 @@ impl From<NormalizedEventType> for TypeMask {
 /// Which events a follower wants: of some streams or all, of some types or all.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// `None` means all.
+    /// `None` means the events of all streams.
     pub(crate) streams: Option<HashSet<StreamId>>,
     pub(crate) types: TypeMask,
 }
 
 impl Filter {
-    /// Wants every event of every stream.
+    /// Every event of every stream.
     pub fn all() -> Self {
         Self { streams: None, types: TypeMask::ALL }
     }
@@ -65,7 +66,7 @@ impl Filter {
         Self { streams: Some(streams.into_iter().collect()), ..Self::all() }
     }
 
-    /// Only events of these types.
+    /// Narrows the filter to events of these types.
     pub fn types(mut self, types: impl IntoIterator<Item = NormalizedEventType>) -> Self {
         self.types = TypeMask::default();
         types.into_iter().for_each(|known| self.types.add(known.into()));
@@ -76,17 +77,18 @@ impl Filter {
         self.streams.as_ref().is_none_or(|wanted| wanted.contains(stream))
     }
 
-    /// The blocks that may hold a wanted type; a type stored as unknown may be one that is known by now.
+    /// The type bits of blocks that may hold a wanted event. `OTHER` counts too: a type that was unknown when the block
+    /// was written may be known by now.
     pub(crate) fn block_types(&self) -> TypeMask {
         TypeMask(self.types.0 | TypeMask::OTHER.0)
     }
 
     pub(crate) fn wants_block(&self, block: &Block) -> bool {
-        self.block_types().meets(block.types()) && self.wants_stream(block.stream())
+        self.block_types().intersects(block.types()) && self.wants_stream(block.stream())
     }
 
-    pub(crate) fn wants_all_of(&self, block: &Block) -> bool {
-        block.types().is_within(self.types)
+    pub(crate) fn wants_whole(&self, block: &Block) -> bool {
+        block.types().is_subset_of(self.types)
     }
 }
 

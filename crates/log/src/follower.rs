@@ -1,4 +1,4 @@
-//! Following: a filter and a position, served from the ring when it is near and from the store when it is not.
+//! A follower is a filter and a position. It reads the ring when its position is near the end, and the store otherwise.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,34 +10,34 @@ use crate::cursor::{BlockId, Cursor, Start};
 use crate::error::{Error, Result};
 use crate::filter::Filter;
 use crate::log::{BoxFuture, Follow, Health};
-use crate::reader::{MAX_BLOCKS, Readers, StreamRow, block_after, chunk, lost, removed_to};
+use crate::reader::{MAX_BLOCKS, Readers, StreamRow, block_after, chunk, find_truncation, removed_to};
 use crate::ring::Ring;
 use crate::writer::last_block;
 
-/// How often a process that only reads looks for what another has written.
+/// How often a read-only process checks for new blocks of another process.
 const POLL: Duration = Duration::from_millis(50);
 
 /// How a follower learns of new blocks.
 #[derive(Clone)]
-pub(crate) enum News {
-    /// From the writer in this process.
-    Told { published: watch::Receiver<BlockId>, ring: Arc<Ring>, health: watch::Receiver<Health> },
-    /// The database is looked at every [`POLL`], because another process writes it.
+pub(crate) enum BlockSource {
+    /// The writer in this process notifies it.
+    Notified { published: watch::Receiver<BlockId>, ring: Arc<Ring>, health: watch::Receiver<Health> },
+    /// The database is checked every [`POLL`], because another process writes it.
     Polled,
 }
 
-impl News {
+impl BlockSource {
     /// The newest block that may be read.
     async fn last_block(&mut self, readers: &Arc<Readers>) -> Result<BlockId> {
         match self {
-            Self::Told { published, .. } => Ok(*published.borrow_and_update()),
+            Self::Notified { published, .. } => Ok(*published.borrow_and_update()),
             Self::Polled => readers.run(last_block).await,
         }
     }
 
     async fn wait(&mut self) -> Result<()> {
         match self {
-            Self::Told { published, health, .. } => published.changed().await.map_err(|_| health.borrow().end()),
+            Self::Notified { published, health, .. } => published.changed().await.map_err(|_| health.borrow().end()),
             Self::Polled => {
                 tokio::time::sleep(POLL).await;
                 Ok(())
@@ -49,15 +49,20 @@ impl News {
 pub(crate) struct SqliteFollower {
     filter: Arc<Filter>,
     position: Cursor,
-    /// Removals up to here were told or asked for.
+    /// Blocks that retention removed up to this one were reported already, or the caller knew of them.
     known_removals: BlockId,
     readers: Arc<Readers>,
-    news: News,
+    source: BlockSource,
 }
 
 impl SqliteFollower {
-    pub(crate) async fn start(filter: Filter, start: Start, readers: Arc<Readers>, mut news: News) -> Result<Self> {
-        let end = news.last_block(&readers).await?;
+    pub(crate) async fn start(
+        filter: Filter,
+        start: Start,
+        readers: Arc<Readers>,
+        mut source: BlockSource,
+    ) -> Result<Self> {
+        let end = source.last_block(&readers).await?;
         let (position, known_removals) = match start {
             Start::Beginning => (Cursor::BEGINNING, readers.run(removed_to).await?),
             Start::Now => (Cursor::end_of(end), 0),
@@ -66,7 +71,7 @@ impl SqliteFollower {
             }
             Start::After(cursor) => {
                 let filter = filter.clone();
-                match readers.run(move |db| lost(db, &filter, cursor, 0)).await? {
+                match readers.run(move |db| find_truncation(db, &filter, cursor, 0)).await? {
                     Some((error, _)) => return Err(error),
                     None => (cursor, 0),
                 }
@@ -86,7 +91,7 @@ impl SqliteFollower {
                 (found.map_or(Cursor::end_of(end), |(block, _)| Cursor::new(block, seq)), 0)
             }
         };
-        Ok(Self { filter: Arc::new(filter), position, known_removals, readers, news })
+        Ok(Self { filter: Arc::new(filter), position, known_removals, readers, source })
     }
 
     async fn advance(&mut self) -> Result<Batch> {
@@ -94,22 +99,22 @@ impl SqliteFollower {
             if let Some(batch) = self.catch_up().await? {
                 return Ok(batch);
             }
-            self.news.wait().await?;
+            self.source.wait().await?;
         }
     }
 
     async fn catch_up(&mut self) -> Result<Option<Batch>> {
         loop {
-            // A follower that always finds something must let others have a turn too.
+            // A follower that always finds something must yield to other tasks.
             tokio::task::coop::consume_budget().await;
-            let end = self.news.last_block(&self.readers).await?;
+            let end = self.source.last_block(&self.readers).await?;
             let first = self.position.next_block();
             if first > end {
                 return Ok(None);
             }
-            let near = match &self.news {
-                News::Told { ring, .. } => ring.from(first, MAX_BLOCKS),
-                News::Polled => None,
+            let near = match &self.source {
+                BlockSource::Notified { ring, .. } => ring.blocks_from(first, MAX_BLOCKS),
+                BlockSource::Polled => None,
             };
             let (blocks, read_to) = match near {
                 Some(blocks) => {
@@ -131,7 +136,7 @@ impl SqliteFollower {
 
     async fn read_store(&mut self, first: BlockId, end: BlockId) -> Result<(Vec<Arc<Block>>, BlockId)> {
         let (filter, position, known) = (self.filter.clone(), self.position, self.known_removals);
-        let read = move |db: &rusqlite::Connection| match lost(db, &filter, position, known)? {
+        let read = move |db: &rusqlite::Connection| match find_truncation(db, &filter, position, known)? {
             Some(lost) => Ok(Err(lost)),
             None => chunk(db, &filter, first, end).map(Ok),
         };

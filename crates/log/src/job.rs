@@ -1,20 +1,20 @@
-//! Work besides appending, which the writer does in small steps between groups.
+//! Background work of the writer thread (retention, compaction), done in small steps between groups of appends.
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::error::Result;
 
-/// Work that takes several short transactions.
+/// Work that is split into several short transactions, so that appends wait only for one of them.
 pub(crate) trait Steps: Send {
-    /// What it reports at its end.
+    /// The result of the whole work.
     type Outcome: Send;
 
-    /// Takes one step; `None` while there is more to do.
+    /// Does one step; returns `None` while there is more to do.
     fn step(&mut self, db: &Connection) -> Result<Option<Self::Outcome>>;
 }
 
-/// Some [`Steps`] with whoever waits for their outcome.
+/// Some [`Steps`], and the channel for their outcome.
 pub(crate) struct Job(Box<dyn FnMut(&Connection) -> bool + Send>);
 
 impl Job {
@@ -32,7 +32,7 @@ impl Job {
         (Self(Box::new(run)), answer)
     }
 
-    /// Takes one step; gives the job back while there is more to do.
+    /// Does one step; returns the job while there is more to do.
     pub(crate) fn step(mut self, db: &Connection) -> Option<Self> {
         (self.0)(db).then_some(self)
     }

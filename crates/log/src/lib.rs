@@ -40,9 +40,9 @@
 //! * **A follower is a position, not a queue.** It reads the ring while it is near, the store when it is behind.
 //! * **Derived rows change in the events' transaction** and only by [`roost_model::session::SessionRecord::after`], so
 //!   a replay gives the same rows. Where retention removed events, their sum stays as the stream's snapshot.
-//! * **The host's own rows** ([`Log::keep`]) change in their events' transaction too, but hold what events must not
-//!   tell; nothing derives them, so checks, rebuilds and retention leave them alone.
-//! * **A removed prefix is an answer.** A position behind it gets [`Error::Truncated`], never a silent gap.
+//! * **The host's own rows** ([`Log::keep`]) change in their events' transaction too, but hold secrets that events must
+//!   not hold. They cannot be derived from events, so checks, rebuilds and retention leave them alone.
+//! * **A removed prefix is an error, not a gap.** A reader whose position lies before it gets [`Error::Truncated`].
 //! * **A full disk is waited out.** The group stays in memory and is tried again; [`Health::Stalled`] says so.
 
 mod asks;
@@ -57,7 +57,7 @@ mod follower;
 mod job;
 mod lock;
 mod log;
-mod private;
+mod permissions;
 mod queue;
 mod reader;
 mod retention;
@@ -77,7 +77,7 @@ pub use error::{Error, Result};
 pub use filter::Filter;
 pub use lock::{Holder, StateLock};
 pub use log::{Appended, BoxFuture, Follow, Follower, Health, Log, Page, Receipt};
-pub use private::{private_file, secure};
+pub use permissions::{private_file, secure};
 pub use retention::{Retained, Retention};
 pub use rows::{RowChange, RowKind};
 pub use schema::tables_version;

@@ -1,4 +1,4 @@
-//! The right to write a state directory, held by one process at a time.
+//! The lock of a state directory: only one process at a time may write it.
 
 use std::fmt;
 use std::fs::{DirBuilder, File, TryLockError};
@@ -11,16 +11,16 @@ use roost_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::private;
+use crate::permissions;
 
 /// The process that holds a state directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Its process id.
+    /// Only meaningful on this machine, and only while the lock is held.
     pub pid: u32,
-    /// When it was started.
+    /// When the process took the lock.
     pub started: Timestamp,
-    /// What it was started as.
+    /// The command for people, such as `roost run`.
     pub command: String,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The right to write a state directory; the kernel takes it back when the last clone or the process ends.
+/// The lock of a state directory. The kernel releases it when the last clone is dropped or the process ends.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct StateLock {
@@ -39,13 +39,13 @@ pub struct StateLock {
 }
 
 impl StateLock {
-    /// Takes the directory, made if it is not there; [`Error::Held`] if another process has it.
+    /// Locks the directory, which is created if it is missing; [`Error::Held`] if another process has the lock.
     pub fn acquire(dir: &Path, command: &str) -> Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(Error::io(dir))?;
         let path = dir.join("lock");
         let io = || Error::io(&path);
         let mut file =
-            private::private_file().read(true).write(true).create(true).truncate(false).open(&path).map_err(io())?;
+            permissions::private_file().read(true).write(true).create(true).truncate(false).open(&path).map_err(io())?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -62,7 +62,7 @@ impl StateLock {
         Ok(Self { dir: dir.into(), _file: Arc::new(file) })
     }
 
-    /// The directory that is held.
+    /// The directory that is locked.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

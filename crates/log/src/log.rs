@@ -1,4 +1,4 @@
-//! The log as everyone above sees it; a second engine implements this and nothing else.
+//! The interface of the log. Another storage engine would implement this and nothing else.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -32,22 +32,23 @@ pub trait Log: Send + Sync {
 
     /// Changes rows of the host and appends events to its stream, all in one transaction; resolves when committed.
     ///
-    /// Either list may be empty. Whoever drops the future after it was polled cannot know whether it happened.
+    /// Either list may be empty. If the future is dropped after it was polled, the change may or may not happen.
     fn keep(&self, changes: Vec<RowChange>, events: Vec<NewEvent>) -> BoxFuture<'_, Result<()>>;
 
-    /// The host's rows of a kind, id and JSON, ordered by id.
+    /// The host's rows of a kind as pairs of id and JSON, ordered by id.
     fn rows(&self, kind: RowKind) -> BoxFuture<'_, Result<Vec<(String, String)>>>;
 
-    /// The host's row of this id, as JSON.
+    /// The JSON of the host's row of this kind and id.
     fn row(&self, kind: RowKind, id: &str) -> BoxFuture<'_, Result<Option<String>>>;
 
     /// Reads a stream after this event; 0 means from the first. A page may hold fewer events than asked for.
     fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> BoxFuture<'_, Result<Page>>;
 
-    /// Follows what the filter wants from here on.
+    /// Opens a follower that delivers what the filter wants, beginning at `start`.
     fn follow(&self, filter: Filter, start: Start) -> BoxFuture<'_, Result<Follower>>;
 
-    /// The session of this id, or of this id that a runtime gave it; the latest where several runtimes gave the same.
+    /// The session with this id, or with this id of its runtime. If several sessions have the same runtime id, the one
+    /// that changed last.
     fn session(&self, id: &str) -> BoxFuture<'_, Result<Option<SessionRecord>>>;
 
     /// The sessions that changed last, newest first.
@@ -59,33 +60,33 @@ pub trait Log: Send + Sync {
     /// The sessions that were prompted and not closed since.
     fn unclosed(&self) -> BoxFuture<'_, Result<Vec<SessionRecord>>>;
 
-    /// What waits for a person, oldest first: everywhere, or in one session.
+    /// The tool calls and questions that wait for a person in one session, or in all of them; the oldest first.
     fn pending(&self, session: Option<&SessionId>) -> BoxFuture<'_, Result<Vec<Arc<Pending>>>>;
 
-    /// What persons said for longer than once, oldest first.
+    /// The answers that are remembered as rules, the oldest first.
     fn remembered(&self) -> BoxFuture<'_, Result<Vec<RememberedRule>>>;
 
-    /// When the oldest event that is still stored happened, to the block.
+    /// The time of the oldest stored block, which is that of its last event; `None` if the log is empty.
     fn oldest(&self) -> BoxFuture<'_, Result<Option<Timestamp>>>;
 
-    /// Whether events can be stored, now and from now on.
+    /// Whether events can be stored. The receiver is notified of every change.
     fn health(&self) -> watch::Receiver<Health>;
 }
 
 /// A reader that never misses an event, however slow it is.
 pub type Follower = Box<dyn Follow>;
 
-/// What a [`Follower`] can do.
+/// The interface of a [`Follower`].
 pub trait Follow: Send {
     /// The next events, at least one; waits for them. Dropping the future loses nothing.
     ///
     /// After [`Error::Truncated`] the follower goes on with what is still stored.
     fn next(&mut self) -> BoxFuture<'_, Result<Batch>>;
 
-    /// The next events that are there already; `None` if there are none.
+    /// The next events if some are stored already, else `None`. Does not wait for new ones.
     fn ready(&mut self) -> BoxFuture<'_, Result<Option<Batch>>>;
 
-    /// The position after everything that [`Follow::next`] gave or passed over.
+    /// The position after everything that [`Follow::next`] returned or filtered out.
     fn cursor(&self) -> Cursor;
 }
 
@@ -98,12 +99,12 @@ pub struct Page {
     pub last_seq: Seq,
 }
 
-/// Where appended events went.
+/// The numbers that the appended events got in their stream. For an append without events, `first` is `last + 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// The first one's place.
+    /// The number of the first event.
     pub first: Seq,
-    /// The last one's place.
+    /// The number of the last event.
     pub last: Seq,
 }
 
@@ -124,24 +125,24 @@ impl Future for Receipt {
 /// Whether events can be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// Events are stored.
+    /// The last commit succeeded, or there was none yet.
     Ok,
-    /// Not now; nothing is lost, producers wait.
+    /// Commits fail and are retried, as on a full disk. Nothing is lost; appends wait.
     Stalled {
-        /// Why, in the system's words.
+        /// The error message of the last commit.
         reason: Arc<str>,
         /// When the first event could not be stored.
         since: Timestamp,
     },
-    /// Events are not stored any more, and will not be until the daemon is started again.
+    /// The writer has given up. Nothing is stored until the daemon is restarted.
     Failed {
-        /// Why, in the system's words.
+        /// The error message that made it give up.
         reason: Arc<str>,
     },
 }
 
 impl Health {
-    /// What to tell somebody who finds the writer gone.
+    /// The error for a caller that finds the writer gone.
     pub(crate) fn end(&self) -> Error {
         match self {
             Self::Failed { reason } => Error::Failed { reason: reason.clone() },

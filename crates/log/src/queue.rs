@@ -1,4 +1,5 @@
-//! The way into the writer: bounded in batches and in bytes, so that a flood waits in its producer and not in memory.
+//! The queue of the writer thread. It is bounded in batches and in bytes, so that a flood of events waits in its
+//! producer and not in memory.
 
 use std::io;
 use std::sync::Arc;
@@ -12,20 +13,20 @@ use crate::log::{Appended, Receipt};
 use crate::rows::RowChange;
 use crate::stream::StreamId;
 
-/// Batches that wait at most; enough for a full group even when each holds one event.
+/// The most batches that wait; enough for a full group even if each holds one event.
 const BATCHES: usize = 4096;
-/// Bytes that wait at most; one bigger batch may wait alone.
+/// The most bytes that wait; one bigger batch may wait alone.
 const BYTES: u32 = 4 << 20;
-/// Bytes of one event at most. Escapes can make a text six times longer, and SQLite stores a row of up to 10^9 bytes.
+/// The most bytes of one event. Escapes can make a text six times longer, and SQLite stores rows of up to 10^9 bytes.
 const MAX_EVENT: usize = 128 << 20;
-/// Bytes of a delta's line besides its text, roughly.
+/// Roughly the bytes of a delta's line besides its text.
 const ENVELOPE: usize = 400;
 
-/// What the writer is asked to do.
-pub(crate) enum Command {
+/// A message to the writer thread.
+pub(crate) enum WriterCommand {
     Append(Append),
     Job(Job),
-    /// Nothing; only wakes the writer up, so that it sees that it shall close.
+    /// Wakes the writer, so that it checks whether the log is closing.
     Wake,
 }
 
@@ -36,18 +37,18 @@ pub(crate) struct Append {
     pub(crate) changes: Vec<RowChange>,
     pub(crate) bytes: usize,
     pub(crate) reply: oneshot::Sender<Result<Appended>>,
-    /// Given back when the events are committed.
+    /// The queue's bytes for these events; released when they are committed.
     pub(crate) room: OwnedSemaphorePermit,
 }
 
 /// The sending side of the queue.
 pub(crate) struct Queue {
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<WriterCommand>,
     room: Arc<Semaphore>,
 }
 
 impl Queue {
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Command>) {
+    pub(crate) fn new() -> (Self, mpsc::Receiver<WriterCommand>) {
         let (commands, receiver) = mpsc::channel(BATCHES);
         (Self { commands, room: Arc::new(Semaphore::new(BYTES as usize)) }, receiver)
     }
@@ -69,21 +70,21 @@ impl Queue {
         let wanted = u32::try_from(bytes).unwrap_or(BYTES).min(BYTES);
         let room = self.room.clone().acquire_many_owned(wanted).await.map_err(|_| Error::Closed)?;
         let (reply, answer) = oneshot::channel();
-        self.send(Command::Append(Append { stream, events, changes, bytes, reply, room })).await?;
+        self.send(WriterCommand::Append(Append { stream, events, changes, bytes, reply, room })).await?;
         Ok(Receipt { answer })
     }
 
-    pub(crate) async fn send(&self, command: Command) -> Result<()> {
+    pub(crate) async fn send(&self, command: WriterCommand) -> Result<()> {
         self.commands.send(command).await.map_err(|_| Error::Closed)
     }
 
-    /// Wakes the writer up; one that has something to do is awake.
+    /// Wakes the writer. If the queue is full, the writer is awake already.
     pub(crate) fn wake(&self) {
-        let _ = self.commands.try_send(Command::Wake);
+        let _ = self.commands.try_send(WriterCommand::Wake);
     }
 }
 
-/// The size of an event's line: exact, except for deltas, which are too many to be measured.
+/// The bytes of an event's JSON. Estimated for deltas, which are too many to be serialised twice.
 fn size(event: &NormalizedEvent) -> usize {
     match &event.body {
         EventBody::ModelOutputDelta(delta) if event.runtime.raw.is_none() => ENVELOPE + delta.delta.len(),
@@ -97,6 +98,7 @@ fn size(event: &NormalizedEvent) -> usize {
     }
 }
 
+/// Counts the bytes that are written and drops them.
 struct Counter(usize);
 
 impl io::Write for Counter {

@@ -1,4 +1,4 @@
-//! Reading the store: a few connections, used on blocking threads only.
+//! Reads the store through a small pool of connections, on blocking threads only.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,34 +16,34 @@ use crate::log::Page;
 use crate::schema::open_reader;
 use crate::stream::{Seq, StreamId};
 
-/// Reads at once, and so connections, at most.
+/// The most reads at the same time, and so the most connections.
 const CONNECTIONS: usize = 4;
-/// Blocks in one answer at most.
+/// The most blocks in one answer.
 pub(crate) const MAX_BLOCKS: usize = 64;
 /// Bytes after which an answer takes no more blocks.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The connections for reading.
+/// The pool of read-only connections.
 pub(crate) struct Readers {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl Readers {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, idle: Mutex::default(), turns: Arc::new(Semaphore::new(CONNECTIONS)) }
+        Self { path, idle: Mutex::default(), permits: Arc::new(Semaphore::new(CONNECTIONS)) }
     }
 
-    /// Runs a read on a blocking thread; all of it sees the same moment.
+    /// Runs a read on a blocking thread, in one transaction: all of its queries see the same state.
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let turn = self.turns.clone().acquire_owned().await.map_err(|_| Error::Closed)?;
+        let permit = self.permits.clone().acquire_owned().await.map_err(|_| Error::Closed)?;
         let readers = self.clone();
         let run = move || {
-            let _turn = turn;
+            let _permit = permit;
             let idle = readers.idle().pop();
             let db = idle.map_or_else(|| open_reader(&readers.path), Ok)?;
             let snapshot = db.unchecked_transaction()?;
@@ -56,7 +56,7 @@ impl Readers {
         tokio::task::spawn_blocking(run).await.unwrap_or(Err(Error::Closed))
     }
 
-    /// Closes the connections that nobody uses.
+    /// Closes the idle connections.
     pub(crate) fn close(&self) {
         self.idle().clear();
     }
@@ -66,7 +66,7 @@ impl Readers {
     }
 }
 
-/// A stream's row.
+/// The row of a stream in the table `streams`.
 pub(crate) struct StreamRow {
     pub(crate) id: i64,
     pub(crate) last_seq: Seq,
@@ -146,8 +146,9 @@ pub(crate) fn removed_to(db: &Connection) -> Result<BlockId> {
     Ok(db.query_row("SELECT coalesce(max(removed_to), 0) FROM streams WHERE removed_to > 0", [], |row| row.get(0))?)
 }
 
-/// The streams that lost events after the cursor: the first one wanted as an error, and how far removal went.
-pub(crate) fn lost(
+/// The first wanted stream that lost events after the position, as [`Error::Truncated`], and the last removed block of
+/// all streams. Removals up to the block `known` do not count.
+pub(crate) fn find_truncation(
     db: &Connection,
     filter: &Filter,
     position: Cursor,
@@ -169,7 +170,7 @@ pub(crate) fn lost(
     found.map(|error| Ok((error, removed_to(db)?))).transpose()
 }
 
-/// What a follower reads from the store at once.
+/// The blocks that a follower reads from the store in one go.
 pub(crate) struct Chunk {
     pub(crate) blocks: Vec<Arc<Block>>,
     /// Everything wanted up to here is in `blocks`.
@@ -195,7 +196,8 @@ pub(crate) fn chunk(db: &Connection, filter: &Filter, first: BlockId, end: Block
     Ok(Chunk { blocks, read_to })
 }
 
-/// The first wanted blocks of each wanted stream, in order; found by index, so that other streams cost nothing.
+/// The ids of the first wanted blocks of each wanted stream, in order. They are found by an index, so that other
+/// streams cost nothing.
 fn wanted(db: &Connection, filter: &Filter, first: BlockId, end: BlockId) -> Result<Vec<BlockId>> {
     let (types, limit) = (filter.block_types().0 as i64, MAX_BLOCKS as i64);
     let Some(streams) = &filter.streams else {

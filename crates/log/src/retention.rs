@@ -1,4 +1,4 @@
-//! Retention: the only thing that removes events, and only whole prefixes of streams.
+//! Retention: the only code that removes events, and only prefixes of streams in whole blocks.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -14,21 +14,21 @@ use crate::reader::{BLOCK, block, seq};
 use crate::stream::Seq;
 use crate::tables::{Summary, open_tasks, to_json};
 
-/// How long events are kept by default.
+/// The default age after which events are removed.
 const MAX_AGE: Duration = Duration::from_hours(30 * 24);
-/// How big the database may become by default.
+/// The default size of the database above which events are removed.
 const MAX_BYTES: u64 = 5_000_000_000;
-/// Blocks looked at in one step; appends wait meanwhile.
+/// Blocks that are checked in one step, while appends wait.
 const STEP_BLOCKS: i64 = 16;
-/// Pages given back to the disk in one step.
+/// Database pages that are returned to the disk in one step.
 const STEP_PAGES: i64 = 512;
 
-/// How much is kept; what is older, or too much, goes, the oldest first. Events of a running task stay.
+/// The limits of retention. Events beyond either limit are removed, the oldest first. Events of a running task stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// How old an event may become.
+    /// How old an event may become; 30 days by default.
     pub max_age: Duration,
-    /// How big the database may become.
+    /// How many bytes of the database may be in use; 5 GB by default.
     pub max_bytes: u64,
 }
 
@@ -38,12 +38,12 @@ impl Default for Retention {
     }
 }
 
-/// What retention removed.
+/// The result of [`SqliteLog::retain`](crate::SqliteLog::retain).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retained {
     /// How many blocks of events were removed.
     pub blocks: u64,
-    /// Events in them.
+    /// How many events these blocks held.
     pub events: u64,
 }
 
@@ -51,15 +51,15 @@ pub struct Retained {
 pub(crate) struct Retain {
     cutoff_ms: i64,
     max_bytes: u64,
-    /// The last block that was looked at.
+    /// The last block that was checked.
     after: BlockId,
-    /// Streams that keep a block, and therefore everything after it.
+    /// Streams of which a block must stay, and therefore everything after it.
     kept: HashSet<i64>,
     removed: Retained,
     vacuuming: bool,
 }
 
-/// A block as retention weighs it.
+/// A block that may be removed.
 struct Candidate {
     id: BlockId,
     stream: i64,
@@ -82,7 +82,7 @@ impl Retain {
         }
     }
 
-    /// Removes what it may among the next blocks; `false` when no older one is left.
+    /// Checks the next blocks and removes those that may go; `false` when no more can be removed.
     fn remove_some(&mut self, db: &Connection) -> Result<bool> {
         let mut excess = used_bytes(db)? - i64::try_from(self.max_bytes).unwrap_or(i64::MAX);
         let db = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
@@ -155,7 +155,7 @@ impl Candidate {
     }
 }
 
-/// What the removed events of a stream add up to.
+/// The stored sum of a stream's removed events.
 pub(crate) fn snapshot(db: &Connection, stream: i64) -> Result<Summary> {
     let mut select = db.prepare_cached("SELECT snapshot FROM streams WHERE id = ?1 AND snapshot IS NOT NULL")?;
     Ok(select.query_row([stream], |row| crate::tables::from_json(row, 0)).optional()?.unwrap_or_default())
@@ -191,7 +191,7 @@ fn running_tasks(db: &Connection) -> Result<HashMap<i64, Seq>> {
     Ok(running)
 }
 
-/// Bytes of the database that hold something.
+/// The bytes of the database that are in use: all pages but the free ones.
 fn used_bytes(db: &Connection) -> Result<i64> {
     Ok((pragma(db, "page_count")? - pragma(db, "freelist_count")?) * pragma(db, "page_size")?)
 }

@@ -43,8 +43,8 @@ impl Ring {
         drop(evicted);
     }
 
-    /// At most `limit` blocks from this one on; `None` if it is not here (any more).
-    pub(crate) fn from(&self, first: BlockId, limit: usize) -> Option<Vec<Arc<Block>>> {
+    /// At most `limit` blocks, beginning with `first`; `None` if that one is not in the ring.
+    pub(crate) fn blocks_from(&self, first: BlockId, limit: usize) -> Option<Vec<Arc<Block>>> {
         let blocks = self.blocks.read();
         let skip = usize::try_from(first - blocks.queue.front()?.id()).ok()?;
         let found: Vec<_> = blocks.queue.iter().skip(skip).take(limit).cloned().collect();

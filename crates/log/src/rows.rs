@@ -1,24 +1,24 @@
-//! The host's own rows: what must survive a restart and is no session.
+//! The host's own rows: workspaces, devices and secrets, which must survive a restart.
 //!
-//! Events tell that they changed, but not all that is in them (token hashes stay here), so they cannot be made anew
-//! from events: `check` and `rebuild` leave them alone, and so does retention.
+//! Events say that a row changed, but not all that it holds (token hashes stay here), so rows cannot be rebuilt from
+//! events: `check`, `rebuild` and retention leave them alone.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::Result;
 
-/// What a row of the host is about.
+/// The kind of a host's row. Ids are unique within a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowKind {
-    /// A directory that clients know by name.
+    /// A directory that is registered as a workspace.
     Workspace,
     /// A paired device and the hashes of its tokens.
     Device,
-    /// A position in the log that a client named.
+    /// A position in the log that a client stored under a name.
     Cursor,
-    /// What a session is started with and events must not tell.
+    /// The secret variables, settings and MCP servers of a session.
     Session,
-    /// Something that is hashed or must not be told, such as a pairing token.
+    /// A secret of the host or its hash, such as a pairing token.
     Secret,
 }
 
@@ -38,21 +38,21 @@ impl RowKind {
 /// A row that is written or deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowChange {
-    /// What it is about.
+    /// Together with `id` the key of the row.
     pub kind: RowKind,
-    /// Which one of its kind.
+    /// Unique within its kind.
     pub id: String,
-    /// What it says from now on, as JSON; `None` deletes it.
+    /// The new content as JSON; `None` deletes the row.
     pub body: Option<String>,
 }
 
 impl RowChange {
-    /// Bytes that it takes, roughly.
+    /// Roughly the bytes that it takes in the queue.
     pub(crate) fn size(&self) -> usize {
         self.id.len() + self.body.as_ref().map_or(0, String::len)
     }
 
-    /// Writes the change.
+    /// Writes the change in the transaction of its events.
     pub(crate) fn store(&self, db: &Connection) -> Result<()> {
         let kind = self.kind.as_str();
         match &self.body {
@@ -71,7 +71,7 @@ pub(crate) fn row(db: &Connection, kind: RowKind, id: &str) -> Result<Option<Str
     Ok(select.query_row([kind.as_str(), id], |row| row.get(0)).optional()?)
 }
 
-/// The rows of a kind, id and JSON, ordered by id.
+/// The rows of a kind as pairs of id and JSON, ordered by id.
 pub(crate) fn rows(db: &Connection, kind: RowKind) -> Result<Vec<(String, String)>> {
     let mut select = db.prepare_cached("SELECT id, body FROM rows WHERE kind = ?1 ORDER BY id")?;
     let found = select.query_map([kind.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;

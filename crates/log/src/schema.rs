@@ -1,4 +1,4 @@
-//! The tables, and how a database of any earlier version becomes one of this version.
+//! The tables of the database, and the migrations from earlier versions.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,7 +8,8 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{Error, Result};
 use crate::sqlite::Synchronous;
 
-/// What leads from version n to n + 1, from an empty file on. Steps are only ever added.
+/// The migrations: step n leads from version n to n + 1, and the first one starts from an empty file. Steps are only
+/// added, never changed.
 const STEPS: [&str; 4] = [V1, V2, V3, V4];
 
 const VERSION: u32 = STEPS.len() as u32;
@@ -63,7 +64,7 @@ const V2: &str = "
     CREATE INDEX sessions_unclosed ON sessions(updated_ms) WHERE status IN ('active', 'ending');
 ";
 
-/// What waits for a person, and what persons said for longer than once.
+/// The tables of what waits for a person, and of the remembered rules.
 const V3: &str = "
     CREATE TABLE pending(
         session_id TEXT NOT NULL,
@@ -81,7 +82,7 @@ const V3: &str = "
     ) WITHOUT ROWID;
 ";
 
-/// What the host keeps besides sessions.
+/// The host's own rows.
 const V4: &str = "
     CREATE TABLE rows(
         kind TEXT NOT NULL,
@@ -91,19 +92,19 @@ const V4: &str = "
     ) WITHOUT ROWID;
 ";
 
-/// How long a connection waits for another process's transaction.
+/// How long a connection waits for the transaction of another process.
 const BUSY: Duration = Duration::from_secs(5);
-/// Bytes to which the write-ahead log is cut after a burst.
+/// The write-ahead log is truncated to this many bytes after a burst.
 const WAL_BYTES: i64 = 16 << 20;
-/// Pages in the write-ahead log after which they move to the database.
+/// A checkpoint runs when the write-ahead log has this many pages.
 const CHECKPOINT_PAGES: i64 = 1000;
 
-/// The database of a state directory.
+/// The path of the database in a state directory.
 pub(crate) fn database(state: &Path) -> PathBuf {
     state.join("roost.db")
 }
 
-/// Opens the database for writing, made or brought to this version first.
+/// Opens the database for writing. Creates or migrates it first, if needed.
 pub(crate) fn open_writer(path: &Path, synchronous: Synchronous) -> Result<Connection> {
     let open = || {
         let mut db = Connection::open(path)?;
@@ -142,7 +143,7 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
     open().map_err(|error: Error| error.at(path))
 }
 
-/// The version of a state directory's tables. Blocks the thread.
+/// The schema version of a state directory's database. Blocks the thread.
 pub fn tables_version(state: &Path) -> Result<u32> {
     let path = database(state);
     let db = open_reader(&path)?;

@@ -14,17 +14,17 @@ use roost_model::session::SessionRecord;
 use roost_model::time::Timestamp;
 use tokio::sync::watch;
 
-use crate::asks::{self, Waiting};
+use crate::asks::{self, PendingCache};
 use crate::compact::{Compact, Compacted};
 use crate::cursor::Start;
 use crate::error::{Error, Result};
 use crate::filter::Filter;
-use crate::follower::{News, SqliteFollower};
+use crate::follower::{BlockSource, SqliteFollower};
 use crate::job::{Job, Steps};
 use crate::lock::StateLock;
 use crate::log::{BoxFuture, Follower, Health, Log, Page, Receipt};
-use crate::private;
-use crate::queue::{Command, Queue};
+use crate::permissions;
+use crate::queue::{Queue, WriterCommand};
 use crate::reader::{Readers, page};
 use crate::retention::{Retain, Retained, Retention};
 use crate::ring::Ring;
@@ -34,16 +34,16 @@ use crate::stream::{Seq, StreamId};
 use crate::tables;
 use crate::writer::{Wiring, Writer};
 
-/// Memory for recent events by default.
+/// The default of [`LogOptions::ring_bytes`].
 const RING_BYTES: usize = 8 << 20;
 
-/// What a committed event survives.
+/// How durable a committed event is; SQLite's pragma `synchronous`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronous {
-    /// The end of the process, however it comes.
+    /// It survives any end of the process, but the last events may be lost if the machine loses power.
     #[default]
     Normal,
-    /// The loss of power too; each commit waits for the disk.
+    /// It survives the loss of power too; each commit waits for the disk.
     Full,
 }
 
@@ -59,11 +59,11 @@ impl Synchronous {
 /// How the log is opened.
 #[derive(Clone, Debug)]
 pub struct LogOptions {
-    /// What a committed event survives.
+    /// How durable a committed event is.
     pub synchronous: Synchronous,
-    /// Memory for recent events, from which followers are served without a read.
+    /// Bytes of memory for recent events, from which followers are served without a read; 8 MiB by default.
     pub ring_bytes: usize,
-    /// Pages that the database may have; lets a test fill the disk and make room again.
+    /// The most pages that the database may have. With it, tests fill the disk and make room again.
     #[doc(hidden)]
     pub page_limit: Option<Arc<AtomicU32>>,
 }
@@ -74,7 +74,7 @@ impl Default for LogOptions {
     }
 }
 
-/// The log on one SQLite file; clones are the same log, and the last one closes it.
+/// The log on one SQLite file. Clones share it, and dropping the last one closes it.
 #[derive(Clone)]
 pub struct SqliteLog {
     inner: Arc<Inner>,
@@ -82,44 +82,44 @@ pub struct SqliteLog {
 
 struct Inner {
     readers: Arc<Readers>,
-    news: News,
+    source: BlockSource,
     health: watch::Receiver<Health>,
     /// `None` where the log is open for reading only.
     writer: Option<WriterHandle>,
 }
 
-/// The writer's thread as the log holds it; ends it when dropped.
+/// The handle to the writer thread. Dropping it commits what is queued and ends the thread.
 struct WriterHandle {
     queue: Queue,
     closing: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// The last block that compaction looked at.
     compacted_to: Arc<AtomicI64>,
-    waiting: Arc<Waiting>,
-    /// Held as long as anything may be written.
+    pending: Arc<PendingCache>,
+    /// Released only after the writer thread has ended.
     _lock: StateLock,
 }
 
 impl SqliteLog {
-    /// Opens the log of the state directory for writing; made, or brought to this version, if need be.
+    /// Opens the log of the state directory for writing. Creates or migrates the database, if needed.
     pub fn open(lock: &StateLock, options: LogOptions) -> Result<Self> {
         let path = database(lock.dir());
         // SQLite gives the files beside it the same mode.
-        private::touch(&path).map_err(Error::io(&path))?;
+        permissions::touch(&path).map_err(Error::io(&path))?;
         let db = open_writer(&path, options.synchronous)?;
         let (queue, commands) = Queue::new();
         let ring = Arc::new(Ring::new(options.ring_bytes));
-        let (published, news) = watch::channel(0);
+        let (published, newest) = watch::channel(0);
         let (health, healthy) = watch::channel(Health::Ok);
         let closing = Arc::new(AtomicBool::new(false));
-        let waiting = Arc::new(Waiting::load(&db).map_err(|error| error.at(&path))?);
+        let pending = Arc::new(PendingCache::load(&db).map_err(|error| error.at(&path))?);
         let wiring = Wiring {
             commands,
             ring: ring.clone(),
             published,
             health,
             closing: closing.clone(),
-            waiting: waiting.clone(),
+            pending: pending.clone(),
             page_limit: options.page_limit,
         };
         let writer = Writer::new(db, wiring).map_err(|error| error.at(&path))?;
@@ -127,23 +127,23 @@ impl SqliteLog {
             Builder::new().name("roost-log-writer".into()).spawn(move || writer.run()).map_err(Error::io(&path))?;
         let thread = Mutex::new(Some(thread));
         let compacted_to = Arc::default();
-        let writer = WriterHandle { queue, closing, thread, compacted_to, waiting, _lock: lock.clone() };
+        let writer = WriterHandle { queue, closing, thread, compacted_to, pending, _lock: lock.clone() };
         let readers = Arc::new(Readers::new(path));
         let inner = Inner {
             readers,
-            news: News::Told { published: news, ring, health: healthy.clone() },
+            source: BlockSource::Notified { published: newest, ring, health: healthy.clone() },
             health: healthy,
             writer: Some(writer),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Opens the log of a state directory that another process may hold; sees what that one commits.
+    /// Opens the log of a state directory that another process may hold. Sees what that process commits.
     pub fn open_read_only(state: &Path) -> Result<Self> {
         let path = database(state);
         drop(open_reader(&path)?);
         let (_, health) = watch::channel(Health::Ok);
-        let inner = Inner { readers: Arc::new(Readers::new(path)), news: News::Polled, health, writer: None };
+        let inner = Inner { readers: Arc::new(Readers::new(path)), source: BlockSource::Polled, health, writer: None };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -162,19 +162,19 @@ impl SqliteLog {
         let _ = tokio::task::spawn_blocking(close).await;
     }
 
-    /// Removes what the rules do not keep, between appends; events of running tasks stay.
+    /// Removes the events beyond these limits, in steps between appends. Events of running tasks stay.
     pub async fn retain(&self, rules: Retention, now: Timestamp) -> Result<Retained> {
         self.run(Retain::new(rules, now)).await
     }
 
-    /// Compresses blocks whose last event is older than this, between appends.
+    /// Compresses the blocks whose last event is older than this, in steps between appends.
     pub async fn compact(&self, older_than: Timestamp) -> Result<Compacted> {
         self.run(Compact::new(older_than, self.writer()?.compacted_to.clone())).await
     }
 
     async fn run<S: Steps + 'static>(&self, steps: S) -> Result<S::Outcome> {
         let (job, answer) = Job::new(steps);
-        self.writer()?.queue.send(Command::Job(job)).await.map_err(|error| self.explain(error))?;
+        self.writer()?.queue.send(WriterCommand::Job(job)).await.map_err(|error| self.explain(error))?;
         answer.await.unwrap_or_else(|_| Err(self.explain(Error::Closed)))
     }
 
@@ -182,7 +182,7 @@ impl SqliteLog {
         self.inner.writer.as_ref().ok_or(Error::ReadOnly)
     }
 
-    /// Says why the writer is gone, if it is.
+    /// Replaces [`Error::Closed`] by the reason why the writer is gone.
     fn explain(&self, error: Error) -> Error {
         if matches!(error, Error::Closed) { self.inner.health.borrow().end() } else { error }
     }
@@ -238,9 +238,9 @@ impl Log for SqliteLog {
     }
 
     fn follow(&self, filter: Filter, start: Start) -> BoxFuture<'_, Result<Follower>> {
-        let Inner { readers, news, .. } = &*self.inner;
+        let Inner { readers, source, .. } = &*self.inner;
         Box::pin(async move {
-            let follower = SqliteFollower::start(filter, start, readers.clone(), news.clone()).await?;
+            let follower = SqliteFollower::start(filter, start, readers.clone(), source.clone()).await?;
             Ok(Box::new(follower) as Follower)
         })
     }
@@ -264,8 +264,8 @@ impl Log for SqliteLog {
 
     fn pending(&self, session: Option<&SessionId>) -> BoxFuture<'_, Result<Vec<Arc<Pending>>>> {
         if let Some(writer) = &self.inner.writer {
-            let waiting = writer.waiting.list(session);
-            return Box::pin(async { Ok(waiting) });
+            let pending = writer.pending.list(session);
+            return Box::pin(async { Ok(pending) });
         }
         let session = session.map(|session| session.as_str().to_owned());
         Box::pin(self.inner.readers.run(move |db| asks::pending(db, session.as_deref())))

@@ -1,19 +1,19 @@
-//! Names of streams and places in them.
+//! Streams and the numbers of their events.
 
 use std::fmt;
 use std::sync::Arc;
 
 use roost_model::ids::SessionId;
 
-/// An event's place in its stream: from 1, without a gap, for ever the same.
+/// The number of an event in its stream: starts at 1, has no gaps and never changes.
 pub type Seq = u64;
 
-/// The name of a stream; a session's stream bears the session's id.
+/// The name of a stream. A session's stream is named by the session's id.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamId(Arc<str>);
 
 impl StreamId {
-    /// The stream of what happens to the host itself.
+    /// The stream of the host's own events, such as paired devices and workspaces.
     pub fn host() -> Self {
         Self::from(&SessionId::host())
     }

@@ -1,4 +1,4 @@
-//! The rows that derive from events: what a stream adds up to, and how that is written and read.
+//! The projection of events into the tables of sessions and aliases, and the queries on them.
 
 use std::collections::BTreeSet;
 
@@ -12,28 +12,28 @@ use crate::block::Block;
 use crate::error::Result;
 use crate::stream::StreamId;
 
-/// What the events of a stream add up to; also the form of a stream's snapshot.
+/// What the events of a stream add up to. Also stored as the stream's snapshot when retention removes events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Summary {
-    /// The session, if the stream is a session's.
+    /// `None` if the stream is not a session's.
     pub(crate) record: Option<SessionRecord>,
     /// Every id that runtimes gave the session.
     pub(crate) aliases: BTreeSet<String>,
-    /// What waits in it and what is remembered of it.
+    /// The pending questions and the remembered rules.
     #[serde(default)]
     pub(crate) asks: Asks,
 }
 
 impl Summary {
-    /// Adds a block's events.
+    /// Adds the events of a block.
     pub(crate) fn add_block(&mut self, block: &Block) {
-        // One that cannot be read adds nothing; `check` tells of it.
+        // Events that cannot be parsed are skipped; `check` reports them.
         for event in (0..block.len()).flat_map(|index| block.event(index)) {
             self.add(block.stream(), event);
         }
     }
 
-    /// Adds one event.
+    /// Adds one event, if it belongs to this stream's session.
     pub(crate) fn add(&mut self, stream: &StreamId, event: &NormalizedEvent) {
         // A stream that does not bear its session's name is not the session's own.
         if event.trace.session_id.as_str() != stream.as_str() {
@@ -52,7 +52,7 @@ impl Summary {
         }
     }
 
-    /// Writes the rows.
+    /// Writes the rows of the session and its aliases; nothing for a stream that is not a session's.
     pub(crate) fn store(&self, db: &Connection, stream: i64) -> Result<()> {
         let Some(record) = &self.record else { return Ok(()) };
         let id = record.session_id.as_str();
@@ -84,7 +84,7 @@ pub(crate) fn to_json<T: Serialize>(value: &T) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
-/// Reads a column of JSON.
+/// Parses a column that holds JSON.
 pub(crate) fn from_json<T: for<'de> Deserialize<'de>>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(row.get_ref(column)?.as_str()?)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, error.into()))
@@ -115,7 +115,7 @@ pub(crate) fn sessions(db: &Connection, limit: usize) -> Result<Vec<SessionRecor
 
 /// The sessions whose task has not ended.
 pub(crate) fn open_tasks(db: &Connection) -> Result<Vec<SessionRecord>> {
-    // Every start asks this: it must not cost more where there are many sessions.
+    // Every start runs this query, so its cost must not grow with the number of sessions.
     let mut select = db.prepare_cached(
         "SELECT record FROM sessions INDEXED BY sessions_with_task WHERE open_task IS NOT NULL ORDER BY updated_ms",
     )?;

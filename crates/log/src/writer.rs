@@ -1,4 +1,4 @@
-//! The one thread that writes: it numbers events, commits them in groups, then publishes them.
+//! The writer thread: it numbers events, commits them in groups, then publishes them.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -13,39 +13,40 @@ use roost_model::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::asks::{AskChange, Waiting};
-use crate::block::{Block, BlockBuilder, Room};
+use crate::asks::{AskChange, PendingCache};
+use crate::block::{Block, BlockBuilder, BlockSize};
 use crate::codec::Packer;
 use crate::cursor::BlockId;
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::log::{Appended, Health};
-use crate::queue::{Append, Command};
+use crate::queue::{Append, WriterCommand};
 use crate::ring::Ring;
 use crate::rows::RowChange;
 use crate::stream::{Seq, StreamId};
 use crate::tables::{Summary, from_json};
 
-/// Events in one transaction, roughly: enough to make its fixed cost small, few enough for followers to wait milliseconds.
+/// Roughly the most events in one transaction: enough to make its fixed cost small, and few enough that followers wait
+/// only milliseconds.
 const GROUP_EVENTS: usize = 4096;
-/// Bytes in one transaction, roughly.
+/// Roughly the most bytes in one transaction.
 const GROUP_BYTES: usize = 2 << 20;
-/// How long a full disk is left alone before the next try.
+/// The pause before a failed commit is tried again.
 const RETRY: Duration = Duration::from_millis(250);
-/// Streams whose state is kept in memory; beyond that all are forgotten and read again.
+/// The most streams whose state is cached. Beyond that the cache is cleared, and streams are read again when needed.
 const KNOWN_STREAMS: usize = 4096;
 
-/// What the writer shares with the rest of the log.
+/// The channels and the state that the writer shares with the rest of the log.
 pub(crate) struct Wiring {
-    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) commands: mpsc::Receiver<WriterCommand>,
     pub(crate) ring: Arc<Ring>,
     /// The newest block that followers may read.
     pub(crate) published: watch::Sender<BlockId>,
     pub(crate) health: watch::Sender<Health>,
     /// Set once, when the log closes.
     pub(crate) closing: Arc<AtomicBool>,
-    pub(crate) waiting: Arc<Waiting>,
-    /// Pages that the database may have; tests fill the disk with it.
+    pub(crate) pending: Arc<PendingCache>,
+    /// The most pages that the database may have. With it, tests fill the disk.
     pub(crate) page_limit: Option<Arc<AtomicU32>>,
 }
 
@@ -58,20 +59,21 @@ pub(crate) struct Writer {
     jobs: VecDeque<Job>,
 }
 
-/// What the writer knows of a stream; after a commit the database knows the same.
+/// The writer's state of a stream. After a commit the database holds the same.
 struct Stream {
     row: i64,
     last_seq: Seq,
     summary: Summary,
     summary_changed: bool,
-    /// Takes this group's events.
+    /// The block that takes the events of the current group.
     open: Option<BlockBuilder>,
-    /// What its last block held; the next one is likely to be like it.
-    room: Room,
+    /// The size of the last block, which the next one is likely to have too.
+    last_block: BlockSize,
+    /// The current group has events of this stream.
     touched: bool,
 }
 
-/// What is committed at once.
+/// Everything that one transaction commits.
 #[derive(Default)]
 struct Group {
     blocks: Vec<Arc<Block>>,
@@ -107,11 +109,12 @@ impl Writer {
         }
     }
 
-    /// The appends that are queued, up to a group; waits for one unless a job goes on. `None` once closed and drained.
+    /// Takes queued appends, up to a group. Waits for one unless a job is unfinished. `None` once the queue is closed
+    /// and empty.
     fn take(&mut self) -> Option<Vec<Append>> {
         let (mut appends, mut events, mut bytes) = (Vec::new(), 0, 0);
         while events < GROUP_EVENTS && bytes < GROUP_BYTES {
-            if self.closing() {
+            if self.is_closing() {
                 self.wiring.commands.close();
                 self.jobs.clear();
             }
@@ -122,13 +125,13 @@ impl Writer {
                 command
             };
             match command {
-                Command::Append(append) => {
+                WriterCommand::Append(append) => {
                     events += append.events.len();
                     bytes += append.bytes;
                     appends.push(append);
                 }
-                Command::Job(job) => self.jobs.push_back(job),
-                Command::Wake => {}
+                WriterCommand::Job(job) => self.jobs.push_back(job),
+                WriterCommand::Wake => {}
             }
         }
         Some(appends)
@@ -157,7 +160,7 @@ impl Writer {
                     stream.seal(&mut self.next_block, &mut group.blocks);
                 }
             }
-            self.patiently(|writer| writer.commit(&group))
+            self.retry_while_transient(|writer| writer.commit(&group))
         });
         if outcome.is_ok() {
             self.publish(&mut group);
@@ -169,10 +172,10 @@ impl Writer {
         outcome
     }
 
-    /// Gives events their numbers and puts them into blocks.
+    /// Numbers the events and adds them to blocks.
     fn number(&mut self, group: &mut Group, name: StreamId, events: Vec<NormalizedEvent>) -> Result<Appended> {
         if !self.streams.contains_key(&name) {
-            let known = self.patiently(|writer| Stream::load(&writer.db, &name))?;
+            let known = self.retry_while_transient(|writer| Stream::load(&writer.db, &name))?;
             let stream = known.unwrap_or_else(|| Stream::new(self.next_stream));
             self.next_stream = self.next_stream.max(stream.row + 1);
             self.streams.insert(name.clone(), stream);
@@ -198,7 +201,7 @@ impl Writer {
             }
             stream
                 .open
-                .get_or_insert_with(|| BlockBuilder::new(name.clone(), event.seq, stream.room))
+                .get_or_insert_with(|| BlockBuilder::new(name.clone(), event.seq, stream.last_block))
                 .push(event)
                 .map_err(|error| Error::Failed { reason: error.to_string().into() })?;
         }
@@ -257,19 +260,20 @@ impl Writer {
                 (stream.touched, stream.summary_changed) = (false, false);
             }
         }
-        group.asks.drain(..).for_each(|change| self.wiring.waiting.apply(change));
+        group.asks.drain(..).for_each(|change| self.wiring.pending.apply(change));
         if !group.blocks.is_empty() {
             self.wiring.ring.push(std::mem::take(&mut group.blocks));
             self.wiring.published.send_replace(self.next_block - 1);
         }
     }
 
-    /// Tries until it works, the log closes, or the error is one that stays. What is to be written stays in memory.
-    fn patiently<T>(&self, attempt: impl Fn(&Self) -> Result<T>) -> Result<T> {
+    /// Retries until the attempt succeeds, the log closes, or the error is not transient. Sets [`Health::Stalled`]
+    /// meanwhile.
+    fn retry_while_transient<T>(&self, attempt: impl Fn(&Self) -> Result<T>) -> Result<T> {
         let health = &self.wiring.health;
         loop {
             match attempt(self) {
-                Err(error) if error.may_pass() && !self.closing() => {
+                Err(error) if error.is_transient() && !self.is_closing() => {
                     if *health.borrow() == Health::Ok {
                         tracing::warn!(%error, "The log cannot be written; waiting for the disk");
                         let reason = error.to_string().into();
@@ -289,18 +293,18 @@ impl Writer {
         }
     }
 
-    fn closing(&self) -> bool {
+    fn is_closing(&self) -> bool {
         self.wiring.closing.load(Ordering::Acquire)
     }
 
-    /// Tells everyone who waits that nothing will be written any more.
+    /// Marks the log as failed and answers every queued append with the reason.
     fn fail(mut self, error: Error) {
         tracing::error!(%error, "The log can no longer be written");
         let reason: Arc<str> = error.to_string().into();
         self.wiring.health.send_replace(Health::Failed { reason: reason.clone() });
         self.wiring.commands.close();
         while let Some(command) = self.wiring.commands.blocking_recv() {
-            if let Command::Append(append) = command {
+            if let WriterCommand::Append(append) = command {
                 let _ = append.reply.send(Err(Error::Failed { reason: reason.clone() }));
             }
         }
@@ -315,7 +319,7 @@ impl Stream {
             summary: Summary::default(),
             summary_changed: false,
             open: None,
-            room: Room::default(),
+            last_block: BlockSize::default(),
             touched: false,
         }
     }
@@ -333,7 +337,7 @@ impl Stream {
     fn seal(&mut self, next_block: &mut BlockId, blocks: &mut Vec<Arc<Block>>) {
         if let Some(open) = self.open.take() {
             let block = open.seal(*next_block);
-            self.room = block.room();
+            self.last_block = block.size();
             blocks.push(Arc::new(block));
             *next_block += 1;
         }

@@ -23,7 +23,7 @@ fn identity(call: &str) -> ToolCallIdentity {
     }
 }
 
-fn asked(session: &str, call: &str) -> NewEvent {
+fn approval_requested(session: &str, call: &str) -> NewEvent {
     let asked = ApprovalRequestedPayload {
         identity: identity(call),
         name: "write".into(),
@@ -81,8 +81,8 @@ async fn what_waits_is_listed_until_it_is_resolved() {
         fields: Vec::new(),
         tool_call_id: None,
     };
-    store(&log, "a", vec![created("a"), asked("a", "tc_1"), at(NOW + 1, event("a", question))]).await;
-    store(&log, "b", vec![created("b"), at(NOW + 2, asked("b", "tc_2"))]).await;
+    store(&log, "a", vec![created("a"), approval_requested("a", "tc_1"), at(NOW + 1, event("a", question))]).await;
+    store(&log, "b", vec![created("b"), at(NOW + 2, approval_requested("b", "tc_2"))]).await;
     assert_eq!(waiting(&log, None).await, ["tc_1", "q_1", "tc_2"]);
     assert_eq!(waiting(&log, Some("b")).await, ["tc_2"]);
     store(&log, "a", vec![resolved("a", "tc_1", None)]).await;
@@ -108,7 +108,7 @@ async fn of_two_answers_about_the_same_calls_the_later_counts() {
 #[tokio::test]
 async fn a_rebuild_mends_what_waits_and_what_is_remembered() {
     let Home { log, dir } = Home::new();
-    store(&log, "a", vec![created("a"), asked("a", "tc_1")]).await;
+    store(&log, "a", vec![created("a"), approval_requested("a", "tc_1")]).await;
     store(&log, "a", vec![resolved("a", "tc_0", Some(rule(PolicyDecision::Allow)))]).await;
     log.close().await;
     drop(log);

@@ -14,19 +14,19 @@ const STREAMS: [&str; 3] = ["a", "b", "c"];
 #[derive(Clone, Debug)]
 enum Step {
     Append { stream: usize, events: usize, wait: bool },
-    Follow { wish: Wish },
+    Follow { filter: ModelFilter },
     Read { follower: usize },
 }
 
 /// A filter that the model understands too.
 #[derive(Clone, Debug)]
-struct Wish {
+struct ModelFilter {
     streams: [bool; 3],
     only_ends: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Seen {
+struct ReadEvent {
     stream: String,
     seq: Seq,
     is_end: bool,
@@ -35,21 +35,21 @@ struct Seen {
 
 struct Reader {
     follower: Follower,
-    wish: Wish,
+    filter: ModelFilter,
     /// How many events the log had when it started.
     from: usize,
-    seen: Vec<Seen>,
+    seen: Vec<ReadEvent>,
 }
 
-impl Wish {
+impl ModelFilter {
     fn filter(&self) -> Filter {
         let streams = STREAMS.iter().zip(self.streams).filter(|(_, wanted)| *wanted).map(|(name, _)| (*name).into());
         let filter = if self.streams == [true; 3] { Filter::all() } else { Filter::streams(streams) };
         if self.only_ends { filter.types([NormalizedEventType::TaskCompleted]) } else { filter }
     }
 
-    fn of(&self, events: &[Seen]) -> Vec<Seen> {
-        let wanted = |event: &&Seen| {
+    fn matching(&self, events: &[ReadEvent]) -> Vec<ReadEvent> {
+        let wanted = |event: &&ReadEvent| {
             let stream = STREAMS.iter().position(|name| *name == event.stream).unwrap();
             self.streams[stream] && (event.is_end || !self.only_ends)
         };
@@ -57,10 +57,10 @@ impl Wish {
     }
 }
 
-async fn read(follower: &mut Follower, seen: &mut Vec<Seen>) {
+async fn read(follower: &mut Follower, seen: &mut Vec<ReadEvent>) {
     for entry in &next(follower).await.unwrap() {
         let is_end = entry.event().unwrap().body.ends_task();
-        seen.push(Seen { stream: entry.stream().to_string(), seq: entry.seq(), is_end, cursor: entry.cursor() });
+        seen.push(ReadEvent { stream: entry.stream().to_string(), seq: entry.seq(), is_end, cursor: entry.cursor() });
     }
 }
 
@@ -70,7 +70,7 @@ async fn settle(receipts: &mut Vec<Receipt>) {
     }
 }
 
-async fn run(steps: Vec<Step>, ring_bytes: usize, resume: Vec<(prop::sample::Index, Wish)>) {
+async fn run(steps: Vec<Step>, ring_bytes: usize, resume: Vec<(prop::sample::Index, ModelFilter)>) {
     let home = Home::with(LogOptions { ring_bytes, ..LogOptions::default() });
     let (mut receipts, mut readers, mut total) = (Vec::new(), Vec::<Reader>::new(), 0);
     let mut lasts = HashMap::new();
@@ -87,10 +87,10 @@ async fn run(steps: Vec<Step>, ring_bytes: usize, resume: Vec<(prop::sample::Ind
                     settle(&mut receipts).await;
                 }
             }
-            Step::Follow { wish } => {
+            Step::Follow { filter } => {
                 settle(&mut receipts).await;
-                let follower = home.log.follow(wish.filter(), Start::Now).await.unwrap();
-                readers.push(Reader { follower, wish, from: total, seen: Vec::new() });
+                let follower = home.log.follow(filter.filter(), Start::Now).await.unwrap();
+                readers.push(Reader { follower, filter, from: total, seen: Vec::new() });
             }
             Step::Read { follower } => {
                 let count = readers.len().max(1);
@@ -117,16 +117,16 @@ async fn run(steps: Vec<Step>, ring_bytes: usize, resume: Vec<(prop::sample::Ind
         assert_eq!(places, (1..=last).collect::<Vec<_>>());
     }
     for mut reader in readers {
-        let expected = reader.wish.of(&everything[reader.from..]);
+        let expected = reader.filter.matching(&everything[reader.from..]);
         while reader.seen.len() < expected.len() {
             read(&mut reader.follower, &mut reader.seen).await;
         }
         assert_eq!(reader.seen, expected);
     }
-    for (index, wish) in resume.into_iter().filter(|_| total > 0) {
+    for (index, filter) in resume.into_iter().filter(|_| total > 0) {
         let at = index.index(total);
-        let expected = wish.of(&everything[at + 1..]);
-        let mut follower = home.log.follow(wish.filter(), Start::After(everything[at].cursor)).await.unwrap();
+        let expected = filter.matching(&everything[at + 1..]);
+        let mut follower = home.log.follow(filter.filter(), Start::After(everything[at].cursor)).await.unwrap();
         let mut seen = Vec::new();
         while seen.len() < expected.len() {
             read(&mut follower, &mut seen).await;
@@ -135,15 +135,15 @@ async fn run(steps: Vec<Step>, ring_bytes: usize, resume: Vec<(prop::sample::Ind
     }
 }
 
-fn wish() -> impl Strategy<Value = Wish> {
-    (any::<[bool; 3]>(), any::<bool>()).prop_map(|(streams, only_ends)| Wish { streams, only_ends })
+fn model_filter() -> impl Strategy<Value = ModelFilter> {
+    (any::<[bool; 3]>(), any::<bool>()).prop_map(|(streams, only_ends)| ModelFilter { streams, only_ends })
 }
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (0..3_usize, 0..300_usize, any::<bool>())
             .prop_map(|(stream, events, wait)| Step::Append { stream, events, wait }),
-        1 => wish().prop_map(|wish| Step::Follow { wish }),
+        1 => model_filter().prop_map(|filter| Step::Follow { filter }),
         3 => (0..8_usize).prop_map(|follower| Step::Read { follower }),
     ]
 }
@@ -155,7 +155,7 @@ proptest! {
     fn every_follower_gets_exactly_what_it_asked_for(
         steps in prop::collection::vec(step(), 1..40),
         ring_bytes in prop_oneof![Just(0_usize), Just(20_000), Just(200_000), Just(8_000_000)],
-        resume in prop::collection::vec((any::<prop::sample::Index>(), wish()), 4),
+        resume in prop::collection::vec((any::<prop::sample::Index>(), model_filter()), 4),
     ) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(run(steps, ring_bytes, resume));

@@ -1,8 +1,9 @@
-//! What keeps other users of this machine out of a state directory.
+//! File permissions that keep other users of this machine out of a state directory.
 //!
-//! The directory itself is the wall: mode 0700, and ours. What is in it is 0600 or 0700 besides, so that a copy or a
-//! changed directory does not open it. Links in it are not followed, because whoever can place one decides what is
-//! written where; the directory itself may be a link, which only its owner can have made.
+//! The directory itself has the mode 0700 and must be ours. Its files are 0600 and its folders 0700 as well, so that
+//! they stay private in a copy, or if the directory's mode is changed. Links in it are not followed, because whoever
+//! plants one would decide what is written where; the directory itself may be a link, which only its owner can have
+//! made.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -15,11 +16,11 @@ use crate::error::{Error, Result};
 
 const FOLDER: u32 = 0o700;
 const FILE: u32 = 0o600;
-/// The part of a mode that lets others in.
+/// The permission bits for the group and for others.
 const OTHERS: u32 = 0o077;
 
-/// Makes a directory that only its owner may enter. One that is there and lets others in, or is not ours, is refused with
-/// the command that mends it; what lies in it is made private, and refused if it is a link or not ours.
+/// Creates a directory that only its owner may enter, or checks an existing one. If it is open to others or not ours,
+/// the error says which command fixes it. The files in it are made private; a link or another user's file is an error.
 pub fn secure(dir: &Path) -> Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER).create(dir).map_err(Error::io(dir))?;
     let found = fs::metadata(dir).map_err(Error::io(dir))?;
@@ -55,14 +56,14 @@ pub fn secure(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How a file of ours is opened: made for us alone if it is not there, and never by following a link.
+/// Options for opening a file in the state directory: a new file gets the mode 0600, and links are not followed.
 pub fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(FILE).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
     options
 }
 
-/// Makes an empty file for us alone, if nothing is there.
+/// Creates an empty private file, if there is none.
 pub(crate) fn touch(path: &Path) -> io::Result<()> {
     match private_file().write(true).create_new(true).open(path).map(drop) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
