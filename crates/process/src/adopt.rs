@@ -1,4 +1,4 @@
-//! Taking over a runtime whose daemon died: the way back to its holder.
+//! Takes over a runtime whose daemon died, by connecting to its holder.
 
 use std::{
     fs::File,
@@ -16,25 +16,25 @@ use tokio::{
 use crate::{
     Control, Error, Holder, Lines, StderrTail,
     control::Report,
-    hosted::Hosted,
+    holder_registry::HolderRegistration,
     process::boot_id,
     records::{self, Record},
-    running::{Held, supervise},
+    running::{HeldRun, supervise},
 };
 
-/// How long a holder has to answer; one that has a daemon does not.
+/// How long a holder has to answer. A holder that still has a daemon does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A runtime that outlived its daemon. Its stdin has ended.
 #[derive(Debug)]
 pub struct Adopted {
-    /// What it writes, in batches of lines.
+    /// Its output in batches of lines, from where the earlier daemon stopped reading.
     pub stdout: Lines,
-    /// The end of what it wrote to stderr since it was taken over.
+    /// The tail of what it wrote to stderr since it was taken over.
     pub stderr: StderrTail,
     /// Ends it; when the last clone is dropped, the runtime's whole tree is ended too.
     pub control: Control,
-    /// When the daemon before was lost.
+    /// When the holder lost the earlier daemon.
     pub alone_since: SystemTime,
 }
 
@@ -46,7 +46,8 @@ impl Holder {
             return Err(refuse("its holder is gone".into()));
         }
         let folder = File::open(self.folder(&record.run)).map_err(|error| refuse(error.to_string()))?;
-        let control = UnixStream::connect(records::door(&folder)).await.map_err(|error| refuse(error.to_string()))?;
+        let control =
+            UnixStream::connect(records::adoption_socket(&folder)).await.map_err(|error| refuse(error.to_string()))?;
         let (reports, stop) = control.into_split();
         let mut reports = BufReader::new(reports).lines();
         let first = timeout(PATIENCE, reports.next_line()).await;
@@ -60,8 +61,9 @@ impl Holder {
         };
         let (stdout, stderr) = (output(pipes.stdout)?, output(pipes.stderr)?);
         let (run, records) = (record.run.clone(), self.records.clone());
-        let hosted = Hosted::register(record.holder, &record.label);
-        let held = Held { run, runtime, cgroup, records, child: None, _hosted: Some(hosted), reports, stop };
+        let registration = HolderRegistration::register(record.holder, &record.label);
+        let held =
+            HeldRun { run, runtime, cgroup, records, child: None, _registration: Some(registration), reports, stop };
         let (control, stderr) = supervise(held, stderr, stderr_lines);
         let alone_since = SystemTime::UNIX_EPOCH + Duration::from_millis(alone_since);
         Ok(Adopted { stdout: Lines::new(stdout), stderr, control, alone_since })

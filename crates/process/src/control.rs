@@ -1,7 +1,7 @@
-//! What the holder tells the daemon over the control socket, one JSON object per line.
+//! The protocol of the control socket. The holder sends reports to the daemon, one JSON object per line.
 //!
-//! The other direction has a single meaning: a word means stop. So does closing it (or dying), unless the run may outlive
-//! its daemon.
+//! The daemon sends only one message, which means stop. Closing the socket, or dying, means the same, unless the run
+//! may outlive its daemon.
 
 use std::{fmt, os::fd::RawFd, path::PathBuf};
 
@@ -17,12 +17,12 @@ pub enum Exit {
     Code(i32),
     /// This signal ended it.
     Signal(i32),
-    /// It is gone, but its holder was killed before it could tell how.
+    /// It is gone, but its holder was killed before it could report how.
     Unknown,
 }
 
 impl Exit {
-    /// Whether the runtime itself said that all went well.
+    /// Whether the runtime exited with the code 0.
     pub fn success(self) -> bool {
         self == Self::Code(0)
     }
@@ -53,21 +53,21 @@ pub(crate) enum Report {
     Exited {
         exit: Exit,
     },
-    /// To a daemon that came after the one before was lost.
+    /// The first report to a daemon that takes the run over.
     Adopted {
         runtime: Process,
         cgroup: Option<PathBuf>,
         pipes: Pipes,
-        /// When the one before was lost, in milliseconds since 1970.
+        /// When the earlier daemon was lost, in milliseconds since 1970.
         alone_since: u64,
     },
     Gone {
-        /// Pids that may not be signalled by us.
+        /// Processes that could not be ended, because they belong to another user.
         left: Vec<u32>,
     },
 }
 
-/// The descriptors of the holder's from which the runtime's output can be read.
+/// The holder's file descriptors from which the runtime's output can be read, through `/proc/<pid>/fd`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Pipes {
     pub(crate) stdout: RawFd,

@@ -1,7 +1,7 @@
 //! The last two steps of the ladder, SIGTERM and SIGKILL, until nothing of the run is left.
 //!
-//! A state machine without a clock of its own to wait on: the holder drives it between polls,
-//! the daemon between async sleeps.
+//! A state machine that does not sleep by itself: the holder drives it between polls, the daemon
+//! between async sleeps.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use rustix::{io::Errno, process::Signal};
 
 use crate::{Error, Process, process, tree::Target};
 
-/// Scans that must find nothing in a row, as a fork can hide from one of them.
+/// How many scans in a row must find nothing, because a process that forks can hide from one of them.
 const EMPTY_SCANS: u32 = 2;
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
@@ -20,7 +20,7 @@ pub(crate) struct Descent {
     stage: DescentStage,
     pause: Duration,
     empty_scans: u32,
-    /// What we may not signal (another user's process): it cannot be ended, only told about.
+    /// Processes of another user, which cannot be signalled, only reported.
     untouchable: Vec<Process>,
 }
 
@@ -49,7 +49,7 @@ impl Descent {
         }
     }
 
-    /// Leaves at most this much time until SIGKILL.
+    /// Shortens the time until SIGKILL to at most this.
     pub(crate) fn hurry(&mut self, term: Duration) {
         match &mut self.stage {
             DescentStage::Begin { term: planned } => *planned = term.min(*planned),
@@ -58,7 +58,7 @@ impl Descent {
         }
     }
 
-    /// Looks for what is left and signals it when it is time; reads `/proc`, so it blocks a little.
+    /// Scans for processes that are left, and signals them when it is time. Blocks a little, because it reads `/proc`.
     pub(crate) fn step(&mut self) -> Step {
         let mut members = self.target.members();
         members.retain(|process| !self.untouchable.contains(process));
@@ -110,7 +110,7 @@ impl Descent {
         }
     }
 
-    /// Steps down to the end from async code and tells which pids could not be ended.
+    /// Runs all steps from async code. Returns the pids that could not be ended.
     pub(crate) async fn run(mut self) -> Result<Vec<u32>, Error> {
         loop {
             let stepped = tokio::task::spawn_blocking(move || {

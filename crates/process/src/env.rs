@@ -1,4 +1,4 @@
-//! The environment of a runtime: cleared, then allow-listed, then what the launch adds.
+//! The environment of a runtime: empty, plus the allow-listed variables of the daemon, plus what the launch adds.
 
 use std::{
     collections::BTreeMap,
@@ -32,15 +32,15 @@ const ALLOWED: &[&str] = &[
     "no_proxy",
 ];
 
-/// Beginnings of variables that pass.
+/// Prefixes of further variables that pass.
 const ALLOWED_PREFIXES: &[&str] = &["LC_", "XDG_", "SSL_CERT_"];
 
-/// The whole environment of a launch; nothing else reaches the runtime.
+/// The complete environment of a launch. The runtime inherits nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    /// What of the daemon's own environment a runtime may see.
+    /// The allow-listed variables of the daemon's own environment.
     pub fn allowed_from(daemon: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self(daemon.into_iter().filter(|(name, _)| is_allowed(name)).collect())
     }
@@ -51,7 +51,7 @@ impl Environment {
         self
     }
 
-    /// The value of a variable.
+    /// The value of a variable; `None` if it is not set.
     pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
         self.0.get(name.as_ref()).map(OsString::as_os_str)
     }
@@ -62,13 +62,13 @@ impl Environment {
     }
 }
 
-/// Variables that decide what runs or where a runtime lives; whoever starts a session may not set them.
+/// Variables that a session may not set, because they decide which programs run or where the runtime stores its state.
 const REFUSED: &[&str] = &["PATH", "HOME", "NODE_OPTIONS", "BASH_ENV", "ENV"];
 
-/// Beginnings of such variables.
+/// Prefixes of further variables that a session may not set.
 const REFUSED_PREFIXES: &[&str] = &["LD_", "DYLD_", "XDG_", "ROOST_"];
 
-/// Refuses a variable that a single session may not set, and says why.
+/// Checks a variable that a session wants to set; the error says why it may not.
 pub fn check_variable(name: &str, value: &str) -> Result<(), &'static str> {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) || !name.bytes().all(is_name) {

@@ -1,4 +1,4 @@
-//! What can go wrong between asking for a runtime and reading from it.
+//! The errors of starting, reading and ending runtimes.
 
 use std::{io, path::PathBuf};
 
@@ -25,9 +25,9 @@ pub enum Error {
     /// The working directory cannot be entered.
     #[error("cannot work in `{cwd}`: {source}; choose an existing directory that this user may enter")]
     BadCwd {
-        /// The directory as asked for.
+        /// The directory of the launch.
         cwd: PathBuf,
-        /// Why not.
+        /// Not there, not a directory, or no permission.
         source: io::Error,
     },
     /// The system refused to execute the program.
@@ -35,17 +35,17 @@ pub enum Error {
         "`{program}` could not be started: {message}; for a script, check that the interpreter of its first line exists"
     )]
     Exec {
-        /// The resolved program.
+        /// The program's absolute path, after the lookup in `PATH`.
         program: PathBuf,
-        /// What the system said.
+        /// The system's error, as the holder reports it.
         message: String,
     },
     /// A runtime cannot be taken over.
     #[error("run {run} cannot be taken over: {why}")]
     NotAdopted {
-        /// The run.
+        /// The run of the earlier daemon.
         run: crate::RunId,
-        /// Why not.
+        /// The holder is gone or does not answer, or its files cannot be opened.
         why: String,
     },
     /// The holder process itself could not be started.
@@ -53,7 +53,7 @@ pub enum Error {
         "the holder `{program}` could not be started: {source}; check the installation and the process limits (ulimit -u, ulimit -n)"
     )]
     Holder {
-        /// The holder's program.
+        /// The program that was to be started as the holder.
         program: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -63,9 +63,9 @@ pub enum Error {
         "the holder `{program}` ended before the runtime started ({status}); check that it is this version of roost"
     )]
     HolderDied {
-        /// The holder's program.
+        /// The program that was started as the holder.
         program: PathBuf,
-        /// How it ended and what it said.
+        /// Its exit status and what it wrote to stderr.
         status: String,
     },
     /// The text cannot be a run id.
@@ -77,7 +77,7 @@ pub enum Error {
     /// The runtime's stdout could not be read.
     #[error("the runtime's stdout could not be read: {0}")]
     Read(io::Error),
-    /// A file or directory of ours could not be read, written or removed.
+    /// A file or directory in Roost's state could not be read, written or removed.
     #[error("cannot use `{path}`: {source}; check that it belongs to this user and that the disk is not full")]
     Storage {
         /// The file or directory.

@@ -1,8 +1,8 @@
 //! The holder: a small synchronous process between the daemon and one runtime.
 //!
-//! It hands its own stdin, stdout and stderr to the runtime, so no byte passes through it. When its
-//! control socket closes (a stop, or the daemon died), or the runtime exits, it ends the whole tree
-//! of the runtime and verifies that nothing is left.
+//! It passes its own stdin, stdout and stderr to the runtime, so no byte goes through it. When its
+//! control socket closes (a stop, or the daemon died), or the runtime exits, it ends the whole process
+//! tree of the runtime and verifies that nothing is left.
 #![allow(unsafe_code)]
 
 mod command_line;
@@ -28,7 +28,7 @@ use rustix::{
 };
 
 pub(crate) use self::command_line::CommandLine;
-use self::{image::Image, link::Link, signals::Signals};
+use self::{image::ExecImage, link::Link, signals::Signals};
 use crate::{
     Exit, Process, Raise,
     cgroup::Cgroup,
@@ -40,7 +40,7 @@ use crate::{
     tree::Target,
 };
 
-/// The whole life of a holder; `args` are those after `roost hold`, as [`crate::Holder`] gives them.
+/// Runs a holder to its end. `args` are those after `roost hold`, as [`crate::Holder`] passes them.
 pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
     let held = CommandLine::parse(args).and_then(|(line, control)| hold(&line, control));
     match held {
@@ -69,9 +69,9 @@ fn hold(line: &CommandLine, control: UnixStream) -> io::Result<()> {
         // So that a runtime which signals its own group does not hit its holder.
         .process_group(0);
     if let Some(wall) = line.wall.clone() {
-        let (cwd, image) = (line.cwd.clone(), Image::of(line)?);
-        // SAFETY: this process has a single thread, so no lock can be held by another one between fork and exec, and the
-        // child may do there whatever its parent could.
+        let (cwd, image) = (line.cwd.clone(), ExecImage::from_command_line(line)?);
+        // SAFETY: this process has a single thread, so no lock can be held by another one between fork and exec, and
+        // the child may do there whatever its parent could.
         unsafe { command.pre_exec(move || wall.raise(&cwd).and_then(|()| Err(image.exec()))) };
     }
     let child = match command.spawn() {
@@ -89,7 +89,7 @@ fn hold(line: &CommandLine, control: UnixStream) -> io::Result<()> {
     let _ = dup2_stdin(&null).and_then(|()| dup2_stdout(&null)).and_then(|()| dup2_stderr(&null));
 
     // Nobody has waited for the child yet, so even if it has exited its start time can be read.
-    let start_time = Stat::of(child.id()).map_or(0, |stat| stat.process.start_time);
+    let start_time = Stat::read(child.id()).map_or(0, |stat| stat.process.start_time);
     let runtime = Process { pid: child.id(), start_time };
     let holder = Process::current();
     let record = Record {
@@ -123,7 +123,7 @@ fn hold(line: &CommandLine, control: UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for the reasons to end the tree, then walks it down the ladder.
+/// Waits for a reason to end the process tree, then ends it step by step.
 struct Watch<'a> {
     line: &'a CommandLine,
     link: &'a mut Link,
@@ -180,7 +180,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Collects every child that has ended; all of them are ours, adopted orphans included.
+    /// Reaps every child that has ended, also orphans of the runtime, and reports the exit of the runtime itself.
     fn reap(&mut self) {
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             if Some(pid) == self.record.runtime.rustix_pid() {
@@ -191,7 +191,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Sleeps until a signal, a word on the link or the end of the pause; tells whether to stop.
+    /// Sleeps until a signal, a message of the daemon or the end of the pause. Returns whether to stop.
     fn sleep(&mut self, pause: Option<Duration>, listen: bool) -> bool {
         let lonely = self.link.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let pause = [pause, lonely].into_iter().flatten().min();
@@ -207,7 +207,7 @@ impl Watch<'_> {
         }
         let spoke = listen && !fds[1].revents().is_empty();
         self.signals.clear();
-        spoke && self.link.hear(self.record)
+        spoke && self.link.on_readable(self.record)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The daemon's side of a holder: starts one, with pipes to the runtime it holds.
+//! The daemon's side of a holder: starts the holder process, with pipes to the runtime that it holds.
 #![allow(unsafe_code)]
 
 use std::{
@@ -33,9 +33,9 @@ use crate::{
     control::Report,
     descent::Descent,
     hold::CommandLine,
-    hosted::Hosted,
+    holder_registry::HolderRegistration,
     open_files, records, resolve,
-    running::{Held, STOP, supervise},
+    running::{HeldRun, STOP, supervise},
     tree::Target,
 };
 
@@ -44,65 +44,66 @@ use crate::{
 #[cfg(target_os = "linux")]
 const PIPE_SIZE: usize = 256 * 1024;
 
-/// How long the stderr of a holder that failed is read.
+/// How long the stderr of a failed holder is read for the error message.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How to start holders.
+/// The settings with which holders are started.
 #[derive(Clone, Debug)]
 pub struct Holder {
-    /// The program that calls [`crate::hold::main`].
+    /// A program that calls [`crate::hold::main`], usually `roost` itself.
     pub program: PathBuf,
     /// The arguments that make it do so, such as `hold`.
     pub args: Vec<OsString>,
-    /// Where the records of running holders are.
+    /// The directory with one record per running holder.
     pub records: PathBuf,
-    /// How patiently runtimes are ended.
+    /// The timeouts of ending a runtime.
     pub ladder: Ladder,
-    /// What is kept from them.
+    /// What is hidden from all runtimes; `None` hides nothing.
     pub wall: Option<Wall>,
 }
 
-/// A runtime to be started.
+/// The parameters of a runtime that is to be started.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// Names this run; not to be used twice.
+    /// Identifies this run; must be new for every launch.
     pub run: RunId,
-    /// Kept in the record for whoever reads it after a crash, such as the session id.
+    /// Stored in the record for whoever reads it after a crash, such as the session id.
     pub label: String,
-    /// The program: a path, or a name to be found in the environment's `PATH`.
+    /// A path, or a name that is looked up in the `PATH` of `env`.
     pub program: OsString,
-    /// Its arguments.
+    /// The arguments after the program's name.
     pub args: Vec<OsString>,
-    /// Its working directory.
+    /// The working directory, which must exist.
     pub cwd: PathBuf,
-    /// Its whole environment, to which only `ROOST_RUN` is added.
+    /// The complete environment; only `ROOST_RUN` is added.
     pub env: Environment,
-    /// Gets the lines of stderr as they come, as far as it has room for them.
+    /// Receives the lines of stderr. Lines are dropped while the channel is full; the tail keeps them all.
     pub stderr_lines: Option<mpsc::Sender<String>>,
 }
 
-/// What exists once the holder process runs, before it has said anything.
-struct Started {
+/// A holder process that was started and has not sent its first report.
+struct StartedHolder {
     child: Child,
-    /// Known before it can have started anything.
-    hosted: Option<Hosted>,
+    /// Registered before the holder can have started anything.
+    registration: Option<HolderRegistration>,
     reports: OwnedReadHalf,
-    stop: Unclaimed,
+    stop: StopOnDrop,
     stdin: pipe::Sender,
     stdout: pipe::Receiver,
     stderr: pipe::Receiver,
 }
 
-/// The way to a holder that nobody follows yet; dropped, it says stop, as one whose run may outlive us must be told.
-struct Unclaimed(Option<OwnedWriteHalf>);
+/// The socket to a holder that has no supervisor yet. Dropping it sends a stop, because closing the socket alone does
+/// not stop a run that may outlive its daemon.
+struct StopOnDrop(Option<OwnedWriteHalf>);
 
-impl Unclaimed {
+impl StopOnDrop {
     fn claim(mut self) -> Option<OwnedWriteHalf> {
         self.0.take()
     }
 }
 
-impl Drop for Unclaimed {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         if let Some(stop) = &self.0 {
             // A socket that is full or closed says the same.
@@ -112,31 +113,32 @@ impl Drop for Unclaimed {
 }
 
 impl Holder {
-    /// Where a run may keep what it needs as long as it lives; if it is there, it is removed with the run.
+    /// The folder for the files of a run. It is removed together with the run's record.
     pub fn folder(&self, run: &RunId) -> PathBuf {
         records::folder(&self.records, run)
     }
 
     /// Starts the runtime under a holder and waits until it runs.
     ///
-    /// Dropping the call ends whatever it has started.
+    /// Dropping the future ends whatever it has started.
     pub async fn spawn(&self, launch: Launch) -> Result<Running, Error> {
         self.spawn_lasting(launch, Duration::ZERO).await
     }
 
-    /// Like [`Self::spawn`], but the runtime may outlive us: if we die without ending it, it goes on for this long, and
-    /// whoever comes then can take it over by [`Self::adopt`]. Its stdin ends with us. Only on Linux.
-    pub async fn spawn_lasting(&self, launch: Launch, patience: Duration) -> Result<Running, Error> {
+    /// Like [`Self::spawn`], but the runtime may outlive this process: if we die without ending it, it runs on for
+    /// `orphan_timeout`, and the next daemon can take it over with [`Self::adopt`]. Its stdin ends with us. Linux only;
+    /// elsewhere the runtime ends with us.
+    pub async fn spawn_lasting(&self, launch: Launch, orphan_timeout: Duration) -> Result<Running, Error> {
         let (holder, run, stderr_lines) = (self.clone(), launch.run.clone(), launch.stderr_lines.clone());
         let prepared = tokio::task::spawn_blocking(move || {
-            let line = holder.command_line(&launch, patience)?;
+            let line = holder.command_line(&launch, orphan_timeout)?;
             let started = holder
                 .start(&line, &launch.env)
                 .map_err(|source| Error::Holder { program: holder.program.clone(), source })?;
             Ok((line.program, started))
         });
         let (program, started) = prepared.await.map_err(|_| Error::ShuttingDown)??;
-        let Started { mut child, hosted, reports, stop, stdin, stdout, stderr } = started;
+        let StartedHolder { mut child, registration, reports, stop, stdin, stdout, stderr } = started;
 
         let mut reports = BufReader::new(reports).lines();
         let first = reports.next_line().await.ok().flatten();
@@ -163,13 +165,13 @@ impl Holder {
             }
         };
         let Some(stop) = stop.claim() else { return Err(Error::ShuttingDown) };
-        let held = Held {
+        let held = HeldRun {
             run,
             runtime,
             cgroup,
             records: self.records.clone(),
             child: Some(child),
-            _hosted: hosted,
+            _registration: registration,
             reports,
             stop,
         };
@@ -177,7 +179,7 @@ impl Holder {
         Ok(Running { stdin: Stdin(stdin), stdout: Lines::new(stdout), stderr, control })
     }
 
-    fn command_line(&self, launch: &Launch, patience: Duration) -> Result<CommandLine, Error> {
+    fn command_line(&self, launch: &Launch, orphan_timeout: Duration) -> Result<CommandLine, Error> {
         let cwd = resolve::cwd(&launch.cwd)?;
         // The folders of a namespace are beside each other.
         let namespace = launch.env.get("HOME").and_then(|home| Path::new(home).parent()).map(Path::to_owned);
@@ -190,13 +192,13 @@ impl Holder {
             records: self.records.clone(),
             ladder: self.ladder,
             wall: self.wall.as_ref().map(|wall| wall.showing(own)),
-            patience: if cfg!(target_os = "linux") { patience } else { Duration::ZERO },
+            orphan_timeout: if cfg!(target_os = "linux") { orphan_timeout } else { Duration::ZERO },
             args: launch.args.clone(),
         })
     }
 
-    /// Forks, which takes a moment: not for an async thread.
-    fn start(&self, line: &CommandLine, env: &Environment) -> io::Result<Started> {
+    /// Starts the holder process. Forks, so it must not run on an async thread.
+    fn start(&self, line: &CommandLine, env: &Environment) -> io::Result<StartedHolder> {
         let (stdin, runtime_stdin) = pipe::pipe()?;
         let (runtime_stdout, stdout) = pipe::pipe()?;
         let (runtime_stderr, stderr) = pipe::pipe()?;
@@ -230,9 +232,10 @@ impl Holder {
             });
         }
         let child = command.spawn()?;
-        let hosted = child.id().and_then(Process::of).map(|holder| Hosted::register(holder, &line.label));
+        let registration =
+            child.id().and_then(Process::of).map(|holder| HolderRegistration::register(holder, &line.label));
         drop(holder_control);
         let (reports, stop) = UnixStream::from_std(control)?.into_split();
-        Ok(Started { child, hosted, reports, stop: Unclaimed(Some(stop)), stdin, stdout, stderr })
+        Ok(StartedHolder { child, registration, reports, stop: StopOnDrop(Some(stop)), stdin, stdout, stderr })
     }
 }

@@ -35,9 +35,9 @@ const SUBDIRECTORIES: [(&str, &str); 5] = [
 const EPHEMERAL_PREFIX: &str = "session-";
 const LONGEST_NAME: usize = 200;
 
-/// Points the environment to the directories of this isolation level, making them where needed.
+/// Sets the home and XDG variables for this isolation level, and creates the directories they name.
 ///
-/// The answer is to be kept and removed at the end of an ephemeral session.
+/// The guard of an ephemeral session must be kept until the session ends: it removes the directories.
 pub async fn isolate(
     isolation: Isolation,
     base: &Path,
@@ -63,7 +63,8 @@ pub async fn isolate(
     Ok(guard)
 }
 
-/// Removes what ephemeral sessions of a crashed daemon left below `base`, but for those that go on.
+/// Removes the directories of ephemeral sessions that a crashed daemon left below `base`, except those of sessions that
+/// still run.
 pub async fn remove_ephemeral_leftovers(base: PathBuf, going_on: &[&EphemeralDir]) -> Result<(), Error> {
     let kept: Vec<_> = going_on.iter().filter_map(|dir| dir.0.clone()).collect();
     blocking(move || {
@@ -78,13 +79,13 @@ pub async fn remove_ephemeral_leftovers(base: PathBuf, going_on: &[&EphemeralDir
     .await
 }
 
-/// The directories of an ephemeral session, removed at the latest when this is dropped.
+/// Guards the directories of an ephemeral session: removes them when it is dropped.
 #[must_use = "dropping it removes the session's directories"]
 #[derive(Debug)]
 pub struct EphemeralDir(Option<PathBuf>);
 
 impl EphemeralDir {
-    /// The directories of a session that an earlier daemon made.
+    /// Guards the directories of a session that an earlier daemon started.
     pub fn of_running(base: &Path, namespace: &Namespace, session: &str) -> Self {
         Self(Some(ephemeral(base, namespace, session)))
     }

@@ -1,15 +1,15 @@
-//! How long each step of ending a runtime waits for the next.
+//! The timeouts between the steps of ending a runtime.
 
 use std::time::Duration;
 
-/// The waiting times between closed stdin, SIGTERM and SIGKILL.
+/// The timeouts between closed stdin, SIGTERM and SIGKILL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ladder {
-    /// From the stop to SIGTERM: the time a runtime has to leave by itself.
+    /// From the stop to SIGTERM: how long a runtime has to exit by itself; 1 second by default.
     pub grace: Duration,
-    /// From SIGTERM to SIGKILL.
+    /// From SIGTERM to SIGKILL; 2 seconds by default.
     pub term: Duration,
-    /// From SIGTERM to SIGKILL for what is left once the runtime itself has exited.
+    /// From SIGTERM to SIGKILL for what the runtime leaves behind when it exits; 200 ms by default.
     pub leftover: Duration,
 }
 

@@ -13,7 +13,7 @@ mod env;
 mod error;
 pub mod hold;
 mod holder;
-mod hosted;
+mod holder_registry;
 mod isolation;
 mod ladder;
 mod lines;

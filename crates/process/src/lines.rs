@@ -16,17 +16,17 @@ pub const MAX_LINE: usize = 64 * 1024 * 1024;
 /// How much is read at once: the size of the pipe (see `holder::PIPE_SIZE`).
 const CHUNK: usize = 256 * 1024;
 
-/// Reads lines in batches, only when asked: a reader that is behind blocks the writer, not memory.
+/// Reads lines in batches, only when asked: if the reader is behind, the writer blocks and no memory grows.
 #[derive(Debug)]
 pub struct Lines<R = Receiver> {
     reader: R,
     max_line: usize,
     buffer: Vec<u8>,
-    /// Start of the buffer that earlier batches have delivered.
+    /// How many bytes at the start of the buffer were delivered by the last batch.
     delivered: usize,
-    /// End of the part that is known to hold no newline.
+    /// Up to here the rest of the buffer holds no newline.
     scanned: usize,
-    /// Bytes of an over-long line that were thrown away so far.
+    /// How many bytes of an over-long line were discarded so far.
     skipping: Option<u64>,
     ended: bool,
 }
@@ -57,7 +57,7 @@ impl<'a> Line<'a> {
 #[derive(Clone, Debug)]
 pub struct Batch<'a> {
     max_line: usize,
-    /// Bytes of the first line that were thrown away, as it is too long.
+    /// How many bytes of the first line were discarded, if it is too long.
     skipped: Option<u64>,
     rest: &'a [u8],
 }
@@ -164,32 +164,32 @@ mod tests {
     }
 
     #[derive(Debug, PartialEq, Eq)]
-    enum Seen {
-        Line(Vec<u8>),
+    enum ReadLine {
+        Bytes(Vec<u8>),
         TooLong(u64),
     }
 
-    async fn read_all(reader: Pieces, max_line: usize) -> Vec<Seen> {
+    async fn read_all(reader: Pieces, max_line: usize) -> Vec<ReadLine> {
         let mut lines = Lines::with_max_line(reader, max_line);
         let mut seen = Vec::new();
         while let Some(batch) = lines.next_batch().await.unwrap() {
             seen.extend(batch.map(|line| match line {
-                Line::Bytes(bytes) => Seen::Line(bytes.to_vec()),
-                Line::TooLong { bytes } => Seen::TooLong(bytes),
+                Line::Bytes(bytes) => ReadLine::Bytes(bytes.to_vec()),
+                Line::TooLong { bytes } => ReadLine::TooLong(bytes),
             }));
         }
         seen
     }
 
     /// The same by the simplest means.
-    fn model(bytes: &[u8], max_line: usize) -> Vec<Seen> {
+    fn model(bytes: &[u8], max_line: usize) -> Vec<ReadLine> {
         let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
         if lines.last().is_some_and(|last| last.is_empty()) {
             lines.pop();
         }
         let seen = lines.into_iter().map(|raw| {
             let line = raw.strip_suffix(b"\r").unwrap_or(raw);
-            if line.len() > max_line { Seen::TooLong(raw.len() as u64) } else { Seen::Line(line.to_vec()) }
+            if line.len() > max_line { ReadLine::TooLong(raw.len() as u64) } else { ReadLine::Bytes(line.to_vec()) }
         });
         seen.collect()
     }

@@ -1,17 +1,17 @@
-//! The limit of open files. The daemon raises its own, because every client and every agent takes some; what it starts
-//! gets the old limit back, because programs that use `select()` break with descriptors above 1024.
+//! The limit of open files. The daemon raises its own, because every client and every agent needs some. Its children
+//! get the original limit back, because programs that use `select()` break with descriptors above 1024.
 
 use std::{io, sync::OnceLock};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The most that is asked for: some systems have no hard limit, and refuse to be taken at their word.
+/// The highest limit that is set, because some systems report no hard limit but refuse very high values.
 const MOST: u64 = 1 << 20;
 
 /// The limit that this process was started with.
 static INHERITED: OnceLock<Rlimit> = OnceLock::new();
 
-/// Raises the soft limit of this process to its hard limit; how many files it may open now.
+/// Raises the soft limit of this process to its hard limit. Returns the new soft limit.
 pub fn raise_open_files() -> io::Result<u64> {
     let inherited = INHERITED.get_or_init(|| getrlimit(Resource::Nofile));
     let most = inherited.maximum.map_or(MOST, |hard| hard.min(MOST));
@@ -20,13 +20,13 @@ pub fn raise_open_files() -> io::Result<u64> {
     Ok(soft)
 }
 
-/// The limit that a child must get, if ours has been raised.
+/// The original limit for children; `None` if ours was not raised.
 pub(crate) fn inherited() -> Option<Rlimit> {
     INHERITED.get().cloned()
 }
 
-/// Gives a child that has just been started the limit that this process was started with. For children whose own
-/// children matter, and not they themselves, as they may already have read their limit.
+/// Sets the original limit for a child that was just started. The child itself may have read the raised limit already,
+/// so this is for children whose own children matter. Does nothing outside of Linux.
 pub fn restore_open_files(child: u32) {
     #[cfg(target_os = "linux")]
     if let Some(limit) = inherited()

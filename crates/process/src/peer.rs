@@ -1,20 +1,20 @@
-//! Who is at the other end of a local socket: a process of one of our runtimes, or somebody else.
+//! Identifies the process at the other end of a local socket: does it belong to one of our runtimes?
 //!
-//! A runtime's processes are found by their parents: the holder is the subreaper of all that it starts, so an orphan, a
-//! daemon or a process in a session of its own still descends from it, whatever its environment says. `ROOST_RUN` and the
-//! cgroup tell of those that lost their holder, or that another daemon hosts.
+//! A runtime's processes are found by their parents: the holder is the subreaper of everything that it starts, so an
+//! orphan, a daemon or a process in a session of its own still descends from it, whatever its environment says.
+//! `ROOST_RUN` and the cgroup reveal processes that lost their holder, or that another daemon hosts.
 
-/// Who connected.
+/// The origin of the process that connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// Somebody that no runtime has to do with.
+    /// No runtime started it.
     Outside,
-    /// A process that a runtime started, or that this very process did.
+    /// A runtime, or this very process, started it.
     Inside {
-        /// What the launch was labelled with whose holder it descends from, such as a session id.
+        /// The label of its launch, such as a session id; `None` if it descends from no holder of this process.
         label: Option<String>,
     },
-    /// It cannot be told, as it was gone before it was looked at.
+    /// It ended before it could be identified.
     Unknown,
 }
 
@@ -37,17 +37,17 @@ mod system {
     use uuid::Uuid;
 
     use super::Peer;
-    use crate::{Process, cgroup, hosted, process::Stat, run::RUN_VARIABLE};
+    use crate::{Process, cgroup, holder_registry, process::Stat, run::RUN_VARIABLE};
 
-    /// Parents that are followed at most; a chain is rarely longer than twenty.
+    /// The most parents that are followed; a chain is rarely longer than twenty.
     const GENERATIONS: usize = 4096;
 
-    /// Whether the kernel tells for sure which process connected, even if its pid was given to another one since.
+    /// Whether the kernel identifies the connecting process reliably, even if its pid is reused (Linux 6.5 and later).
     pub fn peers_are_pinned() -> bool {
         UnixStream::pair().is_ok_and(|(socket, _)| pin(&socket).is_ok())
     }
 
-    /// Who connected to this socket. Reads `/proc`, so call it outside the async runtime.
+    /// Identifies the process that connected to this socket. Reads `/proc`, so call it outside the async runtime.
     pub fn peer_of(socket: impl AsFd) -> Peer {
         let Ok(pid) = pid_of(&socket) else { return Peer::Unknown };
         // Pins the pid, so that the process which is looked at is the one that connected.
@@ -56,11 +56,12 @@ mod system {
             Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => None,
             Err(_) => return Peer::Unknown,
         };
-        let Some(peer) = Stat::of(pid).filter(Stat::runs) else { return Peer::Unknown };
+        let Some(peer) = Stat::read(pid).filter(Stat::runs) else { return Peer::Unknown };
         let found = place_of(&peer);
         let still_runs = match &pinned {
             Some(pinned) => !has_ended(pinned),
-            // A kernel before 6.5: a recycled pid shows by its start time, unless it was recycled before the first look.
+            // A kernel before 6.5: a recycled pid shows by its start time, unless it was recycled before the first
+            // look.
             None => peer.process.is_alive(),
         };
         match found {
@@ -105,36 +106,37 @@ mod system {
         poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).map_or(true, |ready| ready > 0)
     }
 
-    /// Where a process belongs, by its parents first: they alone say whose it is. `None` if they cannot be followed.
+    /// The origin of a process, by its parents first, because only they tell whose it is. `None` if they cannot be
+    /// followed.
     fn place_of(peer: &Stat) -> Option<Peer> {
         let me = Process::current();
         if peer.process == me {
             return Some(Peer::Outside);
         }
         let chain = parents(peer)?;
-        if let Some(label) = chain.iter().find_map(hosted::label_of) {
+        if let Some(label) = chain.iter().find_map(holder_registry::label_of) {
             return Some(Peer::Inside { label: Some(label) });
         }
         // As the init of a container, we are the parent of every orphan there.
         let ours = me.pid != 1 && chain.contains(&me);
-        let own = Marks::of(me.pid);
-        let marked = || chain.iter().any(|process| !Marks::of(process.pid).within(&own));
+        let own = RunMarks::read(me.pid);
+        let marked = || chain.iter().any(|process| !RunMarks::read(process.pid).within(&own));
         Some(if ours || marked() { Peer::Inside { label: None } } else { Peer::Outside })
     }
 
-    /// The process and all its parents, as far as they can be seen. `None` if it ended meanwhile.
+    /// The process and all its visible parents. `None` if it ended meanwhile.
     fn parents(peer: &Stat) -> Option<Vec<Process>> {
         let mut chain = vec![peer.process];
         let mut child = *peer;
         while child.parent != 0 && chain.len() < GENERATIONS {
-            match Stat::of(child.parent) {
+            match Stat::read(child.parent) {
                 // One that is younger than its child took over the pid of a parent that has ended.
                 Some(parent) if parent.process.start_time <= child.process.start_time => {
                     chain.push(parent.process);
                     child = parent;
                 }
                 _ => {
-                    let again = Stat::of(child.process.pid).filter(|again| again.process == child.process)?;
+                    let again = Stat::read(child.process.pid).filter(|again| again.process == child.process)?;
                     // The same parent that cannot be seen is another user's (`hidepid`), and so none of ours.
                     if again.parent == child.parent {
                         break;
@@ -148,10 +150,10 @@ mod system {
 
     /// The runs that a process carries in its environment and in the names of its cgroups.
     #[derive(Default)]
-    struct Marks(Vec<String>);
+    struct RunMarks(Vec<String>);
 
-    impl Marks {
-        fn of(pid: u32) -> Self {
+    impl RunMarks {
+        fn read(pid: u32) -> Self {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             let prefix = format!("{RUN_VARIABLE}=");
             let variable = environment.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(prefix.as_bytes()));
@@ -161,20 +163,21 @@ mod system {
             Self(variable.map(|run| String::from_utf8_lossy(run).into_owned()).into_iter().chain(named).collect())
         }
 
-        /// Nothing but what this other process carries too: a daemon that an agent started is not that agent's judge.
+        /// Whether the other process carries all of these marks too. If an agent started this daemon, the marks that
+        /// both inherited from that agent prove nothing.
         fn within(&self, other: &Self) -> bool {
             self.0.iter().all(|run| other.0.contains(run))
         }
     }
 }
 
-/// Without `/proc` nobody's parents are known; `roost doctor` says so.
+/// Always `Outside`: without `/proc` the parents of a process are unknown. `roost doctor` reports that.
 #[cfg(not(target_os = "linux"))]
 pub fn peer_of(_socket: impl std::os::fd::AsFd) -> Peer {
     Peer::Outside
 }
 
-/// Nobody's are known here.
+/// Always `false`: this system has no pid descriptors for peers.
 #[cfg(not(target_os = "linux"))]
 pub fn peers_are_pinned() -> bool {
     false

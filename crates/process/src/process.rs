@@ -1,4 +1,4 @@
-//! The identity of a process: its pid and when it started, so that a recycled pid is never taken for it.
+//! The identity of a process: its pid and its start time, so that a reused pid is never mistaken for it.
 
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 /// One process, told apart from a later one with the same pid by its start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Process {
-    /// The process id.
+    /// As in `/proc`; the kernel may reuse it when the process is gone.
     pub pid: u32,
-    /// When it started, in the kernel's ticks since boot (0 where the system does not tell).
+    /// In the kernel's clock ticks since boot; 0 on systems that do not tell it.
     pub start_time: u64,
 }
 
 impl Process {
     /// The running process with this pid; a zombie is not running.
     pub fn of(pid: u32) -> Option<Self> {
-        Stat::of(pid).filter(Stat::runs).map(|stat| stat.process)
+        Stat::read(pid).filter(Stat::runs).map(|stat| stat.process)
     }
 
     /// Whether this very process still runs.
@@ -33,7 +33,7 @@ impl Process {
     }
 }
 
-/// What the kernel says about a process.
+/// The parts of `/proc/<pid>/stat` that are needed here.
 #[derive(Clone, Copy)]
 pub(crate) struct Stat {
     pub(crate) process: Process,
@@ -60,8 +60,8 @@ mod system {
     use super::*;
 
     impl Stat {
-        /// Also answers for a zombie.
-        pub(crate) fn of(pid: u32) -> Option<Self> {
+        /// Reads the state of a process; a zombie has one too.
+        pub(crate) fn read(pid: u32) -> Option<Self> {
             Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
         }
 
@@ -94,7 +94,7 @@ mod system {
         }
     }
 
-    /// Names the current boot of the machine.
+    /// The id of the machine's current boot; empty if it is unknown.
     pub(crate) fn boot_id() -> String {
         fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
     }
@@ -122,7 +122,7 @@ mod system {
     use super::*;
 
     impl Stat {
-        pub(crate) fn of(pid: u32) -> Option<Self> {
+        pub(crate) fn read(pid: u32) -> Option<Self> {
             let process = Process { pid, start_time: 0 };
             test_kill_process(process.rustix_pid()?).ok()?;
             Some(Self { process, state: b'R' })
@@ -140,7 +140,7 @@ mod system {
         }
     }
 
-    /// Unknown here, so that no record is ever trusted with a kill.
+    /// Always empty here, so that nothing is ever killed because of a record.
     pub(crate) fn boot_id() -> String {
         String::new()
     }

@@ -1,4 +1,4 @@
-//! One file per running holder, so that the next start finds what a crash of daemon and holder left.
+//! One record file per running holder, by which the next start finds what a crash of daemon and holder left behind.
 
 use std::{
     fs::{self, DirBuilder, OpenOptions},
@@ -22,37 +22,37 @@ use crate::{
     tree::Target,
 };
 
-/// How long a holder that outlived its daemon may take to end its tree by itself.
+/// How long a holder that outlived its daemon may take to end its process tree by itself.
 const HOLDER_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often [`settled`] looks.
+/// How often [`settled`] checks whether a holder is alive.
 const SETTLE_POLL: Duration = Duration::from_millis(10);
 
-/// What is on disk about one held runtime.
+/// The record of one held runtime, as stored on disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// The run, which all descendants of the runtime carry in their environment.
+    /// The run's id, which all descendants of the runtime have in their environment.
     pub run: RunId,
-    /// Whatever the launch was labelled with, such as a session id.
+    /// The label of the launch, such as a session id.
     pub label: String,
-    /// The boot of the machine in which the pids have a meaning.
+    /// The boot id of the machine. The pids are only meaningful in this boot.
     pub boot: String,
-    /// The holder.
+    /// It ends the runtime's process tree when it gets SIGTERM.
     pub holder: Process,
-    /// The runtime.
+    /// A child of the holder and the root of the run's process tree.
     pub runtime: Process,
-    /// The run's cgroup, if it has one.
+    /// The directory of the run's cgroup; `None` if it has none.
     pub cgroup: Option<PathBuf>,
 }
 
-/// What [`reap`] found.
+/// The result of [`reap`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reaped {
-    /// The machine has been restarted since (or does not tell), so the pids mean nothing any more.
+    /// The record is from another boot, or the boot is unknown, so its pids were not touched.
     OtherBoot,
-    /// Nothing of the run is alive, except these pids, which we may not signal.
+    /// All processes of the run that this user may signal are gone.
     Gone {
-        /// Usually empty.
+        /// Processes of another user that are still alive; usually none.
         left: Vec<u32>,
     },
 }
@@ -83,7 +83,7 @@ pub(crate) fn remove(directory: &Path, run: &RunId) {
     let _ = fs::remove_file(path(directory, run));
 }
 
-/// What belongs to a run and goes with it.
+/// The folder for the files of a run, which is removed with its record.
 pub(crate) fn folder(directory: &Path, run: &RunId) -> PathBuf {
     directory.join(format!("{run}.d"))
 }
@@ -92,12 +92,13 @@ fn path(directory: &Path, run: &RunId) -> PathBuf {
     directory.join(format!("{run}.json"))
 }
 
-/// Where a holder that lost its daemon waits for the next, given its run's open folder: short, however deep that is.
-pub(crate) fn door(folder: &fs::File) -> PathBuf {
+/// The socket at which a holder without a daemon waits for the next one. The path goes through the open folder's
+/// descriptor, because socket paths are limited to about 100 bytes.
+pub(crate) fn adoption_socket(folder: &fs::File) -> PathBuf {
     format!("/proc/self/fd/{}/hold.sock", folder.as_raw_fd()).into()
 }
 
-/// All records in the directory; one that cannot be read is removed, as nothing can be done with it.
+/// Reads all records in the directory. One that cannot be parsed is removed, because nothing can be done with it.
 pub async fn load(directory: PathBuf) -> Result<Vec<Record>, Error> {
     let read = move || {
         let entries = match fs::read_dir(&directory) {
@@ -114,12 +115,12 @@ pub async fn load(directory: PathBuf) -> Result<Vec<Record>, Error> {
     tokio::task::spawn_blocking(read).await.map_err(|_| Error::ShuttingDown)?
 }
 
-/// Returns when no holder is left that wrote a record here. Holders remove theirs when their run is gone.
+/// Returns when all holders with a record in this directory are gone. A holder ends when its run is gone.
 pub async fn settled(directory: &Path) {
     loop {
         let Ok(records) = load(directory.to_owned()).await else { return };
         let mut none_lived = true;
-        // One after the other, so that a thousand of them are not all looked at again and again.
+        // One after the other, so that a thousand of them are not all checked in every round.
         for record in records {
             while record.holder.is_alive() {
                 none_lived = false;
@@ -144,7 +145,7 @@ fn read_one(path: &Path) -> Option<Record> {
     }
 }
 
-/// Ends what is left of a recorded run and removes its record; a recycled pid is never touched.
+/// Ends what is left of a recorded run and removes its record. A reused pid is never signalled.
 pub async fn reap(directory: &Path, record: Record) -> Result<Reaped, Error> {
     let boot = boot_id();
     if boot.is_empty() || record.boot != boot {
@@ -163,7 +164,7 @@ pub async fn reap(directory: &Path, record: Record) -> Result<Reaped, Error> {
     Ok(Reaped::Gone { left })
 }
 
-/// A living holder ends its tree best, as it alone is the parent of all orphans.
+/// Lets a living holder end its tree, because it is the parent of all orphans; kills it if it takes too long.
 async fn end_holder(holder: Process) {
     if process::signal(&holder, Signal::TERM).is_err() {
         return;

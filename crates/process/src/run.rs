@@ -1,4 +1,4 @@
-//! The name of one run of a runtime, carried by all its descendants in their environment.
+//! The id of one run of a runtime, which all its descendants have in their environment.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use crate::Error;
 /// The environment variable that carries the [`RunId`] to every descendant of a runtime.
 pub(crate) const RUN_VARIABLE: &str = "ROOST_RUN";
 
-/// Whether this process says of itself that a runtime started it.
+/// Whether this process has `ROOST_RUN` in its environment, as every process that a runtime started.
 pub fn is_inside_a_run() -> bool {
     std::env::var_os(RUN_VARIABLE).is_some()
 }
 
-/// Names one run of a runtime; safe as a file name, a cgroup name and an environment value.
+/// Identifies one run of a runtime; safe as a file name, a cgroup name and an environment value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(String);

@@ -1,4 +1,4 @@
-//! A running runtime, and the task that follows it to its end.
+//! A running runtime, and the task that supervises it until it is gone.
 
 use std::{path::PathBuf, pin::pin, time::Duration};
 
@@ -11,29 +11,29 @@ use tokio::{
 
 use crate::{
     Error, Exit, Ladder, Lines, Process, RunId, StderrTail, Stdin, cgroup::Cgroup, control::Report, descent::Descent,
-    hosted::Hosted, records, tree::Target,
+    holder_registry::HolderRegistration, records, tree::Target,
 };
 
-/// How long stderr may still be read when only a process we may not signal can hold it open.
+/// How long stderr is still read after the tree is gone, in case a process of another user holds it open.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// The word that tells a holder to stop.
+/// The message that tells a holder to stop.
 pub(crate) const STOP: &[u8] = b"stop\n";
 
 /// A started runtime: its three pipes and the handle that ends it.
 #[derive(Debug)]
 pub struct Running {
-    /// What the runtime reads.
+    /// Closing it asks most runtimes to exit.
     pub stdin: Stdin,
-    /// What it writes, in batches of lines.
+    /// The runtime's output in batches of lines. If nobody reads it, the runtime blocks.
     pub stdout: Lines,
-    /// The end of what it wrote to stderr.
+    /// The tail of what it wrote to stderr.
     pub stderr: StderrTail,
     /// Ends it; when the last clone is dropped, the runtime's whole tree is ended too.
     pub control: Control,
 }
 
-/// Follows and ends a runtime; clones speak of the same one.
+/// A handle that waits for or ends a runtime. Clones control the same one.
 #[derive(Clone, Debug)]
 pub struct Control {
     runtime: Process,
@@ -56,8 +56,8 @@ impl Control {
 
     /// Ends the runtime and everything it started, and returns once nothing is left.
     ///
-    /// Close stdin first: a runtime that leaves by itself is not signalled. Works without being awaited
-    /// to the end, any number of times.
+    /// Close stdin first: a runtime that exits by itself is not signalled. May be called any number of
+    /// times; the runtime is ended even if the future is dropped.
     pub async fn stop(&self) -> Exit {
         self.stop.send_replace(true);
         self.gone().await
@@ -83,23 +83,23 @@ impl Control {
 }
 
 /// The parts of a started holder that its supervisor needs.
-pub(crate) struct Held {
+pub(crate) struct HeldRun {
     pub(crate) run: RunId,
     pub(crate) runtime: Process,
     pub(crate) cgroup: Option<PathBuf>,
     pub(crate) records: PathBuf,
     /// The holder, where it is our own child.
     pub(crate) child: Option<Child>,
-    /// Tells for as long as we follow it which processes are its run's.
-    pub(crate) _hosted: Option<Hosted>,
+    /// Keeps the holder registered while it is supervised, so that its run's processes are recognised.
+    pub(crate) _registration: Option<HolderRegistration>,
     pub(crate) reports: tokio::io::Lines<BufReader<OwnedReadHalf>>,
     /// Closing it tells the holder to stop.
     pub(crate) stop: OwnedWriteHalf,
 }
 
-/// Starts the task that follows the holder and drains stderr; it ends when the tree is gone.
+/// Starts the task that reads the holder's reports and drains stderr. It ends when the process tree is gone.
 pub(crate) fn supervise(
-    held: Held,
+    held: HeldRun,
     stderr: pipe::Receiver,
     stderr_lines: Option<mpsc::Sender<String>>,
 ) -> (Control, StderrTail) {
@@ -123,7 +123,7 @@ pub(crate) fn supervise(
     (control, tail)
 }
 
-impl Held {
+impl HeldRun {
     async fn follow(mut self, mut stop_asked: watch::Receiver<bool>, phase: &watch::Sender<Phase>) -> Exit {
         let mut exit = Exit::Unknown;
         let mut stopping = false;

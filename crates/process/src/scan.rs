@@ -1,10 +1,11 @@
-//! One look at all processes, shared by every holder that needs one at the same time.
+//! A scan of all processes, shared by all holders that need one at the same time.
 //!
-//! To look means to read `/proc` of every process, its environment included. A thousand holders that end together would
-//! each read mostly each other's processes, which grows with the square of their number. So a scan is written beside the
-//! records, and whoever asked before it began takes it for its own: it has seen whatever an own one would have.
+//! A scan reads `/proc` of every process, its environment included. A thousand holders that end together would each
+//! read the processes of all others, so the cost would grow with the square of their number. Therefore a scan is
+//! written to a file beside the records, and a holder that wanted one before that scan began uses it: a scan of its own
+//! would have found the same.
 //!
-//! Nobody depends on another: who does not get a scan in time, for whatever reason, makes one alone.
+//! No holder depends on another: one that does not get a shared scan in time makes its own.
 
 use std::{
     fs::{self, File},
@@ -25,26 +26,26 @@ use crate::{
     run::RUN_VARIABLE,
 };
 
-/// How long another one's scan is waited for.
+/// How long a holder waits for the scan of another one.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Between two looks for it; longer each time, as a thousand who look often keep the one from its work.
+/// The first pause between two checks for it. Pauses grow, because a thousand frequent checks would slow the scan down.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(80);
 
-/// A running process.
+/// A running process as a scan found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct ProcessEntry {
     pub(crate) process: Process,
     pub(crate) parent: u32,
-    /// The run that it says it belongs to, in its environment.
+    /// The run id in its environment, if any.
     pub(crate) run: Option<String>,
 }
 
-/// Looks at all processes.
-pub(crate) fn scan() -> Vec<Seen> {
+/// Scans all processes that run now.
+pub(crate) fn scan() -> Vec<ProcessEntry> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let seen = pids.filter_map(Stat::of).filter(Stat::runs).map(|stat| Seen {
+    let seen = pids.filter_map(Stat::read).filter(Stat::runs).map(|stat| ProcessEntry {
         process: stat.process,
         parent: stat.parent,
         run: run_of(stat.process.pid),
@@ -53,11 +54,11 @@ pub(crate) fn scan() -> Vec<Seen> {
 }
 
 /// A scan that began after this call: another holder's with the same records, or an own one.
-pub(crate) fn shared(records: &Path) -> Vec<Seen> {
+pub(crate) fn shared(records: &Path) -> Vec<ProcessEntry> {
     shared_since(records, now(), PATIENCE, scan)
 }
 
-/// Removes the scan when nobody is left to use it, which is when no record is.
+/// Removes the shared scan if no record is left, because then no holder needs it.
 pub(crate) fn clean_up(records: &Path) {
     let is_record = |path: &Path| path.extension().is_some_and(|extension| extension == "json");
     let mut left = fs::read_dir(records).into_iter().flatten().flatten();
@@ -66,7 +67,12 @@ pub(crate) fn clean_up(records: &Path) {
     }
 }
 
-fn shared_since(records: &Path, asked: u64, patience: Duration, scan: impl Fn() -> Vec<Seen>) -> Vec<Seen> {
+fn shared_since(
+    records: &Path,
+    asked: u64,
+    patience: Duration,
+    scan: impl Fn() -> Vec<ProcessEntry>,
+) -> Vec<ProcessEntry> {
     let (boot, deadline, mut pause) = (boot_id(), Instant::now() + patience, FIRST_PAUSE);
     let Ok(lock) = File::open(records) else { return scan() };
     while Instant::now() < deadline {
@@ -93,14 +99,14 @@ fn path(records: &Path) -> PathBuf {
     records.join("scan")
 }
 
-/// Nanoseconds on the clock that all processes share until the machine is started again.
+/// The monotonic clock in nanoseconds, which all processes share within one boot.
 fn now() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// The written scan, if it began in this boot and not before this time.
-fn read(records: &Path, boot: &str, asked: u64) -> Option<Vec<Seen>> {
+/// The shared scan, if it was made in this boot and began at this time or later.
+fn read(records: &Path, boot: &str, asked: u64) -> Option<Vec<ProcessEntry>> {
     let mut lines = BufReader::new(File::open(path(records)).ok()?).lines();
     let head = lines.next()?.ok()?;
     let (began, written_in) = head.split_once(' ')?;
@@ -110,17 +116,17 @@ fn read(records: &Path, boot: &str, asked: u64) -> Option<Vec<Seen>> {
     lines.map(|line| parse(&line.ok()?)).collect()
 }
 
-fn parse(line: &str) -> Option<Seen> {
+fn parse(line: &str) -> Option<ProcessEntry> {
     let mut fields = line.split(' ');
     let process = Process { pid: fields.next()?.parse().ok()?, start_time: fields.next()?.parse().ok()? };
     let parent = fields.next()?.parse().ok()?;
-    Some(Seen { process, parent, run: fields.next().map(str::to_owned) })
+    Some(ProcessEntry { process, parent, run: fields.next().map(str::to_owned) })
 }
 
 /// Writes a scan so that a reader sees all of it or nothing; the lock keeps other writers away.
-fn write(records: &Path, boot: &str, began: u64, seen: &[Seen]) -> io::Result<()> {
+fn write(records: &Path, boot: &str, began: u64, seen: &[ProcessEntry]) -> io::Result<()> {
     let mut text = format!("{began} {boot}\n").into_bytes();
-    for Seen { process, parent, run } in seen {
+    for ProcessEntry { process, parent, run } in seen {
         write!(text, "{} {} {parent}", process.pid, process.start_time)?;
         match run {
             Some(run) => writeln!(text, " {run}")?,
@@ -150,15 +156,15 @@ mod tests {
 
     use super::*;
 
-    fn seen(pid: u32, run: Option<&str>) -> Seen {
-        Seen { process: Process { pid, start_time: 7 }, parent: 1, run: run.map(str::to_owned) }
+    fn entry(pid: u32, run: Option<&str>) -> ProcessEntry {
+        ProcessEntry { process: Process { pid, start_time: 7 }, parent: 1, run: run.map(str::to_owned) }
     }
 
     #[test]
     fn holders_that_end_together_look_once() {
         let folder = tempfile::tempdir().unwrap();
         let (all, scans) = (Barrier::new(16), AtomicU32::new(0));
-        let expected = vec![seen(2, None), seen(3, Some("a-run"))];
+        let expected = vec![entry(2, None), entry(3, Some("a-run"))];
         thread::scope(|scope| {
             for _ in 0..16 {
                 scope.spawn(|| {
@@ -178,11 +184,11 @@ mod tests {
     #[test]
     fn a_scan_from_before_or_from_another_boot_is_not_taken() {
         let folder = tempfile::tempdir().unwrap();
-        let own = || vec![seen(9, None)];
+        let own = || vec![entry(9, None)];
         let asked = now();
-        write(folder.path(), &boot_id(), asked - 1, &[seen(2, None)]).unwrap();
+        write(folder.path(), &boot_id(), asked - 1, &[entry(2, None)]).unwrap();
         assert_eq!(shared_since(folder.path(), asked, PATIENCE, own), own());
-        write(folder.path(), "another", now(), &[seen(2, None)]).unwrap();
+        write(folder.path(), "another", now(), &[entry(2, None)]).unwrap();
         assert_eq!(shared_since(folder.path(), asked, PATIENCE, own), own());
         fs::write(path(folder.path()), format!("{} {}\nno numbers\n", now(), boot_id())).unwrap();
         assert_eq!(shared_since(folder.path(), asked, PATIENCE, own), own());
@@ -190,7 +196,7 @@ mod tests {
 
     #[test]
     fn who_gets_no_scan_makes_one_alone() {
-        let own = || vec![seen(9, None)];
+        let own = || vec![entry(9, None)];
         assert_eq!(shared_since(Path::new("/nowhere"), now(), PATIENCE, own), own());
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(shared_since(folder.path(), now(), Duration::ZERO, own), own());

@@ -1,4 +1,4 @@
-//! The runtime's stdin.
+//! The pipe to the runtime's stdin.
 
 use tokio::{io::AsyncWriteExt, net::unix::pipe::Sender};
 

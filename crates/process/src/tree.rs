@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use crate::{Process, RunId, cgroup::Cgroup};
 
-/// The run whose processes are looked for, and what is known of where they are.
+/// The run whose processes are searched, and the hints where to find them.
 #[derive(Debug)]
 pub(crate) struct Target {
     // Without `/proc` there is no environment to look for it in.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(crate) run: RunId,
-    /// Processes whose descendants belong to the run (and they themselves, except the current one).
+    /// Processes that belong to the run together with all their descendants; the current process never does.
     pub(crate) roots: Vec<Process>,
     pub(crate) cgroup: Option<Cgroup>,
-    /// Where the scan of all processes is shared with other holders; it is an own one if absent.
+    /// The directory in which the scan of all processes is shared with other holders; `None` makes a scan of its own.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(crate) records: Option<PathBuf>,
 }
@@ -31,14 +31,15 @@ mod system {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::scan::{self, Seen};
+    use crate::scan::{self, ProcessEntry};
 
     impl Target {
         /// Every running process of the run, never the current one.
         pub(crate) fn members(&self) -> Vec<Process> {
             let me = std::process::id();
             let table = self.records.as_deref().map_or_else(scan::scan, scan::shared);
-            let is_marked = |seen: &Seen| seen.process.pid != me && seen.run.as_deref() == Some(self.run.as_str());
+            let is_marked =
+                |seen: &ProcessEntry| seen.process.pid != me && seen.run.as_deref() == Some(self.run.as_str());
             let mut members: HashSet<u32> = table
                 .iter()
                 .filter(|seen| self.roots.contains(&seen.process) || is_marked(seen))
@@ -51,7 +52,7 @@ mod system {
         }
     }
 
-    fn add_descendants(table: &[Seen], members: &mut HashSet<u32>) {
+    fn add_descendants(table: &[ProcessEntry], members: &mut HashSet<u32>) {
         loop {
             let before = members.len();
             for seen in table {

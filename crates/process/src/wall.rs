@@ -1,39 +1,40 @@
-//! The wall around the state directory: a mount namespace of the runtime's own, in which the directory is empty but for
-//! what the runtime needs of it.
+//! The wall hides the state directory from a runtime: in a mount namespace of the runtime's own, the directory is empty
+//! except for what the runtime needs.
 //!
 //! Decisions:
-//! * The runtime alone lives behind it. Its holder stays outside, as it writes records there.
-//! * Root needs a mount namespace only, and everything works as before, but for one thing: what is mounted behind the wall
-//!   is not seen in front of it.
+//! * Only the runtime is behind the wall. Its holder stays outside, because it writes records to the state directory.
+//! * Root needs a mount namespace only, and everything works as before, except that what is mounted behind the wall is
+//!   not visible outside.
 //! * Anybody else needs a user namespace too, in which only their own id has a meaning. Setuid programs (`sudo`, `su`,
 //!   `ping`) do not work there, files of root seem to be nobody's, and `ssh` refuses its own configuration for that. So
 //!   it must be asked for ([`Raise::Always`]).
-//! * It hides files from programs that look for them. A runtime that is root can look behind it (`/proc/1/root`).
+//! * It only hides files. A runtime that runs as root can get around it (`/proc/1/root`).
 
 use std::path::{Path, PathBuf};
 
-/// When the wall is raised.
+/// Whether a runtime may start without the wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Raise {
-    /// Where it costs nothing; a runtime starts without it elsewhere.
+    /// The wall is raised if that needs no user namespace; otherwise the runtime starts without it.
     WhereFree,
-    /// Always; a runtime does not start without it.
+    /// The wall is always raised; if that fails, the runtime does not start.
     Always,
 }
 
-/// What is kept from a runtime.
+/// Which directory is hidden from runtimes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wall {
-    /// When it is raised.
+    /// Whether a runtime may start without the wall.
     pub raise: Raise,
-    /// The directory that is hidden.
+    /// The directory that is hidden, usually Roost's state directory.
     pub hidden: PathBuf,
-    /// What of it stays where it is; what is not in it, or not there when the runtime starts, is left out.
+    /// Paths in it that stay visible. A path that lies elsewhere, or does not exist when the runtime starts, is
+    /// ignored.
     pub shown: Vec<PathBuf>,
 }
 
 impl Wall {
-    /// The wall for one launch, which needs these of its own as far as they are behind it.
+    /// The wall for one launch, which also keeps the launch's own paths visible.
     pub(crate) fn showing(&self, own: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut wall = self.clone();
         wall.shown.extend(own);
@@ -63,7 +64,7 @@ mod system {
     const OPTIONS: &CStr = c"mode=0700,size=1m";
 
     impl Wall {
-        /// Puts the current process behind the wall, to stay there with all that it starts.
+        /// Puts the current process and everything that it starts behind the wall.
         ///
         /// For a process with a single thread, right before it becomes the runtime.
         pub(crate) fn raise(&self, cwd: &Path) -> io::Result<()> {
@@ -129,7 +130,7 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 impl Wall {
-    /// There are no mount namespaces here.
+    /// This system has no mount namespaces, so [`Raise::Always`] fails.
     pub(crate) fn raise(&self, _cwd: &Path) -> std::io::Result<()> {
         match self.raise {
             Raise::WhereFree => Ok(()),

@@ -1,4 +1,4 @@
-//! The command line between [`crate::Holder`] and the holder: written and read in this one place.
+//! The command line by which [`crate::Holder`] starts the holder process: written and parsed here only.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -11,16 +11,16 @@ use std::{
 use super::descriptors;
 use crate::{Ladder, Raise, RunId, Wall};
 
-/// Everything a holder must know; `write` and `parse` are each other's inverse.
+/// The parameters of a holder. `parse` is the inverse of `write`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLine {
     pub(crate) run: RunId,
     pub(crate) label: String,
     pub(crate) records: PathBuf,
     pub(crate) ladder: Ladder,
-    /// How long the runtime may go on without its daemon; zero to end it with it.
-    pub(crate) patience: Duration,
-    /// What is kept from the runtime.
+    /// How long the runtime may run without a daemon; zero ends it together with its daemon.
+    pub(crate) orphan_timeout: Duration,
+    /// What is hidden from the runtime.
     pub(crate) wall: Option<Wall>,
     pub(crate) cwd: PathBuf,
     pub(crate) program: PathBuf,
@@ -38,7 +38,7 @@ impl CommandLine {
             millis(self.ladder.grace),
             millis(self.ladder.term),
             millis(self.ladder.leftover),
-            millis(self.patience),
+            millis(self.orphan_timeout),
         ];
         words.extend(write_wall(self.wall.as_ref()));
         words.extend([self.cwd.clone().into(), self.program.clone().into()]);
@@ -46,7 +46,7 @@ impl CommandLine {
         words
     }
 
-    /// Also takes over the control socket, whose descriptor is the first word, and closes all others.
+    /// Parses the arguments, takes over the control socket, whose descriptor is the first one, and closes all others.
     pub(crate) fn parse(mut words: impl Iterator<Item = OsString>) -> io::Result<(Self, UnixStream)> {
         let control = descriptors::keep_only(number(words.next())?)?;
         Ok((Self::parse_rest(words)?, control))
@@ -64,7 +64,7 @@ impl CommandLine {
                 term: Duration::from_millis(number(Some(text("term")?))?),
                 leftover: Duration::from_millis(number(Some(text("leftover")?))?),
             },
-            patience: Duration::from_millis(number(Some(text("patience")?))?),
+            orphan_timeout: Duration::from_millis(number(Some(text("patience")?))?),
             wall: parse_wall(&mut text)?,
             cwd: text("cwd")?.into(),
             program: text("program")?.into(),
@@ -77,7 +77,7 @@ const NO_WALL: &str = "none";
 const WHERE_FREE: &str = "where-free";
 const ALWAYS: &str = "always";
 
-/// When the wall is raised, what it hides, how much it shows and what that is.
+/// Writes when the wall is raised, what it hides, and how many and which paths stay visible.
 fn write_wall(wall: Option<&Wall>) -> Vec<OsString> {
     let Some(wall) = wall else { return vec![NO_WALL.into()] };
     let raise = match wall.raise {
@@ -124,7 +124,7 @@ mod tests {
             label: "a label".into(),
             records: "/records".into(),
             ladder: Ladder::default(),
-            patience: Duration::from_secs(7),
+            orphan_timeout: Duration::from_secs(7),
             wall: Some(wall),
             cwd: "/".into(),
             program: "/bin/agent".into(),

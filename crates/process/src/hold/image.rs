@@ -1,5 +1,5 @@
-//! What a runtime is made of when it is started by hand: as `execve` does it, and so as a spawn does it elsewhere.
-//! `execvp`, which a spawn with steps of its own in between ends with, tries a shell for a file of no known kind.
+//! Starts a runtime by `execve` behind the wall. The standard library would call `execvp` after a `pre_exec` hook,
+//! which runs a file of unknown format by a shell; a spawn without a hook does not.
 #![allow(unsafe_code)]
 
 use std::{
@@ -12,16 +12,16 @@ use std::{
 use super::CommandLine;
 use crate::run::RUN_VARIABLE;
 
-/// A program with its arguments and variables.
-pub(crate) struct Image {
+/// The arguments of `execve`: a program, its arguments and its environment.
+pub(crate) struct ExecImage {
     program: CString,
     args: Vec<CString>,
     variables: Vec<CString>,
 }
 
-impl Image {
-    /// The runtime of this command line, with our own variables and its run.
-    pub(crate) fn of(line: &CommandLine) -> io::Result<Self> {
+impl ExecImage {
+    /// The runtime of this command line. It inherits the holder's environment and gets its run id in addition.
+    pub(crate) fn from_command_line(line: &CommandLine) -> io::Result<Self> {
         let text = |text: OsString| CString::new(text.into_vec()).map_err(io::Error::from);
         let program = line.program.clone().into_os_string();
         let run = (OsString::from(RUN_VARIABLE), OsString::from(line.run.as_str()));
@@ -38,12 +38,13 @@ impl Image {
         })
     }
 
-    /// Turns this process into it; returns only where that fails.
+    /// Replaces this process by the program. Returns only if that fails.
     pub(crate) fn exec(&self) -> io::Error {
         let pointers =
             |words: &[CString]| -> Vec<_> { words.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect() };
         let (args, variables) = (pointers(&self.args), pointers(&self.variables));
-        // SAFETY: both lists end with a null pointer, and they and the texts that they point to live until the call returns.
+        // SAFETY: both lists end with a null pointer, and they and the texts that they point to live until the call
+        // returns.
         unsafe { libc::execve(self.program.as_ptr(), args.as_ptr(), variables.as_ptr()) };
         io::Error::last_os_error()
     }

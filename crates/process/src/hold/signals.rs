@@ -52,7 +52,7 @@ impl Signals {
         self.terminated.load(Ordering::Relaxed)
     }
 
-    /// Forgets the wake-ups so far; call it before looking for what they were about.
+    /// Discards the wake-ups so far. Must be called before the state that they are about is checked.
     pub(crate) fn clear(&mut self) {
         while self.wake.read(&mut [0; 256]).is_ok_and(|read| read > 0) {}
     }

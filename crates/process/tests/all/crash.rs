@@ -15,7 +15,7 @@ use roost_process::{
 };
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::support::{Place, assert_nothing_left, eventually, patient, probe, quick, ready};
+use crate::support::{TestHost, assert_nothing_left, eventually, patient, probe, quick, ready};
 
 /// A daemon of its own that hosts one runtime.
 struct Host {
@@ -85,7 +85,7 @@ fn ctrl_c_in_the_terminal_of_the_host_does_not_reach_the_runtime() {
 
 #[tokio::test]
 async fn killing_the_holder_leaves_nothing_while_the_host_lives() {
-    let place = Place::new(patient());
+    let place = TestHost::new(patient());
     let (run, mut running) = place.spawn(probe(), &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     kill_process(pid(record(&place.holder.records, &run).holder), Signal::KILL).unwrap();
@@ -96,7 +96,7 @@ async fn killing_the_holder_leaves_nothing_while_the_host_lives() {
 
 #[tokio::test]
 async fn sigterm_to_the_holder_is_a_stop() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (run, mut running) = place.spawn(probe(), &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     kill_process(pid(record(&place.holder.records, &run).holder), Signal::TERM).unwrap();
@@ -127,7 +127,7 @@ async fn records_are_reaped_after_host_and_holder_were_killed() {
 
 #[tokio::test]
 async fn reaping_a_living_holder_lets_it_end_its_tree() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (run, mut running) = place.spawn(probe(), &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     let recorded = record(&place.holder.records, &run);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use roost_process::{Holder, RunId, records};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::support::{Place, assert_nothing_left, eventually, next_lines, patient, quick, ready};
+use crate::support::{TestHost, assert_nothing_left, eventually, next_lines, patient, quick, ready};
 
 /// Says so when it is ready, goes on when there is a file `go`, and then stays.
 const AGENT: &str = "echo ready; while [ ! -e go ]; do sleep 0.01; done; echo went on; echo loudly >&2; sleep 600";
@@ -17,7 +17,7 @@ fn daemon() -> Runtime {
 }
 
 /// A daemon that starts the agent and dies.
-fn leave_behind(place: &Place, patience: Duration) -> RunId {
+fn leave_behind(place: &TestHost, patience: Duration) -> RunId {
     let daemon = daemon();
     let run = daemon.block_on(async {
         let launch = place.launch("sh", &["-c", AGENT]);
@@ -38,7 +38,7 @@ async fn record(holder: &Holder) -> records::Record {
 
 #[test]
 fn a_runtime_goes_on_without_its_daemon_and_the_next_one_takes_it_over() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let run = leave_behind(&place, LONG);
     std::fs::write(place.directory.path().join("go"), "").unwrap();
     daemon().block_on(async {
@@ -54,7 +54,7 @@ fn a_runtime_goes_on_without_its_daemon_and_the_next_one_takes_it_over() {
 
 #[test]
 fn a_runtime_can_be_lost_and_taken_over_again_and_again() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let run = leave_behind(&place, LONG);
     for _ in 0..2 {
         let daemon = daemon();
@@ -73,7 +73,7 @@ fn a_runtime_can_be_lost_and_taken_over_again_and_again() {
 
 #[test]
 fn a_runtime_that_nobody_takes_over_is_ended_in_time() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let run = leave_behind(&place, Duration::from_millis(100));
     eventually("the record is gone", || !place.record(&run).exists());
     assert_nothing_left(&run);
@@ -81,7 +81,7 @@ fn a_runtime_that_nobody_takes_over_is_ended_in_time() {
 
 #[test]
 fn a_stop_ends_a_lasting_runtime_at_once() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     daemon().block_on(async {
         let launch = place.launch("sh", &["-c", AGENT]);
         let run = launch.run.clone();
@@ -94,13 +94,13 @@ fn a_stop_ends_a_lasting_runtime_at_once() {
 
 #[test]
 fn a_lasting_runtime_whose_start_is_given_up_is_ended() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     // A start can be over before it is given up; then the next one is tried.
     assert!((0..100).any(|_| give_up(&place)), "every start was over before it could be given up");
 }
 
 /// Gives a start up as soon as there is something to give up, and sees that nothing is left; false if it was too fast.
-fn give_up(place: &Place) -> bool {
+fn give_up(place: &TestHost) -> bool {
     let launch = place.launch("sh", &["-c", AGENT]);
     let run = launch.run.clone();
     let given_up = daemon().block_on(async {
@@ -119,7 +119,7 @@ fn give_up(place: &Place) -> bool {
 
 #[test]
 fn a_runtime_that_ends_with_its_daemon_cannot_be_taken_over() {
-    let place = Place::new(patient());
+    let place = TestHost::new(patient());
     daemon().block_on(async {
         let (_, mut running) = place.spawn("sh", &["-c", "echo ready; read line"]).await;
         ready(&mut running.stdout).await;
@@ -132,7 +132,7 @@ fn a_runtime_that_ends_with_its_daemon_cannot_be_taken_over() {
 
 #[test]
 fn what_nobody_adopts_is_reaped() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let run = leave_behind(&place, LONG);
     daemon().block_on(async {
         records::reap(&place.holder.records, record(&place.holder).await).await.unwrap();

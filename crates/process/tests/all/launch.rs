@@ -7,11 +7,11 @@ use roost_process::{
 };
 use rustix::process::Signal;
 
-use crate::support::{Place, all_lines, assert_nothing_left, patient, probe, quick, ready};
+use crate::support::{TestHost, all_lines, assert_nothing_left, patient, probe, quick, ready};
 
 #[tokio::test]
 async fn the_environment_is_cleared_and_the_run_reaches_grandchildren() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let mut launch = place.launch("sh", &["-c", "sh -c 'env; true'; true"]);
     launch.env.set("EXPLICIT", "yes");
     let run = launch.run.clone();
@@ -30,7 +30,7 @@ fn signals(status: &str, set: &str) -> u64 {
 
 #[tokio::test]
 async fn no_signal_that_holder_or_host_handle_is_ignored_or_blocked_in_the_runtime() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (_, mut running) = place.spawn("cat", &["/proc/self/status"]).await;
     let status = all_lines(&mut running.stdout).await.join("\n");
     let handled = [Signal::HUP, Signal::INT, Signal::PIPE, Signal::TERM, Signal::CHILD];
@@ -41,7 +41,7 @@ async fn no_signal_that_holder_or_host_handle_is_ignored_or_blocked_in_the_runti
 
 #[tokio::test]
 async fn the_runtime_inherits_its_three_pipes_and_no_other_descriptor() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (_, mut running) = place.spawn("ls", &["/proc/self/fd"]).await;
     // The fourth is the directory that `ls` reads.
     assert_eq!(all_lines(&mut running.stdout).await, ["0", "1", "2", "3"]);
@@ -49,7 +49,7 @@ async fn the_runtime_inherits_its_three_pipes_and_no_other_descriptor() {
 
 #[tokio::test]
 async fn the_working_directory_and_arguments_arrive_unchanged() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let script = "pwd; for a in \"$@\"; do echo \"<$a>\"; done";
     let (_, mut running) = place.spawn("sh", &["-c", script, "sh", "", "a b", "--", "-x"]).await;
     let cwd = place.directory.path().canonicalize().unwrap();
@@ -59,7 +59,7 @@ async fn the_working_directory_and_arguments_arrive_unchanged() {
 
 #[tokio::test]
 async fn a_missing_binary_is_named_with_where_it_was_looked_for() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let error = place.refuse(place.launch("no-such-agent", &[])).await;
     assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
     assert_eq!(
@@ -70,14 +70,14 @@ async fn a_missing_binary_is_named_with_where_it_was_looked_for() {
 
 #[tokio::test]
 async fn a_missing_path_is_not_found() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let error = place.refuse(place.launch("./no-such-agent", &[])).await;
     assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_file_without_the_executable_bit_is_not_executable() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     fs::write(place.directory.path().join("agent"), "#!/bin/sh\n").unwrap();
     let error = place.refuse(place.launch("./agent", &[])).await;
     assert!(matches!(error, Error::NotExecutable { .. }), "{error:?}");
@@ -85,7 +85,7 @@ async fn a_file_without_the_executable_bit_is_not_executable() {
 
 #[tokio::test]
 async fn a_script_without_its_interpreter_is_an_exec_error_and_leaves_no_record() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let agent = place.directory.path().join("agent");
     fs::write(&agent, "#!/no/such/interpreter\n").unwrap();
     fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
@@ -98,7 +98,7 @@ async fn a_script_without_its_interpreter_is_an_exec_error_and_leaves_no_record(
 
 #[tokio::test]
 async fn a_bad_working_directory_is_its_own_error() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     for cwd in ["/no/such/directory", probe()] {
         let mut launch = place.launch("sh", &[]);
         launch.cwd = cwd.into();
@@ -109,7 +109,7 @@ async fn a_bad_working_directory_is_its_own_error() {
 
 #[tokio::test]
 async fn a_program_is_looked_up_in_the_launch_path_only() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let mut launch = place.launch("sh", &[]);
     launch.env.set("PATH", place.directory.path());
     let error = place.refuse(launch).await;
@@ -118,7 +118,7 @@ async fn a_program_is_looked_up_in_the_launch_path_only() {
 
 #[tokio::test]
 async fn a_holder_that_is_no_holder_is_an_error() {
-    let mut place = Place::new(quick());
+    let mut place = TestHost::new(quick());
     place.holder.args = vec!["exit-now".into(), "3".into()];
     let error = place.refuse(place.launch("sh", &[])).await;
     assert!(matches!(error, Error::HolderDied { .. }), "{error:?}");
@@ -126,7 +126,7 @@ async fn a_holder_that_is_no_holder_is_an_error() {
 
 #[tokio::test]
 async fn a_runtime_that_exits_at_once_tells_its_code() {
-    let place = Place::new(patient());
+    let place = TestHost::new(patient());
     let (run, running) = place.spawn(probe(), &["exit-now", "7"]).await;
     assert_eq!(running.control.gone().await, Exit::Code(7));
     assert_nothing_left(&run);
@@ -135,14 +135,14 @@ async fn a_runtime_that_exits_at_once_tells_its_code() {
 
 #[tokio::test]
 async fn a_runtime_ended_by_a_signal_tells_which() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (_, running) = place.spawn("sh", &["-c", "kill -9 $$"]).await;
     assert_eq!(running.control.wait_exit().await, Exit::Signal(9));
 }
 
 #[tokio::test]
 async fn a_running_runtime_is_found_by_its_run() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (run, mut running) = place.spawn(probe(), &["ignore-term"]).await;
     ready(&mut running.stdout).await;
     assert_eq!(tree::alive(&run), [running.control.pid()]);

@@ -8,9 +8,9 @@ use std::{
 
 use roost_process::{Peer, peer_of};
 
-use crate::support::{Place, probe, quick};
+use crate::support::{TestHost, probe, quick};
 
-fn listen(place: &Place) -> (UnixListener, PathBuf) {
+fn listen(place: &TestHost) -> (UnixListener, PathBuf) {
     let path = place.directory.path().join("door");
     (UnixListener::bind(&path).unwrap(), path)
 }
@@ -18,7 +18,7 @@ fn listen(place: &Place) -> (UnixListener, PathBuf) {
 #[tokio::test]
 async fn a_process_of_a_runtime_is_known_by_its_label_even_as_an_orphan_without_an_environment() {
     for how in ["connect", "connect-as-orphan"] {
-        let place = Place::new(quick());
+        let place = TestHost::new(quick());
         let (listener, path) = listen(&place);
         let (_, running) = place.spawn(probe(), &[how, path.to_str().unwrap(), "stay"]).await;
         let (socket, _) = tokio::task::spawn_blocking(move || listener.accept()).await.unwrap().unwrap();
@@ -30,7 +30,7 @@ async fn a_process_of_a_runtime_is_known_by_its_label_even_as_an_orphan_without_
 
 #[test]
 fn a_process_that_is_gone_before_it_is_looked_at_is_unknown() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (listener, path) = listen(&place);
     assert!(Command::new(probe()).arg("connect").arg(path).status().unwrap().success());
     let (socket, _) = listener.accept().unwrap();
@@ -39,7 +39,7 @@ fn a_process_that_is_gone_before_it_is_looked_at_is_unknown() {
 
 #[test]
 fn what_this_process_started_itself_is_not_the_user_but_this_process_is() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (listener, path) = listen(&place);
     let mut child = Command::new(probe()).arg("connect").arg(&path).arg("stay").spawn().unwrap();
     let (socket, _) = listener.accept().unwrap();

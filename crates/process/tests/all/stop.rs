@@ -4,11 +4,11 @@ use std::fs;
 
 use roost_process::{Exit, Running, records::Record, tree};
 
-use crate::support::{Place, all_lines, assert_nothing_left, eventually, next_lines, patient, probe, quick, ready};
+use crate::support::{TestHost, all_lines, assert_nothing_left, eventually, next_lines, patient, probe, quick, ready};
 
 #[tokio::test]
 async fn a_runtime_that_leaves_when_its_stdin_closes_is_not_signalled() {
-    let place = Place::new(patient());
+    let place = TestHost::new(patient());
     let (run, Running { stdin, control, .. }) = place.spawn(probe(), &["echo"]).await;
     stdin.close();
     assert_eq!(control.stop().await, Exit::Code(0));
@@ -17,7 +17,7 @@ async fn a_runtime_that_leaves_when_its_stdin_closes_is_not_signalled() {
 
 #[tokio::test]
 async fn stop_ends_a_stubborn_tree_that_ignores_sigterm() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (run, mut running) = place.spawn(probe(), &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     eventually("the tree stands", || tree::alive(&run).len() == 3);
@@ -29,7 +29,7 @@ async fn stop_ends_a_stubborn_tree_that_ignores_sigterm() {
 
 #[tokio::test]
 async fn an_orphan_in_its_own_session_is_gone_after_the_runtime_exits() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (run, mut running) = place.spawn(probe(), &["orphan", "0"]).await;
     ready(&mut running.stdout).await;
     assert_eq!(running.control.gone().await, Exit::Code(0));
@@ -38,7 +38,7 @@ async fn an_orphan_in_its_own_session_is_gone_after_the_runtime_exits() {
 
 #[tokio::test]
 async fn an_orphan_that_cleared_its_environment_is_gone_too() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let script = "(env -i setsid sleep 600 & echo $!) </dev/null 2>/dev/null";
     let (_, mut running) = place.spawn("sh", &["-c", script]).await;
     let pid: u32 = next_lines(&mut running.stdout).await.unwrap()[0].parse().unwrap();
@@ -48,7 +48,7 @@ async fn an_orphan_that_cleared_its_environment_is_gone_too() {
 
 #[tokio::test]
 async fn a_tree_that_keeps_forking_is_gone_after_stop() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let script = "trap '' TERM; f() { while :; do sleep 0.01; (setsid sh -c 'trap \"\" TERM; sleep 5' &) ; done; }; f & f & echo ready; f";
     let (run, mut running) = place.spawn("sh", &["-c", script]).await;
     ready(&mut running.stdout).await;
@@ -58,7 +58,7 @@ async fn a_tree_that_keeps_forking_is_gone_after_stop() {
 
 #[tokio::test]
 async fn dropping_every_handle_ends_the_tree() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (run, mut running) = place.spawn(probe(), &["stubborn-tree"]).await;
     ready(&mut running.stdout).await;
     drop(running);
@@ -67,7 +67,7 @@ async fn dropping_every_handle_ends_the_tree() {
 
 #[tokio::test]
 async fn several_may_wait_for_the_same_exit_and_stop_twice() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (_, mut running) = place.spawn(probe(), &["ignore-term"]).await;
     ready(&mut running.stdout).await;
     let (one, two) = (running.control.clone(), running.control.clone());
@@ -77,7 +77,7 @@ async fn several_may_wait_for_the_same_exit_and_stop_twice() {
 
 #[tokio::test]
 async fn a_runtime_that_signals_its_own_group_does_not_hit_its_holder() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (run, running) = place.spawn("sh", &["-c", "kill -9 0"]).await;
     assert_eq!(running.control.gone().await, Exit::Signal(9));
     assert_nothing_left(&run);
@@ -85,7 +85,7 @@ async fn a_runtime_that_signals_its_own_group_does_not_hit_its_holder() {
 
 #[tokio::test]
 async fn a_runtime_is_in_the_cgroup_of_its_record_which_is_removed_at_the_end() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (run, mut running) = place.spawn(probe(), &["ignore-term"]).await;
     ready(&mut running.stdout).await;
     let record: Record = serde_json::from_slice(&fs::read(place.record(&run)).unwrap()).unwrap();

@@ -3,11 +3,11 @@
 use roost_process::{Line, MAX_LINE, Running, STDERR_TAIL};
 use tokio::sync::mpsc;
 
-use crate::support::{Place, all_lines, eventually, next_lines, probe, quick};
+use crate::support::{TestHost, all_lines, eventually, next_lines, probe, quick};
 
 #[tokio::test]
 async fn lines_go_in_and_come_out() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (_, Running { mut stdin, mut stdout, .. }) = place.spawn(probe(), &["echo"]).await;
     stdin.write_all(b"hello\n").await.unwrap();
     assert_eq!(next_lines(&mut stdout).await.unwrap(), ["hello"]);
@@ -17,7 +17,7 @@ async fn lines_go_in_and_come_out() {
 
 #[tokio::test]
 async fn writing_to_a_runtime_that_has_left_is_an_error() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (_, Running { mut stdin, control, .. }) = place.spawn(probe(), &["exit-now", "0"]).await;
     control.gone().await;
     let error = stdin.write_all(b"hello\n").await.unwrap_err();
@@ -26,13 +26,13 @@ async fn writing_to_a_runtime_that_has_left_is_an_error() {
 
 #[tokio::test]
 async fn crlf_invalid_utf8_empty_lines_and_a_last_line_without_end_are_read() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (_, mut running) = place.spawn("sh", &["-c", r"printf 'a\r\n\nb\377c\nlast'"]).await;
     assert_eq!(all_lines(&mut running.stdout).await, ["a", "", "b\u{fffd}c", "last"]);
 }
 
 async fn around_a_line_of(bytes: usize) -> Vec<Result<usize, u64>> {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (_, mut running) = place.spawn(probe(), &["long-line", &bytes.to_string()]).await;
     let mut seen = Vec::new();
     while let Some(batch) = running.stdout.next_batch().await.unwrap() {
@@ -62,7 +62,7 @@ async fn a_much_longer_line_is_reported_and_skipped() {
 #[tokio::test]
 async fn a_slow_reader_blocks_the_writer_and_loses_nothing() {
     const LINES: usize = 20_000;
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (sender, mut stderr) = mpsc::channel(8);
     let mut launch = place.launch(probe(), &["flood-lines", &LINES.to_string(), "300"]);
     launch.stderr_lines = Some(sender);
@@ -83,7 +83,7 @@ async fn a_slow_reader_blocks_the_writer_and_loses_nothing() {
 
 #[tokio::test]
 async fn the_tail_of_stderr_is_kept() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let script = "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done >&2; printf 'last \\377 words' >&2";
     let (_, running) = place.spawn("sh", &["-c", script]).await;
     running.control.gone().await;
@@ -95,7 +95,7 @@ async fn the_tail_of_stderr_is_kept() {
 
 #[tokio::test]
 async fn stderr_lines_are_handed_on_as_they_come() {
-    let place = Place::new(quick());
+    let place = TestHost::new(quick());
     let (sender, mut lines) = mpsc::channel(8);
     let mut launch = place.launch("sh", &["-c", "printf 'one\\r\\ntwo\\nthree' >&2"]);
     launch.stderr_lines = Some(sender);

@@ -34,12 +34,12 @@ pub(crate) fn patient() -> Ladder {
     Ladder { grace: long, term: long, leftover: long }
 }
 
-pub(crate) struct Place {
+pub(crate) struct TestHost {
     pub(crate) directory: TempDir,
     pub(crate) holder: Holder,
 }
 
-impl Place {
+impl TestHost {
     pub(crate) fn new(ladder: Ladder) -> Self {
         let directory = TempDir::new().unwrap();
         let holder = Holder {
