@@ -1,36 +1,36 @@
-//! Which of a server's sessions concern us: ours, and those of the agents that it started.
+//! Which sessions of a server belong to ours: the session itself, and those of the subagents that it started.
 
 use std::collections::HashSet;
 
 use super::wire::SessionInfo;
 
-/// A session and its descendants.
+/// A session and its known descendants, by OpenCode's ids.
 #[derive(Debug, Default)]
-pub(super) struct Family {
-    first: String,
-    others: HashSet<String>,
+pub(super) struct SessionTree {
+    root: String,
+    descendants: HashSet<String>,
 }
 
-impl Family {
-    /// The family of this session, of which no descendant is known yet.
-    pub(super) fn of(session: String) -> Self {
-        Self { first: session, others: HashSet::new() }
+impl SessionTree {
+    /// A tree with only its root.
+    pub(super) fn new(session: String) -> Self {
+        Self { root: session, descendants: HashSet::new() }
     }
 
-    /// The session itself.
-    pub(super) fn first(&self) -> &str {
-        &self.first
+    /// The session that the tree began with.
+    pub(super) fn root(&self) -> &str {
+        &self.root
     }
 
-    /// Whether this session is the first or one of its descendants.
-    pub(super) fn has(&self, session: &str) -> bool {
-        self.first == session || self.others.contains(session)
+    /// Whether the session is the root or a descendant of it.
+    pub(super) fn contains(&self, session: &str) -> bool {
+        self.root == session || self.descendants.contains(session)
     }
 
-    /// Hears of a session; takes it in if it descends from one that is here.
-    pub(super) fn hear(&mut self, session: SessionInfo) {
-        if session.parent.is_some_and(|parent| self.has(&parent)) {
-            self.others.insert(session.id);
+    /// Adds a session if its parent is in the tree; others are ignored.
+    pub(super) fn add(&mut self, session: SessionInfo) {
+        if session.parent.is_some_and(|parent| self.contains(&parent)) {
+            self.descendants.insert(session.id);
         }
     }
 }
