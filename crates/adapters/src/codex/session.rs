@@ -297,7 +297,7 @@ impl TaskControl for CodexTask {
 
 /// The time in milliseconds since 1970, as Codex counts.
 fn now_ms() -> u64 {
-    let since = SystemTime::now_ms().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
