@@ -1,91 +1,92 @@
-//! What the session's commands do to a connection with a server.
+//! The connection to one app server, and what the session's commands do to it. Messages from the server are handled in
+//! [`super::reader`].
 
 use roost_engine::adapter::{AdapterError, Answer, Draft, TaskEnd};
 use roost_model::ids::QuestionId;
-use roost_model::payload::NoticeSource;
 use roost_model::tool::ToolCallIdentity;
 use roost_process::{Batch, Stdin};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::asks::{self, Wait};
-use super::map;
-use super::note::TurnNote;
-use super::past::PastState;
+use super::requests::{self, ApprovalKind};
+use super::resume_point::TurnMarker;
+use super::resume_result::PastTurnState;
 use super::socket;
-use super::turn::{Approval, METHOD, Turn};
+use super::turn::{CodexTurn, PendingApproval, START_METHOD};
 use crate::host::json_rpc::{CallResult, Peer};
 use crate::host::waiting::not_pending;
 use crate::host::{Connection, ExitReport, Outbox, Reply, Task, Then, Writer, reply};
 
-/// What the session asks of the connection.
-pub(super) enum Command {
-    /// A request outside of a task.
+/// A command from the session to the task that owns the connection.
+pub(super) enum CodexCommand {
+    /// Sends a request that belongs to no task, such as `initialize`; answered with its result.
     Call { method: &'static str, params: Value, to: Reply<CallResult> },
-    /// A notification.
+    /// Sends a notification without parameters.
     Notify { method: &'static str },
-    /// The thread is known.
+    /// Sets the thread that later turns and notifications belong to.
     Bind { thread: String },
-    /// A task: what its turn begins with, and where its drafts go.
+    /// Starts a turn with these parameters of `turn/start`. Answered when Codex has given the turn an id and the turn
+    /// marker is on disk.
     Begin { params: Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
-    /// A turn that another daemon began.
+    /// Takes over a turn that an earlier daemon started.
     Adopt { thread: String, turn: String, drafts: mpsc::Sender<Vec<Draft>> },
-    /// What the turn did since this time, when nobody listened.
-    CatchUp { since: u64, last: bool, to: Reply<Option<PastState>> },
-    /// A decision about a tool call.
-    Decide { call: ToolCallIdentity, decision: Decision, to: Reply },
-    /// An answer to a question.
+    /// Fetches what the adopted turn did since `since`, in milliseconds since 1970. `last` says that the session will
+    /// not ask again, so an unsure state counts as the end. Answered with `None` if Codex does not know the turn.
+    CatchUp { since: u64, last: bool, to: Reply<Option<PastTurnState>> },
+    /// Answers a tool call that waits for an approval or a result.
+    Decide { call: ToolCallIdentity, decision: ToolDecision, to: Reply },
+    /// Answers a question that the turn asked.
     Answer { question: QuestionId, answer: Answer, to: Reply },
-    /// More from the user.
+    /// Adds input to the running turn; answered with the result of `turn/steer`.
     Steer { input: Value, to: Reply<CallResult> },
-    /// The task is to stop.
+    /// Interrupts the running turn.
     Cancel { to: Reply },
 }
 
-/// What was decided about a tool call.
-pub(super) enum Decision {
+/// How a tool call is answered.
+pub(super) enum ToolDecision {
     Allow,
     Deny {
         reason: String,
     },
-    /// The host ran it, and this is what it said.
+    /// The result of a tool that the host ran.
     Result(Value),
 }
 
-/// What is done with an answer.
-pub(super) enum Pending {
-    /// It is passed on.
-    Reply(Reply<CallResult>),
-    /// It says that the turn began.
-    Begun(Reply),
-    /// It says what became of a turn since this time, in milliseconds since 1970, when nobody listened; `last` if it is
-    /// not asked again.
-    Resumed { since: u64, last: bool, to: Reply<Option<PastState>> },
-    /// It says that nothing of the turn is left.
-    Cleaned,
-    /// Nothing.
-    Ignored,
+/// What to do with the response to a request that we sent.
+pub(super) enum PendingCall {
+    /// Pass it on to whoever sent the request.
+    Forward(Reply<CallResult>),
+    /// It answers `turn/start` and carries the id of the turn.
+    TurnStart(Reply),
+    /// It answers the `thread/resume` of [`CodexCommand::CatchUp`] and carries what the turn did meanwhile.
+    CatchUp { since: u64, last: bool, to: Reply<Option<PastTurnState>> },
+    /// It answers the cleanup of background terminals; the turn may end now.
+    Cleanup,
+    /// Ignore it: the request was sent for its effect.
+    Ignore,
 }
 
-/// A connection with a server, over its socket.
+/// The connection to one app server, over its socket.
 pub(super) struct CodexConnection {
     pub(super) dialog: Dialog,
     pub(super) messages: socket::Reader,
-    /// Kept open, where it is ours: its end could be read as a wish to stop.
+    /// Held open for as long as the connection lives: Codex could read its end as a wish to stop. `None` for a server
+    /// that an earlier daemon started.
     pub(super) _stdin: Option<Stdin>,
-    pub(super) note: TurnNote,
+    pub(super) marker: TurnMarker,
 }
 
-/// What was said over a connection, as far as it matters for what is said next.
+/// The state of the conversation with the server: open requests, the thread, and the running turn.
 pub(super) struct Dialog {
-    pub(super) peer: Peer<Pending>,
-    /// Codex's id of the thread, once it is known.
+    pub(super) peer: Peer<PendingCall>,
+    /// Codex's id of the thread; `None` until one is started or resumed.
     pub(super) thread: Option<String>,
-    pub(super) out: Outbox<Turn>,
+    pub(super) out: Outbox<CodexTurn>,
 }
 
 impl Dialog {
-    /// One that has not begun.
+    /// The state of a new connection, without a thread.
     pub(super) fn new(writer: Writer) -> Self {
         Self { peer: Peer::new(writer, None), thread: None, out: Outbox::default() }
     }
@@ -95,26 +96,26 @@ impl Connection for CodexConnection {
     const NAME: &'static str = "Codex";
     const STDIO: bool = false;
 
-    type Turn = Turn;
-    type Command = Command;
+    type Turn = CodexTurn;
+    type Command = CodexCommand;
     type Message = Vec<String>;
 
-    fn outbox(&mut self) -> &mut Outbox<Turn> {
+    fn outbox(&mut self) -> &mut Outbox<CodexTurn> {
         &mut self.dialog.out
     }
 
-    fn on_command(&mut self, command: Command) -> Then {
-        self.dialog.command(command);
+    fn on_command(&mut self, command: CodexCommand) -> Then {
+        self.dialog.on_command(command);
         Then::Continue
     }
 
     fn on_stdout(&mut self, lines: Batch<'_>) -> Then {
-        lines.for_each(|line| self.outbox().notice(map::noise(NoticeSource::Stdout, line.text().into_owned())));
+        self.outbox().stdout_noise(lines);
         Then::Continue
     }
 
     fn on_stderr(&mut self, line: String) {
-        self.outbox().notice(map::noise(NoticeSource::Stderr, line));
+        self.outbox().stderr_noise(line);
     }
 
     async fn next_message(&mut self) -> Option<Vec<String>> {
@@ -122,29 +123,29 @@ impl Connection for CodexConnection {
     }
 
     async fn on_message(&mut self, texts: Vec<String>) -> Then {
-        texts.iter().for_each(|text| self.dialog.message(text));
-        // Leaves word of a turn that has begun, before anybody counts on it.
+        texts.iter().for_each(|text| self.dialog.on_message(text));
+        // The marker is on disk before the session hears that the turn has started, so a later daemon finds the turn.
         if let Some(turn) = &mut self.dialog.out.turn
-            && let Some(to) = turn.begun.take()
+            && let Some(to) = turn.start_reply.take()
         {
-            self.note.write(turn.id.as_deref().unwrap_or_default()).await;
+            self.marker.write(turn.id.as_deref().unwrap_or_default()).await;
             reply(to, Ok(()));
         }
         Then::Continue
     }
 
     async fn on_turn_delivered(&mut self) {
-        self.note.remove().await;
+        self.marker.remove().await;
     }
 
     fn on_exit(&mut self, exit: &ExitReport) {
         let Dialog { peer, out, .. } = &mut self.dialog;
         for pending in peer.drain() {
             match pending {
-                Pending::Reply(to) => reply(to, Err(exit.error("before it answered"))),
-                Pending::Begun(to) => reply(to, Err(exit.error("before the turn began"))),
-                Pending::Resumed { to, .. } => reply(to, Err(exit.error("before it was heard again"))),
-                Pending::Cleaned | Pending::Ignored => {}
+                PendingCall::Forward(to) => reply(to, Err(exit.error("before it answered"))),
+                PendingCall::TurnStart(to) => reply(to, Err(exit.error("before the turn began"))),
+                PendingCall::CatchUp { to, .. } => reply(to, Err(exit.error("before it was heard again"))),
+                PendingCall::Cleanup | PendingCall::Ignore => {}
             }
         }
         if let Some(turn) = &mut out.turn {
@@ -154,90 +155,94 @@ impl Connection for CodexConnection {
 }
 
 impl Dialog {
-    fn command(&mut self, command: Command) {
+    fn on_command(&mut self, command: CodexCommand) {
         match command {
-            Command::Call { method, params, to } => self.call(method, &params, to),
-            Command::Notify { method } => {
+            CodexCommand::Call { method, params, to } => self.call(method, &params, to),
+            CodexCommand::Notify { method } => {
                 // A server that does not read says so at the next request.
                 let _ = self.peer.notify(method, None);
             }
-            Command::Bind { thread } => self.thread = Some(thread),
-            Command::Begin { params, drafts, to } => self.begin(&params, drafts, to),
-            Command::Adopt { thread, turn, drafts } => {
-                (self.thread, self.out.turn) = (Some(thread), Some(Turn::adopted(turn, drafts)));
+            CodexCommand::Bind { thread } => self.thread = Some(thread),
+            CodexCommand::Begin { params, drafts, to } => self.begin(&params, drafts, to),
+            CodexCommand::Adopt { thread, turn, drafts } => {
+                (self.thread, self.out.turn) = (Some(thread), Some(CodexTurn::adopted(turn, drafts)));
             }
-            Command::CatchUp { since, last, to } => self.catch_up(since, last, to),
-            Command::Decide { call, decision, to } => reply(to, self.decide(&call, decision)),
-            Command::Answer { question, answer, to } => reply(to, self.give(&question, answer)),
-            Command::Steer { input, to } => match self.steering(&input) {
+            CodexCommand::CatchUp { since, last, to } => self.catch_up(since, last, to),
+            CodexCommand::Decide { call, decision, to } => reply(to, self.decide(&call, decision)),
+            CodexCommand::Answer { question, answer, to } => reply(to, self.answer_question(&question, answer)),
+            CodexCommand::Steer { input, to } => match self.steer_params(&input) {
                 Ok(params) => self.call("turn/steer", &params, to),
                 Err(error) => reply(to, Err(error)),
             },
-            Command::Cancel { to } => reply(to, self.cancel()),
+            CodexCommand::Cancel { to } => reply(to, self.cancel()),
         }
     }
 
     fn call(&mut self, method: &str, params: &Value, to: Reply<CallResult>) {
-        if let Err((Pending::Reply(to), error)) = self.peer.call(method, params, Pending::Reply(to)) {
+        if let Err((PendingCall::Forward(to), error)) = self.peer.call(method, params, PendingCall::Forward(to)) {
             reply(to, Err(error));
         }
     }
 
-    /// Sends a request whose answer does not matter.
-    fn tell(&mut self, method: &str, params: &Value) -> Result<(), AdapterError> {
-        self.peer.call(method, params, Pending::Ignored).map_err(|(_, error)| error)
+    /// Sends a request and ignores its response.
+    fn call_and_ignore(&mut self, method: &str, params: &Value) -> Result<(), AdapterError> {
+        self.peer.call(method, params, PendingCall::Ignore).map_err(|(_, error)| error)
     }
 
     fn begin(&mut self, params: &Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply) {
         if let Err(error) = self.out.refuse_if_busy::<CodexConnection>() {
             return reply(to, Err(error));
         }
-        if let Err((Pending::Begun(to), error)) = self.peer.call(METHOD, params, Pending::Begun(to)) {
+        if let Err((PendingCall::TurnStart(to), error)) =
+            self.peer.call(START_METHOD, params, PendingCall::TurnStart(to))
+        {
             return reply(to, Err(error));
         }
-        self.out.begin(Turn::new(Task::new(METHOD, drafts)));
+        self.out.begin(CodexTurn::new(Task::new(START_METHOD, drafts)));
     }
 
-    /// Listens to the thread again; what Codex waits for it asks once more.
-    fn catch_up(&mut self, since: u64, last: bool, to: Reply<Option<PastState>>) {
+    /// Subscribes to the thread again. Codex then repeats the requests that it still waits on.
+    fn catch_up(&mut self, since: u64, last: bool, to: Reply<Option<PastTurnState>>) {
         let params = json!({ "threadId": self.thread });
-        let then = Pending::Resumed { since, last, to };
-        if let Err((Pending::Resumed { to, .. }, error)) = self.peer.call("thread/resume", &params, then) {
+        let then = PendingCall::CatchUp { since, last, to };
+        if let Err((PendingCall::CatchUp { to, .. }, error)) = self.peer.call("thread/resume", &params, then) {
             reply(to, Err(error));
         }
     }
 
-    /// Answers the question that this decision is about; Codex may have asked again meanwhile.
-    fn decide(&mut self, call: &ToolCallIdentity, decision: Decision) -> Result<(), AdapterError> {
+    /// Answers the approval that this decision is about. It is an error if Codex has asked again meanwhile: the
+    /// decision was about another attempt.
+    fn decide(&mut self, call: &ToolCallIdentity, decision: ToolDecision) -> Result<(), AdapterError> {
         let waiting = self.out.turn.as_mut().and_then(|turn| turn.approvals.answer(call));
-        let Approval { id, wait } = waiting.ok_or_else(|| not_pending(call))?;
+        let PendingApproval { id, approval } = waiting.ok_or_else(|| not_pending(call))?;
         let answer = match &decision {
-            Decision::Allow => wait.allow(),
-            Decision::Deny { reason } => wait.deny(reason),
-            Decision::Result(result) => asks::host_result(result, true),
+            ToolDecision::Allow => approval.allow(),
+            ToolDecision::Deny { reason } => approval.deny(reason),
+            ToolDecision::Result(result) => requests::host_result(result, true),
         };
-        if let Decision::Deny { reason } = &decision
-            && wait != Wait::HostTool
+        if let ToolDecision::Deny { reason } = &decision
+            && approval != ApprovalKind::HostTool
         {
-            self.explain(reason);
+            self.send_denial_reason(reason);
         }
         self.peer.answer(&id, &answer)?;
-        if let (Decision::Allow, Some(turn)) = (&decision, &mut self.out.turn) {
-            turn.mapper.tools.allowed(&call.tool_call_id, &mut self.out.drafts);
+        if let (ToolDecision::Allow, Some(turn)) = (&decision, &mut self.out.turn) {
+            turn.mapper.tools.on_allowed(&call.tool_call_id, &mut self.out.drafts);
         }
         Ok(())
     }
 
-    /// A refusal has no place for its reason, so the agent is told by a message. Said before the refusal, it is read
-    /// together with it; a turn that takes no messages goes on without.
-    fn explain(&mut self, reason: &str) {
+    /// Tells the agent why a call was refused, as a steering message, because a refusal has no field for it. It is
+    /// sent before the refusal, so the agent reads both together. A turn that takes no input goes on without it.
+    fn send_denial_reason(&mut self, reason: &str) {
         let text = format!("A tool call was refused: {reason}");
-        if let Ok(params) = self.steering(&json!([{ "type": "text", "text": text }])) {
-            let _ = self.tell("turn/steer", &params);
+        if let Ok(params) = self.steer_params(&json!([{ "type": "text", "text": text }])) {
+            let _ = self.call_and_ignore("turn/steer", &params);
         }
     }
 
-    fn steering(&self, input: &Value) -> Result<Value, AdapterError> {
+    /// The parameters of `turn/steer`; an error if no turn is running that could take input.
+    fn steer_params(&self, input: &Value) -> Result<Value, AdapterError> {
         let turn = self.out.turn.as_ref().filter(|turn| turn.end.is_none() && !turn.task.is_over() && !turn.cancelled);
         match (turn.and_then(|turn| turn.id.as_ref()), &self.thread) {
             (Some(turn), Some(thread)) => Ok(json!({ "threadId": thread, "expectedTurnId": turn, "input": input })),
@@ -245,13 +250,13 @@ impl Dialog {
         }
     }
 
-    fn give(&mut self, question: &QuestionId, given: Answer) -> Result<(), AdapterError> {
+    fn answer_question(&mut self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
         let waiting = self.out.turn.as_mut().and_then(|turn| turn.questions.remove(question));
-        let (id, form) = waiting.ok_or_else(|| AdapterError::NotPending(format!("an answer to {question}")))?;
-        self.peer.answer(&id, &form.answer(given))
+        let (id, format) = waiting.ok_or_else(|| AdapterError::NotPending(format!("an answer to {question}")))?;
+        self.peer.answer(&id, &format.answer(answer))
     }
 
-    /// Codex closes what it waits for by itself when it is interrupted.
+    /// Interrupts the turn. Codex withdraws its own open requests then, so ours are dropped too.
     fn cancel(&mut self) -> Result<(), AdapterError> {
         let turn = self.out.turn.as_mut().filter(|turn| turn.end.is_none() && !turn.task.is_over());
         let (Some(turn), Some(thread)) = (turn, &self.thread) else {
@@ -261,6 +266,6 @@ impl Dialog {
         turn.approvals.take_all();
         turn.questions.clear();
         let params = json!({ "threadId": thread, "turnId": turn.id });
-        self.tell("turn/interrupt", &params)
+        self.call_and_ignore("turn/interrupt", &params)
     }
 }

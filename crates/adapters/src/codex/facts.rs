@@ -1,10 +1,11 @@
-//! What the rest of Roost must know of Codex.
+//! What the rest of Roost knows about Codex: preference, settings, tools and the files that control it.
 
 use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
 
 use super::plain;
 
-/// Ids, times and readings of the command that Codex puts beside it; `codex-acp` spells them in its own way.
+/// Fields beside a command that have no effect: ids, times and parsed forms of it. `codex-acp` spells some of them
+/// differently.
 pub(crate) const SILENT_FIELDS: &[&str] = &[
     "availableDecisions",
     "available_decisions",

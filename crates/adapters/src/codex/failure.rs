@@ -1,4 +1,4 @@
-//! Why a turn failed, in our words.
+//! Codex's errors as task errors.
 
 use roost_engine::adapter::{AdapterError, TaskEnd};
 use roost_model::failure::{FailureCode, TaskError};
@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::wire::{TurnError, TurnStatus};
 use crate::host::json_rpc::RpcError;
 
-/// How a turn that Codex ended this way ended for us.
-pub(super) fn end(status: TurnStatus, error: Option<&TurnError>) -> TaskEnd {
+/// How the task ends when Codex reports this status for its turn.
+pub(super) fn task_end(status: TurnStatus, error: Option<&TurnError>) -> TaskEnd {
     match (status, error) {
         (TurnStatus::Completed, _) => TaskEnd::Completed("end_turn".into()),
         (TurnStatus::Interrupted, _) => TaskEnd::Stopped("interrupted".into()),
@@ -19,34 +19,36 @@ pub(super) fn end(status: TurnStatus, error: Option<&TurnError>) -> TaskEnd {
 
 fn failure(error: &TurnError) -> TaskError {
     let (word, status) = reason(&error.codex_error_info);
-    let passing = is_passing(word, status);
+    let transient = is_transient(word, status);
     let code = match word {
         "unauthorized" => FailureCode::AuthError,
-        // A key that its provider needs is not there; Codex has no word for that.
+        // Codex has no error name for a missing provider key.
         "other" if error.message.starts_with("Missing environment variable") => FailureCode::AuthError,
         "contextWindowExceeded" => FailureCode::ContextTooLarge,
         _ => FailureCode::RuntimeError,
     };
     let status = status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
-    let mut message = format!("Codex could not go on{status}: {}", readable(&error.message));
+    let mut message = format!("Codex could not go on{status}: {}", provider_message(&error.message));
     if let Some(details) = error.additional_details.as_ref().filter(|details| !details.is_empty()) {
         message = format!("{message}; {details}");
     }
-    // A provider that breaks off its answer has no word of its own.
+    // Codex has no error name for a provider that breaks off its response.
     let cut = word == "other" && error.message.starts_with("stream disconnected");
-    let retryable = cut || passing;
+    let retryable = cut || transient;
     TaskError { retryable, raw: serde_json::to_value(error).ok(), ..TaskError::new(code, message) }
 }
 
-/// A failure of which only the words are known: `codex exec` has no others.
-pub(super) fn in_words(message: &str) -> TaskError {
+/// A failure of which only the text is known, as `codex exec` reports it. Whether a retry may help is guessed from the
+/// text.
+pub(super) fn from_message(message: &str) -> TaskError {
     let may_pass = ["429", "status: 5", "high demand", "overloaded"].iter().any(|sign| message.contains(sign));
     let retryable = may_pass || message.starts_with("stream disconnected");
-    let said = format!("Codex could not go on: {}", readable(message));
-    TaskError { retryable, ..TaskError::new(FailureCode::RuntimeError, said) }
+    let text = format!("Codex could not go on: {}", provider_message(message));
+    TaskError { retryable, ..TaskError::new(FailureCode::RuntimeError, text) }
 }
 
-/// The word that Codex has for an error, and the HTTP status where it tells one.
+/// Codex's name for an error, and the HTTP status if it has one. The name is the value itself or the only key of an
+/// object.
 fn reason(info: &Value) -> (&str, Option<u64>) {
     match info {
         Value::String(word) => (word, None),
@@ -58,8 +60,8 @@ fn reason(info: &Value) -> (&str, Option<u64>) {
     }
 }
 
-/// The same prompt may succeed later: the provider was busy, or the line was cut.
-fn is_passing(word: &str, status: Option<u64>) -> bool {
+/// Whether the same prompt may succeed later: the provider was busy, or the connection broke.
+fn is_transient(word: &str, status: Option<u64>) -> bool {
     match word {
         "rateLimitExceeded"
         | "serverOverloaded"
@@ -74,20 +76,21 @@ fn is_passing(word: &str, status: Option<u64>) -> bool {
     }
 }
 
-/// The sentence inside an error that is the provider's whole answer.
-fn readable(message: &str) -> String {
+/// The sentence to show: some messages are the provider's whole JSON response, of which only `error.message` is for
+/// people.
+fn provider_message(message: &str) -> String {
     let answer: Option<Value> = serde_json::from_str(message).ok();
-    let said = answer.as_ref().and_then(|answer| answer.pointer("/error/message")).and_then(Value::as_str);
-    match said.unwrap_or(message) {
+    let sentence = answer.as_ref().and_then(|answer| answer.pointer("/error/message")).and_then(Value::as_str);
+    match sentence.unwrap_or(message) {
         "" => "it gave no reason".to_owned(),
-        said => said.to_owned(),
+        sentence => sentence.to_owned(),
     }
 }
 
-/// An error answer to a request as ours.
-pub(super) fn rejected(error: RpcError) -> AdapterError {
-    let said = if error.message.is_empty() { "an error without a message" } else { &error.message };
-    let message = format!("Codex answered with error {}: {said}", error.code);
+/// An error response to a request of ours.
+pub(super) fn from_rpc_error(error: RpcError) -> AdapterError {
+    let text = if error.message.is_empty() { "an error without a message" } else { &error.message };
+    let message = format!("Codex answered with error {}: {text}", error.code);
     AdapterError::Runtime { message, raw: serde_json::to_value(&error).ok() }
 }
 
@@ -120,8 +123,8 @@ mod tests {
     #[test]
     fn the_sentence_of_a_provider_is_shown_and_not_its_json() {
         let message = r#"{"error": {"type": "server_error", "message": "scripted error"}}"#;
-        assert_eq!(readable(message), "scripted error");
-        assert_eq!(readable("plain"), "plain");
-        assert_eq!(readable(""), "it gave no reason");
+        assert_eq!(provider_message(message), "scripted error");
+        assert_eq!(provider_message("plain"), "plain");
+        assert_eq!(provider_message(""), "it gave no reason");
     }
 }

@@ -1,25 +1,25 @@
-//! Codex's own folder: where it is, whether somebody is logged in there, and what Codex reads from it by itself.
+//! Codex's home folder: where it is, whether somebody is logged in there, and which files Codex reads from it by
+//! itself.
 
 use std::path::{Path, PathBuf};
 
-use roost_model::canonical;
 use roost_model::runtime::{AuthModel, AuthStatus, RuntimeEnv};
-use roost_model::sources::{ImplicitSource, ImplicitSources, SourceKind};
+use roost_model::sources::{ImplicitSources, SourceKind};
 use serde_json::{Map, Value, json};
 
 use super::provider;
-use crate::host::AgentCommand;
+use crate::host::{AgentCommand, implicit_sources};
 
 /// Variables that hold an API key.
 const KEYS: [&str; 2] = ["CODEX_API_KEY", "OPENAI_API_KEY"];
 
-/// Codex's folder in this environment.
+/// Codex's home folder: `CODEX_HOME`, or `.codex` in the user's home.
 #[derive(Clone, Debug)]
 pub(super) struct CodexHome(pub(super) PathBuf);
 
 impl CodexHome {
-    /// The folder that a runtime with this environment uses.
-    pub(super) fn of(command: &AgentCommand, env: &RuntimeEnv) -> Self {
+    /// The folder that Codex uses with this environment; variables of the command come first.
+    pub(super) fn from_env(command: &AgentCommand, env: &RuntimeEnv) -> Self {
         match variable(command, env, "CODEX_HOME") {
             Some(home) => Self(home.into()),
             None => Self(Path::new(variable(command, env, "HOME").unwrap_or("/")).join(".codex")),
@@ -27,15 +27,17 @@ impl CodexHome {
     }
 }
 
+/// A variable of the command, or else of the session; an empty value counts as absent.
 fn variable<'a>(command: &'a AgentCommand, env: &'a RuntimeEnv, name: &str) -> Option<&'a str> {
     let own = command.env.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
     own.or_else(|| env.env.get(name).map(String::as_str)).filter(|value| !value.is_empty())
 }
 
-/// Whether somebody is logged in: a key in the environment, or what `codex login` leaves; or whether nobody has to be,
-/// because these settings or Codex's own name a provider that needs no login. No secret is kept.
+/// Whether Codex can authenticate: by an API key in the environment, by what `codex login` stored, or without either
+/// if the settings (`settings`, then `config.toml`) name a provider that needs no login. Reports only whether there
+/// are secrets, never the secrets.
 pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv, settings: &Map<String, Value>) -> AuthStatus {
-    let CodexHome(home) = CodexHome::of(command, env);
+    let CodexHome(home) = CodexHome::from_env(command, env);
     let own = tokio::fs::read_to_string(home.join("config.toml")).await.unwrap_or_default();
     let needs_login = provider::needs_login(settings, &own, |name| variable(command, env, name).is_some());
     let has_key = KEYS.iter().any(|key| variable(command, env, key).is_some());
@@ -54,7 +56,7 @@ pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv, settin
     }
 }
 
-/// How a person logs in, if nobody is.
+/// What a person can do to log in; `None` if Codex is ready.
 pub(super) async fn login_hint(
     command: &AgentCommand,
     env: &RuntimeEnv,
@@ -63,7 +65,7 @@ pub(super) async fn login_hint(
     if auth_status(command, env, settings).await.is_ready() {
         return None;
     }
-    let CodexHome(home) = CodexHome::of(command, env);
+    let CodexHome(home) = CodexHome::from_env(command, env);
     let program = command.program.to_string_lossy();
     Some(format!(
         "run `CODEX_HOME={} {program} login`, set CODEX_API_KEY, or configure a model provider that needs no login",
@@ -71,10 +73,10 @@ pub(super) async fn login_hint(
     ))
 }
 
-/// The files that Codex reads by itself: its settings and rules, and the instructions that it says it found.
+/// The files that Codex reads by itself: its settings, rules and hooks, and the instructions that it says it found.
 pub(super) async fn sources(home: &Path, cwd: &Path, instructions: &[String]) -> ImplicitSources {
     let (home, cwd, instructions) = (home.to_owned(), cwd.to_owned(), instructions.to_owned());
-    let found = tokio::task::spawn_blocking(move || {
+    implicit_sources("Codex", move || {
         let mut files = vec![
             (home.join("config.toml"), SourceKind::Config),
             (cwd.join(".codex").join("config.toml"), SourceKind::Config),
@@ -85,21 +87,7 @@ pub(super) async fn sources(home: &Path, cwd: &Path, instructions: &[String]) ->
         rules.sort();
         files.extend(rules.into_iter().map(|path| (path, SourceKind::Policy)));
         files.extend(instructions.into_iter().map(|path| (path.into(), SourceKind::ProjectInstruction)));
-        files.into_iter().filter_map(|(path, kind)| source(&path, kind)).collect::<Vec<_>>()
-    });
-    let sources = found.await.unwrap_or_default();
-    if sources.is_empty() {
-        return ImplicitSources::disabled("Codex found neither settings nor instructions");
-    }
-    ImplicitSources { disabled: false, reason: None, sources, precedence: None }
-}
-
-fn source(path: &Path, kind: SourceKind) -> Option<ImplicitSource> {
-    let hash = match std::fs::read(path) {
-        Ok(bytes) => Some(canonical::hash_bytes(&bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
-        Err(_) => None,
-    };
-    let redacted = hash.is_none().then_some(true);
-    Some(ImplicitSource { path: path.display().to_string(), kind, hash, disabled: None, redacted })
+        files
+    })
+    .await
 }

@@ -1,11 +1,11 @@
-//! What a tool item is, in our words.
+//! Codex's tool items as tool calls.
 
 use roost_model::payload::ToolKind;
 use serde_json::{Value, json};
 
 use super::wire::{CommandAction, Item, ItemStatus};
 
-/// A tool item in our words.
+/// A tool call, read from one of Codex's items.
 #[derive(Debug)]
 pub(super) struct ToolItem {
     pub(super) id: String,
@@ -13,19 +13,20 @@ pub(super) struct ToolItem {
     pub(super) title: Option<String>,
     pub(super) kind: ToolKind,
     pub(super) input: Value,
-    /// Codex may still ask about it with more input than this, or tell more of it.
+    /// Codex may still ask about it, with more input than this, so it is not reported yet.
     pub(super) may_ask: bool,
-    /// It runs for certain.
+    /// It has a process, so it certainly runs.
     pub(super) runs: bool,
     pub(super) state: ItemStatus,
-    /// The whole output of a command.
+    /// The complete output of a command, once it has ended.
     pub(super) output: Option<String>,
     pub(super) result: Option<Value>,
 }
 
 impl ToolItem {
-    /// The tool behind an item, if it is one; items without a status of their own are as far as their message says.
-    pub(super) fn of(item: Item, so_far: ItemStatus) -> Option<Self> {
+    /// The tool call of an item; `None` for items that are not tool calls. `so_far` is the status for items that carry
+    /// none of their own.
+    pub(super) fn from_item(item: Item, so_far: ItemStatus) -> Option<Self> {
         let tool = |id, name: &str, kind, input, state| Self {
             id,
             name: name.to_owned(),
@@ -49,12 +50,12 @@ impl ToolItem {
                 aggregated_output,
                 exit_code,
             } => {
-                let title = title(&command, &command_actions);
+                let title = command_title(&command, &command_actions);
                 let input = json!({ "command": command, "cwd": cwd });
-                let said = aggregated_output.clone().unwrap_or_default();
+                let text = aggregated_output.clone().unwrap_or_default();
                 let result = match status {
-                    ItemStatus::Completed => said.into(),
-                    _ => json!({ "exit_code": exit_code, "output": said }),
+                    ItemStatus::Completed => text.into(),
+                    _ => json!({ "exit_code": exit_code, "output": text }),
                 };
                 Self {
                     title: Some(title),
@@ -66,14 +67,14 @@ impl ToolItem {
                 }
             }
             Item::FileChange { id, changes, status } => {
-                let paths: Vec<_> = changes.as_array().into_iter().flatten().filter_map(path).collect();
+                let paths: Vec<_> = changes.as_array().into_iter().flatten().filter_map(change_path).collect();
                 let title = paths.join(", ");
-                let said = match status {
+                let summary = match status {
                     ItemStatus::Completed => format!("changed {title}"),
                     _ => format!("did not change {title}"),
                 };
                 let input = json!({ "changes": changes });
-                let (title, result) = (Some(title).filter(|title| !title.is_empty()), Some(said.into()));
+                let (title, result) = (Some(title).filter(|title| !title.is_empty()), Some(summary.into()));
                 Self { title, may_ask: true, result, ..tool(id, "fileChange", ToolKind::Edit, input, status) }
             }
             Item::McpToolCall { id, server, tool: name, status, arguments, result, error } => Self {
@@ -86,7 +87,7 @@ impl ToolItem {
             }
             Item::WebSearch { id, query, action } => Self {
                 title: query.clone(),
-                // It begins before Codex knows what to look for.
+                // The item starts before Codex knows the query.
                 may_ask: query.as_ref().is_none_or(String::is_empty),
                 result: action,
                 ..tool(id, "webSearch", ToolKind::Fetch, json!({ "query": query }), so_far)
@@ -106,19 +107,19 @@ impl ToolItem {
     }
 }
 
-/// The name of a tool server's tool, as the model calls it.
+/// The name of an MCP server's tool, as the model calls it.
 pub(super) fn mcp_name(server: &str, tool: &str) -> String {
     format!("mcp__{server}__{tool}")
 }
 
-/// The command without the shell that Codex puts around it.
-pub(super) fn title(command: &str, actions: &[CommandAction]) -> String {
+/// The command to show: without the shell that Codex wraps around it, if Codex parsed it as a single action.
+pub(super) fn command_title(command: &str, actions: &[CommandAction]) -> String {
     match actions {
         [action] => action.command.clone(),
         _ => command.to_owned(),
     }
 }
 
-fn path(change: &Value) -> Option<&str> {
+fn change_path(change: &Value) -> Option<&str> {
     change.get("path").and_then(Value::as_str)
 }

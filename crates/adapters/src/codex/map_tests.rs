@@ -1,71 +1,71 @@
-//! What the recorded runs do not show: other agents of Codex's, earlier turns, and messages that nobody knows.
+//! Cases that no recorded run has: subagents, earlier turns, and notifications that nobody knows.
 
 use roost_engine::adapter::{Draft, Fact};
 use roost_model::payload::NoticeLevel;
 use serde_json::{Value, json};
 
-use super::map::{At, Mapper};
+use super::map::{NotificationMapper, TurnScope};
 
-const HERE: At<'static> = At { thread: "thread", turn: Some("turn") };
+const SCOPE: TurnScope<'static> = TurnScope { thread: "thread", turn: Some("turn") };
 
-fn hear(mapper: &mut Mapper, method: &str, params: &Value) -> Vec<Draft> {
+fn map_notification(mapper: &mut NotificationMapper, method: &str, params: &Value) -> Vec<Draft> {
     let (raw, mut drafts) = (serde_json::value::to_raw_value(params).unwrap(), Vec::new());
-    mapper.notification(&HERE, method, &raw, &mut drafts);
+    mapper.on_notification(&SCOPE, method, &raw, &mut drafts);
     drafts
 }
 
-fn said(thread: &str, turn: &str) -> Value {
+fn agent_message(thread: &str, turn: &str) -> Value {
     let item = json!({ "type": "agentMessage", "id": "m", "text": "hello" });
     json!({ "threadId": thread, "turnId": turn, "item": item })
 }
 
-fn ran(thread: &str, turn: &str) -> Value {
+fn command_execution(thread: &str, turn: &str) -> Value {
     let item = json!({ "type": "commandExecution", "id": "c", "command": "ls", "cwd": "/", "status": "completed" });
     json!({ "threadId": thread, "turnId": turn, "item": item })
 }
 
 #[test]
 fn another_agent_of_codex_says_nothing_to_the_user_but_what_it_runs_is_known() {
-    let mut mapper = Mapper::default();
-    assert_eq!(hear(&mut mapper, "item/completed", &said("other", "its own")), []);
+    let mut mapper = NotificationMapper::default();
+    assert_eq!(map_notification(&mut mapper, "item/completed", &agent_message("other", "its own")), []);
     let piece = json!({ "threadId": "other", "turnId": "its own", "itemId": "m", "delta": "hello" });
-    assert_eq!(hear(&mut mapper, "item/agentMessage/delta", &piece), []);
-    let facts = hear(&mut mapper, "item/completed", &ran("other", "its own"));
+    assert_eq!(map_notification(&mut mapper, "item/agentMessage/delta", &piece), []);
+    let facts = map_notification(&mut mapper, "item/completed", &command_execution("other", "its own"));
     assert!(matches!(facts[0].fact, Fact::ToolRequested(_)) && matches!(facts[1].fact, Fact::ToolCompleted(_)));
 }
 
 #[test]
 fn what_comes_late_of_an_earlier_turn_is_nothing_of_this_one() {
-    let mut mapper = Mapper::default();
-    assert_eq!(hear(&mut mapper, "item/completed", &ran("thread", "earlier")), []);
-    assert_eq!(hear(&mut mapper, "item/completed", &said("thread", "earlier")), []);
+    let mut mapper = NotificationMapper::default();
+    assert_eq!(map_notification(&mut mapper, "item/completed", &command_execution("thread", "earlier")), []);
+    assert_eq!(map_notification(&mut mapper, "item/completed", &agent_message("thread", "earlier")), []);
     let diff = json!({ "threadId": "thread", "turnId": "earlier", "diff": "+a" });
-    assert_eq!(hear(&mut mapper, "turn/diff/updated", &diff), []);
+    assert_eq!(map_notification(&mut mapper, "turn/diff/updated", &diff), []);
     let mut end = Vec::new();
-    mapper.end(false, &mut end);
+    mapper.on_turn_end(false, &mut end);
     assert_eq!(end, []);
 }
 
 #[test]
 fn a_message_that_nobody_knows_is_kept_as_it_came() {
     let params = json!({ "threadId": "thread", "brand": "new" });
-    let [kept] = hear(&mut Mapper::default(), "brand/new", &params).try_into().unwrap();
-    assert_eq!(kept.raw, Some(params));
-    let Fact::Notice(notice) = kept.fact else { panic!() };
+    let [unknown] = map_notification(&mut NotificationMapper::default(), "brand/new", &params).try_into().unwrap();
+    assert_eq!(unknown.raw, Some(params));
+    let Fact::Notice(notice) = unknown.fact else { panic!() };
     assert!(notice.level == NoticeLevel::Warning && notice.message.contains("brand/new"), "{notice:?}");
 }
 
 #[test]
 fn a_command_that_outlives_its_turn_goes_on_and_one_that_is_cut_does_not() {
     for (cut, completions) in [(false, 1), (true, 0)] {
-        let mut mapper = Mapper::default();
-        let mut running = ran("thread", "turn");
+        let mut mapper = NotificationMapper::default();
+        let mut running = command_execution("thread", "turn");
         running["item"]["status"] = "inProgress".into();
         running["item"]["processId"] = "7".into();
-        let begun = hear(&mut mapper, "item/started", &running);
+        let begun = map_notification(&mut mapper, "item/started", &running);
         assert!(matches!(begun[1].fact, Fact::ToolStarted(_)), "{begun:?}");
         let mut end = Vec::new();
-        mapper.end(cut, &mut end);
+        mapper.on_turn_end(cut, &mut end);
         let well = |draft: &&Draft| matches!(&draft.fact, Fact::ToolCompleted(outcome) if !outcome.is_error);
         assert_eq!(end.iter().filter(well).count(), completions, "{end:?}");
     }

@@ -1,19 +1,18 @@
 //! Codex, through `codex app-server` on a private unix socket.
 //!
 //! Decisions:
-//! * One server per session, so that a session's end is a process's end and every thread of a server is the session's.
-//! * Codex is asked to ask about everything (`approvalPolicy: "untrusted"`) in every mode; the mode only chooses its
-//!   sandbox (see [`sandbox`]) and what our policy answers. What runs unasked all the same (searches of the web,
-//!   looks at images) is recorded as such.
-//! * A command or a change of files is reported when it is asked about, runs or is done: only the question tells all of
-//!   its input. A second question about the same call, for more rights, is another attempt.
-//! * A refusal has no place for its reason: the reason goes first, as a message to the turn.
+//! * One server per session: the session ends with the process, and every thread on the server belongs to the session.
+//! * Codex requests an approval for everything (`approvalPolicy: "untrusted"`) in every mode; the mode only chooses the
+//!   sandbox (see [`sandbox`]) and what our policy answers. Calls that run without an approval all the same (web
+//!   searches, image views) are recorded as such.
+//! * A command or a change of files is reported when Codex requests approval, or when it runs or is done, because only
+//!   the request has the complete input. A second request for the same call, for more permissions, is a new attempt.
+//! * A refusal has no field for its reason, so the reason is sent first, as a message to the turn.
 //! * An interrupt leaves commands running; they are ended before the task is.
-//! * A server outlives a daemon that is killed, for a minute: the turn goes on, and the next daemon listens again. What
-//!   Codex waits for it asks once more, so the ids of calls and questions follow from Codex's own.
-//! * A Codex that is too old for all this runs by `codex exec`, with less (see [`exec`]).
+//! * A server outlives a killed daemon by a minute: the turn goes on, and the next daemon subscribes again. Codex then
+//!   repeats its open requests, so our ids of calls and questions are derived from Codex's.
+//! * A Codex that is too old for the app server is run by `codex exec`, which can do less (see [`exec`]).
 
-mod asks;
 mod capabilities;
 mod connection;
 mod exec;
@@ -26,14 +25,15 @@ mod launch;
 mod map;
 #[cfg(test)]
 mod map_tests;
-mod note;
 mod notify;
-mod past;
 mod plain;
 mod prompt;
 mod provider;
 mod questions;
 mod reader;
+mod requests;
+mod resume_point;
+mod resume_result;
 mod sandbox;
 mod session;
 mod socket;
@@ -68,20 +68,20 @@ use exec::ExecSession;
 use facts::FACTS;
 pub(crate) use facts::SILENT_FIELDS;
 use home::CodexHome;
-use note::{Note, TurnNote};
 pub use notify::forward;
+use resume_point::{ResumePoint, TurnMarker};
 use session::{CodexSession, Server};
 use socket::Socket;
-use version::Version;
+use version::InstalledVersion;
 
-/// The adapter of Codex.
+/// Runs Codex: by its app server, or by `codex exec` if the installed version is too old for that.
 pub struct CodexAdapter {
     command: AgentCommand,
     config: Map<String, Value>,
     holder: Arc<Holder>,
-    version: Version,
-    /// How the conversations on disk begin.
-    heads: Arc<HeadCache<Option<history::Head>>>,
+    version: InstalledVersion,
+    /// The beginnings of the conversations on disk; `None` for files that are no conversation.
+    heads: Arc<HeadCache<Option<history::RolloutHead>>>,
 }
 
 pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
@@ -90,9 +90,10 @@ pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
     adapter: |setup| Arc::new(adapter(setup.command, setup.config, setup.holder)),
 };
 
-/// Codex, started by this command (what comes before `app-server`) with these settings of its own (its `-c` keys).
+/// An adapter that starts Codex by this command (what comes before `app-server`) with these settings (Codex's `-c`
+/// keys).
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> CodexAdapter {
-    CodexAdapter { command, config, holder, version: Version::default(), heads: Arc::default() }
+    CodexAdapter { command, config, holder, version: InstalledVersion::default(), heads: Arc::default() }
 }
 
 impl CodexAdapter {
@@ -101,16 +102,16 @@ impl CodexAdapter {
         let command = self.command.of_session(&open);
         let (connection, process, socket) = launch::launch(&self.holder, &command, &open, &settings).await?;
         let server = Server::initialize(connection, process, socket).await?;
-        let home = CodexHome::of(&command, &open.env);
+        let home = CodexHome::from_env(&command, &open.env);
         Ok(CodexSession::new(server, open, home, settings))
     }
 
-    /// Codex would go on anywhere with any of its threads; one of another directory is not this session's.
+    /// Refuses to resume a thread of another working directory. Codex itself would resume any thread anywhere.
     async fn refuse_foreign(&self, open: &OpenSession, native: &RuntimeSessionId) -> Result<(), AdapterError> {
-        let (CodexHome(home), cwd) = (CodexHome::of(&self.command, &open.env), PathBuf::from(&open.env.cwd));
+        let (CodexHome(home), cwd) = (CodexHome::from_env(&self.command, &open.env), PathBuf::from(&open.env.cwd));
         let id = native.clone();
         let looked = tokio::task::spawn_blocking(move || {
-            history::file(&home, id.as_str()).ok().flatten().is_some_and(|file| history::is_foreign(&file, &cwd))
+            history::find_file(&home, id.as_str()).ok().flatten().is_some_and(|file| history::is_foreign(&file, &cwd))
         });
         match looked.await {
             Ok(true) => Err(AdapterError::UnknownSession(native.clone())),
@@ -118,9 +119,9 @@ impl CodexAdapter {
         }
     }
 
-    /// A session by `codex exec`, if this Codex is too old for more.
+    /// A session by `codex exec` if the installed Codex is too old for its app server; `None` otherwise.
     async fn fallback(&self, open: &OpenSession) -> Result<Option<ExecSession>, AdapterError> {
-        self.version.look(&self.holder, &self.command, &open.env).await;
+        self.version.probe(&self.holder, &self.command, &open.env).await;
         let Some(version) = self.version.too_old() else { return Ok(None) };
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
         let (command, holder) = (self.command.of_session(open), self.holder.clone());
@@ -155,7 +156,7 @@ impl RuntimeAdapter for CodexAdapter {
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
-        self.version.look(&self.holder, &self.command, env).await
+        self.version.probe(&self.holder, &self.command, env).await
     }
 
     async fn auth_status(&self, env: &RuntimeEnv) -> AuthStatus {
@@ -202,11 +203,11 @@ impl RuntimeAdapter for CodexAdapter {
 
     async fn reattach(&self, record: &Record) -> Option<Reattached> {
         let socket = Socket::within(&self.holder.folder(&record.run));
-        let note = Note::read(socket.folder()).await.ok()?;
-        let turn = TurnNote::within(socket.folder()).read().await;
+        let point = ResumePoint::read(socket.folder()).await.ok()?;
+        let turn = TurnMarker::within(socket.folder()).read().await;
         let (connection, process, since) = launch::adopt(&self.holder, record, &socket).await?;
         let server = Server::initialize(connection, process, socket).await.ok()?;
-        match server.reattach(note, turn, since).await {
+        match server.reattach(point, turn, since).await {
             Ok(reattached) => Some(reattached),
             Err(error) => {
                 tracing::warn!(%error, "A Codex session that outlived a daemon could not be gone on with.");
@@ -216,19 +217,19 @@ impl RuntimeAdapter for CodexAdapter {
     }
 
     async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {
-        let (CodexHome(home), cwd) = (CodexHome::of(&self.command, env), PathBuf::from(&env.cwd));
+        let (CodexHome(home), cwd) = (CodexHome::from_env(&self.command, env), PathBuf::from(&env.cwd));
         let heads = self.heads.clone();
         tokio::task::spawn_blocking(move || history::sessions(&heads, &home, &cwd)).await?
     }
 
     async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
-        let (CodexHome(home), id) = (CodexHome::of(&self.command, env), id.clone());
+        let (CodexHome(home), id) = (CodexHome::from_env(&self.command, env), id.clone());
         let cwd = PathBuf::from(&env.cwd);
         tokio::task::spawn_blocking(move || history::messages(&home, &cwd, id.as_str())).await?
     }
 
     async fn past_stamp(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> Option<u64> {
-        let (CodexHome(home), id) = (CodexHome::of(&self.command, env), id.clone());
+        let (CodexHome(home), id) = (CodexHome::from_env(&self.command, env), id.clone());
         tokio::task::spawn_blocking(move || history::stamp(&home, id.as_str())).await.ok()?
     }
 }

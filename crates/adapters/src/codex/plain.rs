@@ -1,6 +1,6 @@
 //! The settings of Codex that a device may choose.
 //!
-//! Everything else among its `-c` keys can run something or let it: `mcp_servers`, `notify`, `model_providers`,
+//! Every other `-c` key can run something or allow it to run: `mcp_servers`, `notify`, `model_providers`,
 //! `sandbox_*`, `shell_environment_policy`, `profile`.
 
 use roost_engine::plain::{PlainSetting, Takes};

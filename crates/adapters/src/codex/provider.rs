@@ -1,28 +1,30 @@
-//! The provider of models that Codex's settings name, as far as it says whether a login is needed.
+//! The model provider that Codex's settings name, and whether it needs a login.
 
 use serde_json::{Map, Value};
 
-/// Providers that Codex knows by itself and that run on the user's machine.
-const LOCAL: [&str; 3] = ["ollama", "ollama-chat", "lmstudio"];
+/// Providers that are built into Codex and run on the user's machine.
+const LOCAL_PROVIDERS: [&str; 3] = ["ollama", "ollama-chat", "lmstudio"];
 
-/// Whether Codex needs a login with these settings over those of its own file. `is_set` says whether a variable is there.
+/// Whether Codex needs a login with these settings over its own `config.toml` (`file`). True for the default provider.
+/// `is_set` says whether an environment variable is set.
 pub(super) fn needs_login(settings: &Map<String, Value>, file: &str, is_set: impl Fn(&str) -> bool) -> bool {
     let file = toml::from_str::<Map<String, Value>>(file).unwrap_or_default();
-    let found = |name: &str| [settings, &file].into_iter().find_map(|all| named(all, name));
+    let found = |name: &str| [settings, &file].into_iter().find_map(|all| find_setting(all, name));
     let Some(provider) = found("model_provider").and_then(|name| Some(name.as_str()?.to_owned())) else { return true };
     match found(&format!("model_providers.{provider}")) {
-        None => !LOCAL.contains(&provider.as_str()),
+        None => !LOCAL_PROVIDERS.contains(&provider.as_str()),
         Some(own) if own.get("requires_openai_auth").is_some_and(|value| *value == Value::Bool(true)) => true,
         Some(own) => own.get("env_key").and_then(Value::as_str).is_some_and(|key| !is_set(key)),
     }
 }
 
-/// A setting by its dotted name, in whichever way it is nested.
-fn named(settings: &Map<String, Value>, name: &str) -> Option<Value> {
+/// Finds a setting by its dotted name, whether the settings nest it or spell the dots out.
+fn find_setting(settings: &Map<String, Value>, name: &str) -> Option<Value> {
     if let Some(value) = settings.get(name) {
         return Some(value.clone());
     }
-    name.match_indices('.').find_map(|(dot, _)| named(settings.get(&name[..dot])?.as_object()?, &name[dot + 1..]))
+    name.match_indices('.')
+        .find_map(|(dot, _)| find_setting(settings.get(&name[..dot])?.as_object()?, &name[dot + 1..]))
 }
 
 #[cfg(test)]

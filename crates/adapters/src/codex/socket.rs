@@ -1,4 +1,5 @@
-//! The private socket between a session and its server: a folder that only we may enter, and WebSocket frames inside.
+//! The private unix socket between a session and its server: a folder that only our user may enter, and WebSocket
+//! frames inside.
 
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -13,44 +14,44 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
-/// The longest message that is read; Codex sends whole outputs in one.
-const LONGEST: usize = 64 * 1024 * 1024;
-/// How often the socket of a starting server is tried.
+/// The longest message that is read, in bytes; Codex sends the complete output of a command in one.
+const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
+/// How often a connection to a starting server is tried.
 const POLL: Duration = Duration::from_millis(5);
-/// Messages taken at once, so that a flood becomes few batches.
+/// Messages that are handled at once at most, so that a flood becomes few batches.
 const BATCH: usize = 64;
 
-/// The folder of a run's socket.
+/// The path of a server's socket, inside the folder of its run.
 #[derive(Clone, Debug)]
 pub(super) struct Socket(PathBuf);
 
 impl Socket {
-    /// The socket in this folder.
+    /// The socket in the folder of a run, whether it exists or not.
     pub(super) fn within(folder: &Path) -> Self {
         Self(folder.join("app.sock"))
     }
 
-    /// The folder.
+    /// The folder of the run.
     pub(super) fn folder(&self) -> &Path {
         self.0.parent().unwrap_or(&self.0)
     }
 
-    /// Makes the folder, for us alone.
+    /// Creates the folder with mode 0700.
     pub(super) fn prepare(&self) -> io::Result<()> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(self.folder())
     }
 
-    /// Removes the folder again.
+    /// Removes the folder, for a server that did not start.
     pub(super) async fn remove(&self) {
         let _ = tokio::fs::remove_dir_all(self.folder()).await;
     }
 
-    /// What Codex is told to listen on.
+    /// The value of `--listen`.
     pub(super) fn address(&self) -> String {
         format!("unix://{}", self.0.display())
     }
 
-    /// Connects as soon as somebody listens; to be given up by whoever waits.
+    /// Connects as soon as the server listens. Tries forever: the caller sets the time limit.
     pub(super) async fn connect(&self) -> (Reader, Writer) {
         loop {
             if let Some(connected) = self.try_connect().await {
@@ -60,46 +61,50 @@ impl Socket {
         }
     }
 
-    /// Connects, if somebody listens.
+    /// Connects if the server listens.
     pub(super) async fn try_connect(&self) -> Option<(Reader, Writer)> {
-        let place = self.real().await.unwrap_or_else(|| self.0.clone());
-        let stream = UnixStream::connect(place).await.ok()?;
-        let config = WebSocketConfig::default().max_message_size(Some(LONGEST)).max_frame_size(Some(LONGEST));
-        let shaken = tokio_tungstenite::client_async_with_config("ws://localhost/", stream, Some(config)).await;
-        let (sink, frames) = shaken.ok()?.0.split();
+        let path = self.target().await.unwrap_or_else(|| self.0.clone());
+        let stream = UnixStream::connect(path).await.ok()?;
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(MAX_MESSAGE_BYTES))
+            .max_frame_size(Some(MAX_MESSAGE_BYTES));
+        let handshake = tokio_tungstenite::client_async_with_config("ws://localhost/", stream, Some(config)).await;
+        let (sink, frames) = handshake.ok()?.0.split();
         Some((Reader(frames), Writer(sink)))
     }
 
-    /// Where the socket really is: Codex leaves only a link here, which may be longer than a socket's path.
-    pub(super) async fn real(&self) -> Option<PathBuf> {
+    /// Where the real socket is: Codex leaves only a link here, because this path may be longer than a socket's may
+    /// be.
+    pub(super) async fn target(&self) -> Option<PathBuf> {
         tokio::fs::read_link(&self.0).await.ok()
     }
 
-    /// Removes what a killed server leaves where its socket really is; our own folder goes with the run.
-    pub(super) async fn remove_leftovers(real: PathBuf) {
-        let lock = real.with_extension("lock");
-        for path in [real, lock] {
+    /// Removes the real socket and its lock, which a killed server leaves behind. Our own folder is removed with the
+    /// run.
+    pub(super) async fn remove_leftovers(target: PathBuf) {
+        let lock = target.with_extension("lock");
+        for path in [target, lock] {
             // Mostly it is gone already.
             let _ = tokio::fs::remove_file(path).await;
         }
     }
 }
 
-/// What the server sends.
+/// The receiving half of the connection.
 pub(super) struct Reader(SplitStream<WebSocketStream<UnixStream>>);
 
 impl Reader {
-    /// The texts that are there, at least one; `None` when the server has hung up. Cancel safe.
+    /// The text frames that have arrived, at least one; `None` when the server has hung up. Cancel safe.
     pub(super) async fn next_batch(&mut self) -> Option<Vec<String>> {
         let mut batch = Vec::new();
         while batch.is_empty() {
-            take(self.0.next().await?, &mut batch)?;
+            push_text(self.0.next().await?, &mut batch)?;
         }
         while batch.len() < BATCH
             && let Some(Some(frame)) = self.0.next().now_or_never()
         {
             // The end comes again with the next call.
-            if take(frame, &mut batch).is_none() {
+            if push_text(frame, &mut batch).is_none() {
                 break;
             }
         }
@@ -107,7 +112,8 @@ impl Reader {
     }
 }
 
-fn take(frame: Result<Message, tokio_tungstenite::tungstenite::Error>, batch: &mut Vec<String>) -> Option<()> {
+/// Adds the text of a frame to the batch; `None` when the connection is over.
+fn push_text(frame: Result<Message, tokio_tungstenite::tungstenite::Error>, batch: &mut Vec<String>) -> Option<()> {
     match frame {
         Ok(Message::Text(text)) => batch.push(text.as_str().to_owned()),
         Ok(Message::Close(_)) => return None,
@@ -120,11 +126,11 @@ fn take(frame: Result<Message, tokio_tungstenite::tungstenite::Error>, batch: &m
     Some(())
 }
 
-/// What is sent to the server.
+/// The sending half of the connection.
 pub(super) struct Writer(SplitSink<WebSocketStream<UnixStream>, Message>);
 
 impl Writer {
-    /// Sends until the queue's other end is dropped or the server stops reading.
+    /// Sends queued messages until the other end of the queue is dropped or the server stops reading.
     pub(super) async fn run(mut self, mut outgoing: mpsc::Receiver<String>) {
         while let Some(text) = outgoing.recv().await {
             if let Err(error) = self.0.send(Message::text(text)).await {

@@ -1,4 +1,4 @@
-//! The words in which a thread and its turns are asked for.
+//! The parameters of `thread/start`, `thread/resume`, `thread/fork` and `turn/start`.
 
 use roost_engine::adapter::{McpServerTransport, OpenSession};
 use roost_model::tool::ToolManifest;
@@ -7,14 +7,19 @@ use serde_json::{Map, Value, json};
 use super::sandbox::Sandbox;
 use crate::layers::nest;
 
-/// Asked about everything: the host decides, in every mode. Codex refuses this word in its settings and takes it here.
-const APPROVAL: &str = "untrusted";
+/// Codex requests an approval for everything, in every mode, so that the host decides. Codex refuses this value in its
+/// settings and accepts it here.
+const APPROVAL_POLICY: &str = "untrusted";
 
-/// What every request for a thread says. Codex's settings go this way, and not on the command line, as they can hold
-/// secrets.
-pub(super) fn terms(open: &OpenSession, sandbox: Option<Sandbox>, settings: &Map<String, Value>) -> Map<String, Value> {
+/// The parameters that all requests for a thread have. Codex's settings go here and not on the command line, because
+/// they can hold secrets.
+pub(super) fn thread_params(
+    open: &OpenSession,
+    sandbox: Option<Sandbox>,
+    settings: &Map<String, Value>,
+) -> Map<String, Value> {
     let mut config = settings.clone();
-    // So that the agent can ask in every mode; Codex warns about everything it calls unfinished.
+    // So that the agent can ask the user in every mode. Codex calls that unstable, and would warn about it.
     config.insert("features.default_mode_request_user_input".into(), true.into());
     config.insert("suppress_unstable_features_warning".into(), true.into());
     for server in &open.mcp_servers {
@@ -28,21 +33,21 @@ pub(super) fn terms(open: &OpenSession, sandbox: Option<Sandbox>, settings: &Map
     if let Some((name, on)) = sandbox.and_then(Sandbox::network).filter(|(name, _)| !is_set(name)) {
         config.insert(name.into(), on.into());
     }
-    let mut terms = Map::new();
-    terms.insert("cwd".into(), open.env.cwd.clone().into());
-    terms.insert("approvalPolicy".into(), APPROVAL.into());
-    terms.insert("approvalsReviewer".into(), "user".into());
-    terms.insert("config".into(), nest(config).into());
+    let mut params = Map::new();
+    params.insert("cwd".into(), open.env.cwd.clone().into());
+    params.insert("approvalPolicy".into(), APPROVAL_POLICY.into());
+    params.insert("approvalsReviewer".into(), "user".into());
+    params.insert("config".into(), nest(config).into());
     if let Some(sandbox) = sandbox {
-        terms.insert("sandbox".into(), sandbox.name().into());
+        params.insert("sandbox".into(), sandbox.name().into());
     }
     if let Some(model) = &open.input.model {
-        terms.insert("model".into(), model.clone().into());
+        params.insert("model".into(), model.clone().into());
     }
-    terms
+    params
 }
 
-/// The host's tools as Codex takes them.
+/// The host's tools as `dynamicTools`.
 pub(super) fn host_tools(manifest: &ToolManifest) -> Value {
     let tools = manifest.tools.iter().map(|tool| {
         let schema = tool.input_schema.clone().unwrap_or_else(|| json!({ "type": "object" }));
@@ -52,8 +57,8 @@ pub(super) fn host_tools(manifest: &ToolManifest) -> Value {
     tools.collect()
 }
 
-/// What a turn begins with; `sandbox` only where it is another than the last turn's.
-pub(super) fn turn(thread: &str, prompt: Vec<Value>, sandbox: Option<Sandbox>) -> Value {
+/// The parameters of `turn/start`; `sandbox` only if it differs from the last turn's.
+pub(super) fn turn_params(thread: &str, prompt: Vec<Value>, sandbox: Option<Sandbox>) -> Value {
     let mut params = json!({ "threadId": thread, "input": prompt });
     if let Some(sandbox) = sandbox {
         params["sandboxPolicy"] = sandbox.policy();

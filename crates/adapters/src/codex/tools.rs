@@ -1,4 +1,4 @@
-//! The tool calls of one task: what Codex announced, asked about, ran and finished.
+//! Tracks the tool calls of one task: what Codex announced, requested approval for, ran and completed.
 
 use std::collections::BTreeMap;
 
@@ -14,32 +14,32 @@ use uuid::Uuid;
 use super::item::ToolItem;
 use super::wire::ItemStatus;
 
-/// What is known of one attempt at a tool call.
+/// What is known of one tool call, in its current attempt.
 #[derive(Debug)]
-struct Tool {
+struct TrackedItem {
     turn: String,
     item: ToolItem,
-    /// How often it was reported as something else, or asked about.
+    /// The number of the last attempt. A new one begins when the call changes, or when Codex requests approval again.
     attempt: u32,
-    /// It has been reported, with this name and the input of this hash.
+    /// The name and the input hash of the last report; `None` before the first.
     reported: Option<(String, String)>,
-    /// Codex has asked about what was reported.
-    asked: bool,
+    /// Codex has requested approval for what was reported.
+    approval_requested: bool,
     running: bool,
     done: bool,
-    /// The output that was passed on already.
-    shown: String,
+    /// The output that was sent as deltas.
+    streamed_output: String,
 }
 
-impl Tool {
-    /// The same for every daemon that looks at the same call, so that a decision which one of them waits for is found
-    /// again by the next.
+impl TrackedItem {
+    /// Derived from Codex's ids, so that a later daemon gives the same call the same id and finds the decision that an
+    /// earlier one waited for.
     fn id(&self) -> ToolCallId {
         let name = format!("{}/{}", self.turn, self.item.id);
         format!("tc_{}", Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()).simple()).into()
     }
 
-    /// The call as it is reported next.
+    /// The next report of the call, as a new attempt; and its key for [`Self::reported`].
     fn request(&self) -> ((String, String), ToolCallRequestedPayload) {
         let item = &self.item;
         let input_hash = canonical::hash(&item.input);
@@ -54,17 +54,17 @@ impl Tool {
         (about, ToolCallRequestedPayload { identity, name, input, input_ref: None, title, kind })
     }
 
-    /// Reports the call, unless it was reported as this already.
+    /// Reports the call, unless it was last reported with the same name and input.
     fn report(&mut self, drafts: &mut Vec<Draft>) -> ToolCallId {
         let (about, request) = self.request();
         if self.reported.as_ref() != Some(&about) {
-            (self.attempt, self.reported, self.asked) = (request.identity.attempt, Some(about), false);
+            (self.attempt, self.reported, self.approval_requested) = (request.identity.attempt, Some(about), false);
             drafts.push(Fact::ToolRequested(request).into());
         }
         self.id()
     }
 
-    /// Tells that it is over; once, unless it turns out to have been something else.
+    /// Reports the completion; once per attempt.
     fn complete(&mut self, result: Option<Value>, is_error: bool, drafts: &mut Vec<Draft>) {
         let before = self.attempt;
         let call = self.report(drafts);
@@ -74,16 +74,17 @@ impl Tool {
     }
 }
 
-/// The tool calls of one task, by Codex's id.
+/// The tool calls of one task, by Codex's id of the item.
 #[derive(Debug, Default)]
-pub(super) struct Tools {
-    known: BTreeMap<String, Tool>,
+pub(super) struct ItemTracker {
+    known: BTreeMap<String, TrackedItem>,
 }
 
-impl Tools {
-    /// A tool item began, or changed.
-    pub(super) fn started(&mut self, turn: &str, item: ToolItem, drafts: &mut Vec<Draft>) {
-        let tool = self.know(turn, item);
+impl ItemTracker {
+    /// Called when an item starts or changes. A call that Codex may still request approval for is not reported before
+    /// it runs, because the request brings more input.
+    pub(super) fn on_started(&mut self, turn: &str, item: ToolItem, drafts: &mut Vec<Draft>) {
+        let tool = self.upsert(turn, item);
         if tool.item.runs {
             let call = tool.report(drafts);
             tool.running = true;
@@ -93,29 +94,34 @@ impl Tools {
         }
     }
 
-    /// Codex asks about an item, in so many more words; what it asks about. Each request is one of its own: leave for
-    /// another, or for the same one before, is no leave for it.
-    pub(super) fn asked(&mut self, turn: &str, item: ToolItem, drafts: &mut Vec<Draft>) -> ToolCallRequestedPayload {
-        let announced = self.known.get(&item.id).filter(|tool| tool.reported.is_none()).map(Tool::request);
-        let tool = self.know(turn, item);
+    /// Called when Codex requests approval for an item, and returns the request to decide. Every request is decided on
+    /// its own: an approval of another call, or of an earlier request for this one, does not count.
+    pub(super) fn on_approval_requested(
+        &mut self,
+        turn: &str,
+        item: ToolItem,
+        drafts: &mut Vec<Draft>,
+    ) -> ToolCallRequestedPayload {
+        let announced = self.known.get(&item.id).filter(|tool| tool.reported.is_none()).map(TrackedItem::request);
+        let tool = self.upsert(turn, item);
         if let Some((about, announced)) = announced
             && !adds_to(&announced, &tool.request().1)
         {
-            // It asks about something else than it announced, and both are to be seen.
+            // The request differs from what was announced, so both are recorded.
             (tool.attempt, tool.reported) = (announced.identity.attempt, Some(about));
             drafts.push(Fact::ToolRequested(announced).into());
         }
         let (about, mut request) = tool.request();
-        if tool.reported.as_ref() == Some(&about) && !tool.asked && !tool.done {
+        if tool.reported.as_ref() == Some(&about) && !tool.approval_requested && !tool.done {
             request.identity.attempt = tool.attempt;
         }
-        (tool.attempt, tool.reported, tool.asked) = (request.identity.attempt, Some(about), true);
+        (tool.attempt, tool.reported, tool.approval_requested) = (request.identity.attempt, Some(about), true);
         (tool.done, tool.running) = (false, false);
         request
     }
 
-    /// The item that a question about an item is about, with what the question adds to it.
-    pub(super) fn question_about(&self, native: &str, extra: Map<String, Value>) -> Option<ToolItem> {
+    /// The known item that a request is about, with the input that the request adds.
+    pub(super) fn item_for_request(&self, native: &str, extra: Map<String, Value>) -> Option<ToolItem> {
         let item = &self.known.get(native)?.item;
         let mut input = item.input.clone();
         input.as_object_mut()?.extend(extra);
@@ -135,46 +141,49 @@ impl Tools {
         })
     }
 
-    /// The call to a tool server that a question without a call's id is about.
-    pub(super) fn mcp_call(&self, prefix: &str, input: &Value) -> Option<&str> {
-        let open = |tool: &&Tool| !tool.asked && !tool.done && tool.item.name.starts_with(prefix);
+    /// The open call of an MCP server that a request without a call id is about: the first one with this input, or
+    /// else the first one at all.
+    pub(super) fn find_mcp_call(&self, prefix: &str, input: &Value) -> Option<&str> {
+        let open = |tool: &&TrackedItem| !tool.approval_requested && !tool.done && tool.item.name.starts_with(prefix);
         let same = self.known.values().filter(open).find(|tool| tool.item.input == *input);
         same.or_else(|| self.known.values().find(open)).map(|tool| tool.item.id.as_str())
     }
 
-    /// The call that was allowed runs from here on; Codex does not say so.
-    pub(super) fn allowed(&mut self, call: &ToolCallId, drafts: &mut Vec<Draft>) {
+    /// Called when a call was approved. It counts as running from here on, because Codex sends no notification of
+    /// that.
+    pub(super) fn on_allowed(&mut self, call: &ToolCallId, drafts: &mut Vec<Draft>) {
         if let Some(tool) = self.known.values_mut().find(|tool| tool.id() == *call) {
             tool.running = true;
             drafts.push(Fact::ToolStarted(call.clone()).into());
         }
     }
 
-    /// A piece of a command's output.
-    pub(super) fn output(&mut self, native: &str, delta: &str, drafts: &mut Vec<Draft>) {
+    /// Called for each piece of a command's output.
+    pub(super) fn on_output(&mut self, native: &str, delta: &str, drafts: &mut Vec<Draft>) {
         let Some(tool) = self.known.get_mut(native).filter(|tool| !tool.done) else { return };
         let (call, stream) = (tool.report(drafts), OutputStream::Stdout);
         tool.running = true;
-        tool.shown.push_str(delta);
+        tool.streamed_output.push_str(delta);
         drafts.push(Fact::ToolOutputDelta { call, stream, delta: delta.to_owned() }.into());
     }
 
-    /// A tool item is over.
-    pub(super) fn completed(&mut self, turn: &str, mut item: ToolItem, drafts: &mut Vec<Draft>) {
+    /// Called when an item is completed. If deltas were lost, the complete output is sent first.
+    pub(super) fn on_completed(&mut self, turn: &str, mut item: ToolItem, drafts: &mut Vec<Draft>) {
         let (result, output) = (item.result.take(), item.output.take());
         let is_error = item.state != ItemStatus::Completed;
-        let tool = self.know(turn, item);
-        let missed = output.filter(|whole| !tool.shown.is_empty() && tool.shown != *whole);
+        let tool = self.upsert(turn, item);
+        let missed = output.filter(|output| !tool.streamed_output.is_empty() && tool.streamed_output != *output);
         if let Some(stdout) = missed.filter(|_| !tool.done) {
-            // Codex loses pieces, mostly the first.
+            // Codex loses deltas, mostly the first.
             let call = tool.report(drafts);
             drafts.push(Fact::ToolOutput { call, stdout: Some(stdout), stderr: None }.into());
         }
         tool.complete(result, is_error, drafts);
     }
 
-    /// The turn is over. What still runs goes on in the background, which is no failure, unless the turn was cut.
-    pub(super) fn end(&mut self, cut: bool, drafts: &mut Vec<Draft>) {
+    /// Called when the turn ends. Calls that still run are completed as going on in the background, unless the turn
+    /// was `cut`.
+    pub(super) fn on_turn_end(&mut self, cut: bool, drafts: &mut Vec<Draft>) {
         for tool in self.known.values_mut().filter(|tool| !tool.done) {
             tool.report(drafts);
             if tool.running && !cut {
@@ -183,35 +192,35 @@ impl Tools {
         }
     }
 
-    /// Some command has not ended.
+    /// Whether a call still runs.
     pub(super) fn any_running(&self) -> bool {
         self.known.values().any(|tool| tool.running && !tool.done)
     }
 
-    /// Takes what is now known of an item; the words of a question are more than those of the item itself, and what was
-    /// reported of it is not taken back.
-    fn know(&mut self, turn: &str, item: ToolItem) -> &mut Tool {
-        let fresh = |item: ToolItem| Tool {
+    /// Inserts or updates an item. The input of a request has more fields than the item itself, so fields that were
+    /// reported are kept.
+    fn upsert(&mut self, turn: &str, item: ToolItem) -> &mut TrackedItem {
+        let fresh = |item: ToolItem| TrackedItem {
             turn: turn.to_owned(),
             item,
             attempt: 0,
             reported: None,
-            asked: false,
+            approval_requested: false,
             running: false,
             done: false,
-            shown: String::new(),
+            streamed_output: String::new(),
         };
         match self.known.entry(item.id.clone()) {
-            std::collections::btree_map::Entry::Vacant(place) => place.insert(fresh(item)),
-            std::collections::btree_map::Entry::Occupied(place) => {
-                let tool = place.into_mut();
+            std::collections::btree_map::Entry::Vacant(entry) => entry.insert(fresh(item)),
+            std::collections::btree_map::Entry::Occupied(entry) => {
+                let tool = entry.into_mut();
                 let runs = item.runs || tool.item.runs;
                 let input = match (std::mem::take(&mut tool.item.input), item.input) {
-                    (Value::Object(mut known), Value::Object(said)) if tool.reported.is_some() => {
-                        known.extend(said);
+                    (Value::Object(mut known), Value::Object(update)) if tool.reported.is_some() => {
+                        known.extend(update);
                         Value::Object(known)
                     }
-                    (_, said) => said,
+                    (_, update) => update,
                 };
                 tool.item = ToolItem { runs, input, ..item };
                 tool
@@ -241,14 +250,14 @@ mod tests {
         }
     }
 
-    fn ask(tools: &mut Tools, reason: Option<&str>) -> (u32, Vec<u32>) {
+    fn ask(tools: &mut ItemTracker, reason: Option<&str>) -> (u32, Vec<u32>) {
         let mut drafts = Vec::new();
-        let asked = tools.asked("turn", command(reason), &mut drafts);
-        assert_eq!(asked.input, command(reason).input);
-        (asked.identity.attempt, announced(&drafts))
+        let request = tools.on_approval_requested("turn", command(reason), &mut drafts);
+        assert_eq!(request.input, command(reason).input);
+        (request.identity.attempt, announced(&drafts))
     }
 
-    /// The attempts that were told of.
+    /// The attempts that were reported.
     fn announced(drafts: &[Draft]) -> Vec<u32> {
         let attempt = |draft: &Draft| match &draft.fact {
             Fact::ToolRequested(request) => Some(request.identity.attempt),
@@ -259,7 +268,7 @@ mod tests {
 
     #[test]
     fn every_question_is_an_attempt_of_its_own() {
-        let mut tools = Tools::default();
+        let mut tools = ItemTracker::default();
         assert_eq!(ask(&mut tools, None), (1, vec![]));
         assert_eq!(ask(&mut tools, None), (2, vec![]));
         assert_eq!(ask(&mut tools, Some("without the sandbox")), (3, vec![]));
@@ -267,53 +276,55 @@ mod tests {
 
     #[test]
     fn leave_that_nobody_asked_for_is_no_leave_for_more() {
-        let mut tools = Tools::default();
+        let mut tools = ItemTracker::default();
         let running = ToolItem { runs: true, ..command(None) };
-        tools.started("turn", running, &mut Vec::new());
+        tools.on_started("turn", running, &mut Vec::new());
         assert_eq!(ask(&mut tools, Some("the network")), (2, vec![]));
     }
 
     #[test]
     fn what_was_announced_is_told_where_codex_asks_about_something_else() {
-        let mut tools = Tools::default();
+        let mut tools = ItemTracker::default();
         let other = ToolItem { input: json!({ "command": "rm -rf x" }), ..command(None) };
-        tools.started("turn", other, &mut Vec::new());
+        tools.on_started("turn", other, &mut Vec::new());
         assert_eq!(ask(&mut tools, None), (2, vec![1]));
     }
 
     #[test]
     fn an_item_that_changes_after_it_was_asked_about_is_told_again_and_less_words_are_no_change() {
-        let mut tools = Tools::default();
+        let mut tools = ItemTracker::default();
         ask(&mut tools, Some("because"));
         let mut drafts = Vec::new();
         let fewer = ToolItem { input: json!({ "command": "ls" }), ..command(None) };
-        tools.started("turn", fewer, &mut drafts);
-        tools.completed("turn", ToolItem { state: ItemStatus::Completed, ..command(Some("because")) }, &mut drafts);
+        tools.on_started("turn", fewer, &mut drafts);
+        tools.on_completed("turn", ToolItem { state: ItemStatus::Completed, ..command(Some("because")) }, &mut drafts);
         assert_eq!(announced(&drafts), [0; 0]);
         let other = ToolItem { input: json!({ "command": "rm -rf x" }), ..command(None) };
-        tools.completed("turn", ToolItem { state: ItemStatus::Completed, ..other }, &mut drafts);
+        tools.on_completed("turn", ToolItem { state: ItemStatus::Completed, ..other }, &mut drafts);
         assert_eq!(announced(&drafts), [2]);
         assert!(matches!(drafts.last().map(|draft| &draft.fact), Some(Fact::ToolCompleted(_))), "{drafts:?}");
     }
 
     #[test]
     fn a_call_has_the_same_id_for_every_daemon_and_another_in_every_turn() {
-        let id = |turn: &str| Tools::default().asked(turn, command(None), &mut Vec::new()).identity.tool_call_id;
+        let id = |turn: &str| {
+            ItemTracker::default().on_approval_requested(turn, command(None), &mut Vec::new()).identity.tool_call_id
+        };
         assert_eq!(id("one"), id("one"));
         assert_ne!(id("one"), id("two"));
     }
 
     #[test]
     fn output_that_was_lost_on_the_way_is_told_whole() {
-        let mut tools = Tools::default();
+        let mut tools = ItemTracker::default();
         let mut drafts = Vec::new();
-        tools.started("turn", command(None), &mut drafts);
-        tools.output("call", "line 2\n", &mut drafts);
-        let whole = Some("line 1\nline 2\n".to_owned());
-        let done = ToolItem { state: ItemStatus::Completed, output: whole.clone(), ..command(None) };
-        tools.completed("turn", done, &mut drafts);
-        let told =
-            drafts.iter().any(|draft| matches!(&draft.fact, Fact::ToolOutput { stdout, .. } if *stdout == whole));
-        assert!(told, "{drafts:?}");
+        tools.on_started("turn", command(None), &mut drafts);
+        tools.on_output("call", "line 2\n", &mut drafts);
+        let output = Some("line 1\nline 2\n".to_owned());
+        let done = ToolItem { state: ItemStatus::Completed, output: output.clone(), ..command(None) };
+        tools.on_completed("turn", done, &mut drafts);
+        let is_sent =
+            drafts.iter().any(|draft| matches!(&draft.fact, Fact::ToolOutput { stdout, .. } if *stdout == output));
+        assert!(is_sent, "{drafts:?}");
     }
 }

@@ -8,26 +8,26 @@ use roost_model::payload::ToolCallRequestedPayload;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-use super::connection::{Dialog, Pending};
-use super::turn::{METHOD, Turn};
+use super::connection::{Dialog, PendingCall};
+use super::turn::{CodexTurn, START_METHOD};
 use crate::host::json_rpc::{self, Incoming};
 use crate::host::{Task, Writer};
 use crate::trace_kit::{self, Names, Recorded, Words, assert_nothing_is_open, recorded};
 
-/// A dialog without a server.
+/// A dialog that is fed from a recording instead of a server.
 struct Replay {
     dialog: Dialog,
     turns: Vec<Vec<Draft>>,
 }
 
 impl Replay {
-    fn of(path: &Path) -> Vec<Vec<Draft>> {
+    fn run(path: &Path) -> Vec<Vec<Draft>> {
         let (writer, mut written) = Writer::new("nobody reads this");
         let mut replay = Self { dialog: Dialog::new(writer), turns: Vec::new() };
         for Recorded { sent, text } in recorded(path) {
             match sent {
                 true => replay.sent(&serde_json::from_str(&text).unwrap()),
-                false => replay.dialog.message(&text),
+                false => replay.dialog.on_message(&text),
             }
             while written.try_recv().is_ok() {}
         }
@@ -35,7 +35,7 @@ impl Replay {
         replay.turns
     }
 
-    /// What the recorded host said, done to the state as ours would.
+    /// Applies a message of the recorded host to the state, as our own would have changed it.
     fn sent(&mut self, message: &Value) {
         match message["method"].as_str() {
             Some("turn/start") => {
@@ -43,13 +43,13 @@ impl Replay {
                 self.dialog.thread = message["params"]["threadId"].as_str().map(Into::into);
                 let (drafts, _) = mpsc::channel(1);
                 let out = &mut self.dialog.out;
-                out.turn = Some(Turn::new(Task::new(METHOD, drafts)));
+                out.turn = Some(CodexTurn::new(Task::new(START_METHOD, drafts)));
                 out.drafts.append(&mut out.early);
                 let (to, _) = oneshot::channel();
-                self.dialog.peer.expect(message["id"].as_u64().unwrap(), Pending::Begun(to));
+                self.dialog.peer.expect(message["id"].as_u64().unwrap(), PendingCall::TurnStart(to));
             }
             Some(_) => {
-                self.dialog.peer.expect(message["id"].as_u64().unwrap_or(u64::MAX), Pending::Ignored);
+                self.dialog.peer.expect(message["id"].as_u64().unwrap_or(u64::MAX), PendingCall::Ignore);
                 if let (Some("turn/interrupt"), Some(turn)) = (message["method"].as_str(), &mut self.dialog.out.turn) {
                     turn.cancelled = true;
                 }
@@ -61,7 +61,7 @@ impl Replay {
                 let yes = serde_json::json!("accept");
                 let allowed = message["result"]["decision"] == yes || message["result"]["action"] == yes;
                 if let (Some(call), true) = (call, allowed) {
-                    turn.mapper.tools.allowed(&call.tool_call_id, &mut self.dialog.out.drafts);
+                    turn.mapper.tools.on_allowed(&call.tool_call_id, &mut self.dialog.out.drafts);
                 }
             }
         }
@@ -84,7 +84,7 @@ fn summary(path: &Path) -> String {
         _ => None,
     };
     let wants = |call: &ToolCallRequestedPayload| format!("({:?}), attempt {}", call.title, call.identity.attempt);
-    trace_kit::summary(Replay::of(path), &Words { wants, own })
+    trace_kit::summary(Replay::run(path), &Words { wants, own })
 }
 
 fn traces() -> Vec<PathBuf> {
@@ -106,7 +106,7 @@ fn every_recorded_message_is_known() {
         messages.for_each(|message| {
             assert!(!matches!(json_rpc::parse(&message.text), Incoming::Noise), "{}", message.text)
         });
-        for draft in Replay::of(&path).into_iter().flatten() {
+        for draft in Replay::run(&path).into_iter().flatten() {
             if let Fact::Notice(notice) = &draft.fact {
                 assert!(!notice.message.contains("Roost does not know"), "{}: {draft:?}", path.display());
             }
@@ -116,5 +116,5 @@ fn every_recorded_message_is_known() {
 
 #[test]
 fn every_recorded_turn_ends_and_leaves_nothing_open() {
-    traces().iter().for_each(|path| assert_nothing_is_open(path, Replay::of(path)));
+    traces().iter().for_each(|path| assert_nothing_is_open(path, Replay::run(path)));
 }

@@ -1,4 +1,4 @@
-//! One turn of Codex.
+//! The state of one turn.
 
 use std::collections::HashMap;
 
@@ -6,65 +6,65 @@ use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_model::ids::QuestionId;
 use tokio::sync::mpsc;
 
-use super::asks::Wait;
-use super::map::Mapper;
-use super::questions::Form;
+use super::map::NotificationMapper;
+use super::questions::AnswerFormat;
+use super::requests::ApprovalKind;
 use crate::host::json_rpc::RpcId;
 use crate::host::waiting::Waiting;
 use crate::host::{Reply, Task};
 
-/// The request that begins a turn.
-pub(super) const METHOD: &str = "turn/start";
+/// The request that starts a turn.
+pub(super) const START_METHOD: &str = "turn/start";
 
-/// An approval that Codex waits for.
-pub(super) struct Approval {
+/// An approval that Codex waits for, by the JSON-RPC id of its request.
+pub(super) struct PendingApproval {
     pub(super) id: RpcId,
-    pub(super) wait: Wait,
+    pub(super) approval: ApprovalKind,
 }
 
-/// One turn: what Codex works on, and what it waits for.
-pub(super) struct Turn {
-    /// Codex's id, once it has answered.
+/// One turn: its task, its mapper, and what Codex waits for.
+pub(super) struct CodexTurn {
+    /// Codex's id of the turn; `None` until it has answered the request.
     pub(super) id: Option<String>,
     pub(super) task: Task,
-    pub(super) mapper: Mapper,
-    pub(super) approvals: Waiting<Approval>,
-    pub(super) questions: HashMap<QuestionId, (RpcId, Form)>,
+    pub(super) mapper: NotificationMapper,
+    pub(super) approvals: Waiting<PendingApproval>,
+    pub(super) questions: HashMap<QuestionId, (RpcId, AnswerFormat)>,
     pub(super) cancelled: bool,
-    /// How it ended; while something of it is still being cleared away, that is not told yet.
+    /// How the turn ended, held back until the commands that it left running are cleaned up.
     pub(super) end: Option<TaskEnd>,
-    /// Whoever waits for it to begin, until a later daemon would find it.
-    pub(super) begun: Option<Reply>,
+    /// Whoever waits for the turn to start. Answered once the turn marker is on disk.
+    pub(super) start_reply: Option<Reply>,
 }
 
-impl Turn {
-    /// The turn of a task.
+impl CodexTurn {
+    /// A turn that is starting for a task.
     pub(super) fn new(task: Task) -> Self {
-        Self::with(None, Mapper::default(), task)
+        Self::with(None, NotificationMapper::default(), task)
     }
 
-    /// A turn that another daemon began.
+    /// A turn that an earlier daemon started.
     pub(super) fn adopted(id: String, drafts: mpsc::Sender<Vec<Draft>>) -> Self {
-        Self::with(Some(id), Mapper::again(), Task::without_request(drafts))
+        Self::with(Some(id), NotificationMapper::for_adopted_turn(), Task::without_request(drafts))
     }
 
-    fn with(id: Option<String>, mapper: Mapper, task: Task) -> Self {
-        let (approvals, questions, cancelled, end, begun) = Default::default();
-        Self { id, task, mapper, approvals, questions, cancelled, end, begun }
+    fn with(id: Option<String>, mapper: NotificationMapper, task: Task) -> Self {
+        let (approvals, questions, cancelled, end, start_reply) = Default::default();
+        Self { id, task, mapper, approvals, questions, cancelled, end, start_reply }
     }
 
-    /// Tells the end, and closes what is open.
+    /// Completes everything that is open and reports the end; only once.
     pub(super) fn finish(&mut self, end: TaskEnd, outbox: &mut Vec<Draft>) {
         if self.task.is_over() {
             return;
         }
         let completed = matches!(end, TaskEnd::Completed(_));
-        self.mapper.end(!completed, outbox);
+        self.mapper.on_turn_end(!completed, outbox);
         self.task.complete(end, outbox);
     }
 
-    /// Codex no longer waits for an answer to this.
-    pub(super) fn resolved(&mut self, id: &RpcId, outbox: &mut Vec<Draft>) {
+    /// Called when Codex no longer waits for an answer to this request.
+    pub(super) fn on_request_resolved(&mut self, id: &RpcId, outbox: &mut Vec<Draft>) {
         self.approvals.drop_if(|waiting| waiting.id == *id);
         let question = self.questions.iter().find(|(_, (known, _))| known == id).map(|(question, _)| question.clone());
         if let Some(question) = question {
@@ -74,7 +74,7 @@ impl Turn {
     }
 }
 
-impl AsRef<Task> for Turn {
+impl AsRef<Task> for CodexTurn {
     fn as_ref(&self) -> &Task {
         &self.task
     }

@@ -1,4 +1,4 @@
-//! Which Codex is installed.
+//! The version of the installed Codex, which decides between the app server and `codex exec`.
 
 use parking_lot::Mutex;
 use roost_engine::adapter::Availability;
@@ -7,22 +7,22 @@ use roost_process::Holder;
 
 use crate::host::{AgentCommand, VersionProbe};
 
-/// The first version whose app server speaks WebSocket on a unix socket (2026-04-30), which all else is built on.
+/// The first version whose app server speaks WebSocket on a unix socket (2026-04-30), which the adapter depends on.
 const APP_SERVER: [u64; 3] = [0, 128, 0];
 
-/// The version.
+/// Probes the installed version and remembers the last answer.
 #[derive(Default)]
-pub(super) struct Version {
+pub(super) struct InstalledVersion {
     versions: VersionProbe,
-    /// What was told last.
+    /// The version of the last probe; `None` before it, or if Codex printed none.
     last: Mutex<Option<String>>,
 }
 
-impl Version {
-    /// Whether Codex is there, and which.
-    pub(super) async fn look(&self, holder: &Holder, command: &AgentCommand, env: &RuntimeEnv) -> Availability {
+impl InstalledVersion {
+    /// Runs `codex --version`, or uses the probe's cached answer.
+    pub(super) async fn probe(&self, holder: &Holder, command: &AgentCommand, env: &RuntimeEnv) -> Availability {
         let install = "install it with `npm install -g @openai/codex`, or set its `command`";
-        // None is too old: what cannot be done by the app server is done by `codex exec`.
+        // No version is refused as too old: `codex exec` serves those without an app server.
         let found = self.versions.availability(holder, command, command.environment(env), install, |_| None).await;
         if let Availability::Installed { version } = &found {
             self.last.lock().clone_from(version);
@@ -30,7 +30,7 @@ impl Version {
         found
     }
 
-    /// The version, if it was told last and is too old for the app server. One that does not tell is taken for a new one.
+    /// The version of the last probe, if it is too old for the app server. An unknown version counts as new.
     pub(super) fn too_old(&self) -> Option<String> {
         self.last.lock().clone().filter(|version| is_too_old(version))
     }
@@ -40,7 +40,7 @@ fn is_too_old(version: &str) -> bool {
     numbers(version).is_some_and(|numbers| numbers < APP_SERVER)
 }
 
-/// The three numbers of a version; what comes before a release counts as the release.
+/// The three numbers of a version; a pre-release counts as its release.
 fn numbers(version: &str) -> Option<[u64; 3]> {
     let mut numbers = version.split(['-', '+']).next()?.split('.').map(|number| number.parse().ok());
     Some([numbers.next()??, numbers.next()??, numbers.next()??])
@@ -66,6 +66,6 @@ mod tests {
         for (version, is_old) in table {
             assert_eq!(is_too_old(version), is_old, "{version}");
         }
-        assert_eq!(Version::default().too_old(), None);
+        assert_eq!(InstalledVersion::default().too_old(), None);
     }
 }

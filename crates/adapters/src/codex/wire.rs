@@ -1,22 +1,21 @@
 //! The messages of `codex app-server`: JSON-RPC without the `jsonrpc` member, one per WebSocket text frame.
 //!
-//! Read with tolerance: the protocol is marked experimental, so a message, item or status that is not here is kept as it
-//! came and never an error.
+//! Parsed with tolerance, because the protocol is marked experimental: an unknown message, item or status is no error.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Where a message belongs; every message about a turn carries it.
+/// The thread and turn of a notification; those about a turn have both.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Place {
+pub(super) struct ScopeParams {
     pub(super) thread_id: Option<String>,
     pub(super) turn_id: Option<String>,
 }
 
-/// `item/started` and `item/completed`.
+/// The parameters of `item/started` and `item/completed`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ItemParams {
@@ -25,7 +24,7 @@ pub(super) struct ItemParams {
     pub(super) turn_id: String,
 }
 
-/// A piece of an item's text or output.
+/// The parameters of a delta: a piece of an item's text or output.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DeltaParams<'a> {
@@ -37,12 +36,12 @@ pub(super) struct DeltaParams<'a> {
     pub(super) item_id: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) delta: Cow<'a, str>,
-    /// Which part of a summary.
+    /// The part of a reasoning summary; 0 for other deltas.
     #[serde(default)]
     pub(super) summary_index: u32,
 }
 
-/// A step of a turn.
+/// One step of a turn: a message, a tool call, or something that Roost does not show.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(super) enum Item {
@@ -119,7 +118,7 @@ pub(super) enum Item {
     Other,
 }
 
-/// How far an item is.
+/// The progress of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum ItemStatus {
@@ -131,30 +130,30 @@ pub(super) enum ItemStatus {
     Unknown,
 }
 
-/// A part of a command line, as Codex reads it.
+/// A part of a command line, as Codex parsed it.
 #[derive(Debug, Deserialize)]
 pub(super) struct CommandAction {
     pub(super) command: String,
 }
 
-/// `turn/completed`.
+/// The parameters of `turn/completed`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TurnParams {
     pub(super) thread_id: String,
-    pub(super) turn: Turn,
+    pub(super) turn: TurnInfo,
 }
 
-/// A turn that is over.
+/// A turn, without its items.
 #[derive(Debug, Deserialize)]
-pub(super) struct Turn {
+pub(super) struct TurnInfo {
     pub(super) id: String,
     pub(super) status: TurnStatus,
     #[serde(default)]
     pub(super) error: Option<TurnError>,
 }
 
-/// How a turn ended.
+/// The progress of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum TurnStatus {
@@ -166,7 +165,7 @@ pub(super) enum TurnStatus {
     Unknown,
 }
 
-/// `error`.
+/// The parameters of `error`: something failed, and Codex may retry it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ErrorParams {
@@ -175,40 +174,40 @@ pub(super) struct ErrorParams {
     pub(super) will_retry: bool,
 }
 
-/// Why a turn failed.
+/// Why a turn failed. Serialised as the `raw` part of a task error.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TurnError {
     #[serde(default)]
     pub(super) message: String,
-    /// A word, or an object with a word and details.
+    /// A name, or an object whose only key is the name.
     #[serde(default)]
     pub(super) codex_error_info: Value,
     #[serde(default)]
     pub(super) additional_details: Option<String>,
 }
 
-/// `thread/tokenUsage/updated`.
+/// The parameters of `thread/tokenUsage/updated`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UsageParams {
     pub(super) token_usage: TokenUsage,
 }
 
-/// What a thread has used.
+/// The token usage of a thread. Serialised as the `raw` part of a usage event.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TokenUsage {
-    /// Of all requests so far.
+    /// The sum over all requests of the thread.
     #[serde(default)]
     total: Value,
-    /// Of the last request alone.
+    /// The last request to the model alone.
     pub(super) last: TokenCount,
     #[serde(default)]
     pub(super) model_context_window: Option<u64>,
 }
 
-/// Tokens.
+/// Token counts of one or more requests.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TokenCount {
@@ -219,20 +218,20 @@ pub(super) struct TokenCount {
     pub(super) reasoning_output_tokens: u64,
 }
 
-/// `turn/plan/updated`.
+/// The parameters of `turn/plan/updated`.
 #[derive(Debug, Deserialize)]
 pub(super) struct PlanParams {
     pub(super) plan: Vec<PlanStep>,
 }
 
-/// A step of a plan.
+/// A step of the agent's plan.
 #[derive(Debug, Deserialize)]
 pub(super) struct PlanStep {
     pub(super) step: String,
     pub(super) status: PlanStepStatus,
 }
 
-/// How far a step of a plan is.
+/// The progress of a step.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum PlanStepStatus {

@@ -4,10 +4,10 @@ use roost_model::runtime::{McpSupport, PermissionModel, RuntimeCapabilities, Run
 
 use crate::host::capabilities::of_coding_agent;
 
-/// The capabilities of OpenCode, where Roost starts its servers.
+/// The capabilities of a server that Roost starts.
 pub(super) fn capabilities() -> RuntimeCapabilities {
     RuntimeCapabilities {
-        // Every tool asks but the one that puts questions to the user.
+        // Every tool requests a permission, except the one that asks the user a question.
         permission_model: PermissionModel::Hybrid,
         supported_isolation_modes: vec![RuntimeIsolationMode::Subprocess, RuntimeIsolationMode::ServerSide],
         ..of_coding_agent()
@@ -15,10 +15,10 @@ pub(super) fn capabilities() -> RuntimeCapabilities {
 }
 
 /// The capabilities of a server that somebody else runs.
-pub(super) fn of_external() -> RuntimeCapabilities {
+pub(super) fn for_external_server() -> RuntimeCapabilities {
     RuntimeCapabilities {
         state_model: RuntimeStateModel::ServerSide,
-        // It has those that it was started with, and takes none of a session's.
+        // It has the MCP servers that it was started with, and takes none from a session.
         mcp_support: McpSupport::None,
         mcp_transports: None,
         supported_isolation_modes: vec![RuntimeIsolationMode::ServerSide],

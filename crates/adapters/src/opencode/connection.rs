@@ -1,12 +1,13 @@
-//! One session of a server: what its events and the session's commands do.
+//! The connection to a server for one session, and what the session's commands do to it. Events are handled in
+//! [`super::reader`].
 //!
-//! What is said to the server is said beside the pump, in requests of their own, which end with it.
+//! Requests to the server run in tasks of their own, so that they never block the pump; they are aborted with the
+//! connection.
 
 use std::time::Duration;
 
 use roost_engine::adapter::{AdapterError, Answer, Draft, TaskEnd};
 use roost_model::ids::QuestionId;
-use roost_model::payload::NoticeSource;
 use roost_model::tool::ToolCallIdentity;
 use roost_process::{Batch, Control, Stdin};
 use serde_json::Value;
@@ -14,59 +15,59 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::catch_up;
-use super::http::{Client, Events, HttpError};
-use super::map;
-use super::reader::{Errand, Reader};
-use super::turn::{METHOD, Turn};
+use super::http::{Client, EventStream, HttpError};
+use super::reader::{OutgoingRequest, Reader};
+use super::turn::{OpencodeTurn, PROMPT_METHOD};
 use crate::host::waiting::not_pending;
 use crate::host::{Connection, ExitReport, Outbox, Reply, Task, Then, reply};
 
-/// How long a server that hung up has to exit before it is called again.
-const EXIT_PATIENCE: Duration = Duration::from_millis(500);
-/// How long a server that hung up may take to answer again.
-const RETURN_PATIENCE: Duration = Duration::from_secs(60);
-/// How long is waited between two tries.
-const PAUSE: Duration = Duration::from_millis(100);
-/// A server that has said nothing for so long is called again; its heart beats every 10 s.
-const SILENCE: Duration = Duration::from_secs(45);
+/// How long a server whose event stream broke has to exit before the stream is opened again.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long opening the event stream again may take before the server counts as gone.
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(60);
+/// The pause between two tries to open it.
+const RECONNECT_PAUSE: Duration = Duration::from_millis(100);
+/// An event stream that was silent for this long counts as broken; the server sends a heartbeat every 10 s.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(45);
 
-/// What the session asks of the connection.
-pub(super) enum Command {
-    /// A task: where its drafts go.
+/// A command from the session to the task that owns the connection.
+pub(super) enum OpencodeCommand {
+    /// Starts a turn, before the prompt is sent.
     Begin { drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
-    /// The task could not be begun.
+    /// Drops the turn, because the prompt could not be sent.
     Forget,
-    /// A decision about a tool call; answered with OpenCode's id of the permission.
+    /// Takes a decision about a tool call; answered with OpenCode's id of the permission, to reply to.
     Decide { call: ToolCallIdentity, allow: bool, to: Reply<String> },
-    /// An answer to a question; answered with OpenCode's id of it and the answer in its words.
+    /// Takes an answer to a question; answered with OpenCode's id of the question and the body of the reply.
     Answer { question: QuestionId, answer: Answer, to: Reply<(String, Value)> },
-    /// The task is to stop.
+    /// Marks the turn as cancelled.
     Cancel { to: Reply },
-    /// Something to say to the server; answered when it has answered.
-    Send { errand: Errand, to: Reply },
+    /// Sends a request; answered with its outcome.
+    Send { request: OutgoingRequest, to: Reply },
 }
 
-/// A connection with a server.
+/// The connection to a server for one session.
 pub(super) struct OpencodeConnection {
     client: Client,
-    events: Events,
+    events: EventStream,
     reader: Reader,
-    /// The process, if it is ours. Its stdin is kept open: some servers read its end as a wish to stop.
+    /// The process and its stdin, if Roost started the server. stdin is held open: some servers read its end as a wish
+    /// to stop.
     server: Option<(Control, Stdin)>,
-    /// Requests that are on their way; they end with the connection.
-    errands: JoinSet<()>,
+    /// Requests that are running; aborted with the connection.
+    in_flight: JoinSet<()>,
 }
 
-/// What is heard of a server.
-pub(super) enum Heard {
+/// What the event stream brings.
+pub(super) enum ServerSignal {
     Events(Vec<String>),
     HungUp,
 }
 
 impl OpencodeConnection {
-    /// A connection with a server whose events these are, for what the reader knows.
-    pub(super) fn new(client: Client, events: Events, reader: Reader, server: Option<(Control, Stdin)>) -> Self {
-        Self { client, events, reader, server, errands: JoinSet::new() }
+    /// A connection over an open event stream.
+    pub(super) fn new(client: Client, events: EventStream, reader: Reader, server: Option<(Control, Stdin)>) -> Self {
+        Self { client, events, reader, server, in_flight: JoinSet::new() }
     }
 }
 
@@ -74,24 +75,24 @@ impl Connection for OpencodeConnection {
     const NAME: &'static str = "OpenCode";
     const STDIO: bool = false;
 
-    type Turn = Turn;
-    type Command = Command;
-    type Message = Heard;
+    type Turn = OpencodeTurn;
+    type Command = OpencodeCommand;
+    type Message = ServerSignal;
 
-    fn outbox(&mut self) -> &mut Outbox<Turn> {
+    fn outbox(&mut self) -> &mut Outbox<OpencodeTurn> {
         &mut self.reader.out
     }
 
-    fn on_command(&mut self, command: Command) -> Then {
+    fn on_command(&mut self, command: OpencodeCommand) -> Then {
         match command {
-            Command::Begin { drafts, to } => reply(to, self.begin(drafts)),
-            Command::Forget => self.outbox().turn = None,
-            Command::Decide { call, allow, to } => reply(to, self.decide(&call, allow)),
-            Command::Answer { question, answer, to } => reply(to, self.give(&question, answer)),
-            Command::Cancel { to } => reply(to, self.cancel()),
-            Command::Send { errand: Errand { path, body }, to } => {
+            OpencodeCommand::Begin { drafts, to } => reply(to, self.begin(drafts)),
+            OpencodeCommand::Forget => self.outbox().turn = None,
+            OpencodeCommand::Decide { call, allow, to } => reply(to, self.decide(&call, allow)),
+            OpencodeCommand::Answer { question, answer, to } => reply(to, self.answer_question(&question, answer)),
+            OpencodeCommand::Cancel { to } => reply(to, self.cancel()),
+            OpencodeCommand::Send { request: OutgoingRequest { path, body }, to } => {
                 let client = self.client.clone();
-                self.errands.spawn(async move {
+                self.in_flight.spawn(async move {
                     let answer = client.post(&path, &body).await;
                     reply(to, answer.map(drop).map_err(Into::into));
                 });
@@ -101,36 +102,36 @@ impl Connection for OpencodeConnection {
     }
 
     fn on_stdout(&mut self, lines: Batch<'_>) -> Then {
-        lines.for_each(|line| self.outbox().notice(map::noise(NoticeSource::Stdout, line.text().into_owned())));
+        self.outbox().stdout_noise(lines);
         Then::Continue
     }
 
     fn on_stderr(&mut self, line: String) {
-        self.outbox().notice(map::noise(NoticeSource::Stderr, line));
+        self.outbox().stderr_noise(line);
     }
 
-    async fn next_message(&mut self) -> Option<Heard> {
+    async fn next_message(&mut self) -> Option<ServerSignal> {
         loop {
-            let Self { events, errands, .. } = self;
+            let Self { events, in_flight, .. } = self;
             tokio::select! {
                 biased;
-                Some(_) = errands.join_next(), if !errands.is_empty() => {}
-                texts = tokio::time::timeout(SILENCE, events.next_batch()) => {
-                    return Some(texts.ok().flatten().map_or(Heard::HungUp, Heard::Events));
+                Some(_) = in_flight.join_next(), if !in_flight.is_empty() => {}
+                texts = tokio::time::timeout(SILENCE_TIMEOUT, events.next_batch()) => {
+                    return Some(texts.ok().flatten().map_or(ServerSignal::HungUp, ServerSignal::Events));
                 }
             }
         }
     }
 
-    async fn on_message(&mut self, heard: Heard) -> Then {
-        match heard {
-            Heard::Events(texts) => {
-                texts.iter().for_each(|text| self.reader.message(text));
-                self.send_errands();
+    async fn on_message(&mut self, signal: ServerSignal) -> Then {
+        match signal {
+            ServerSignal::Events(texts) => {
+                texts.iter().for_each(|text| self.reader.on_message(text));
+                self.send_outgoing();
                 Then::Continue
             }
-            Heard::HungUp if self.has_exited().await || !self.listen_again().await => Then::Finish,
-            Heard::HungUp => Then::Continue,
+            ServerSignal::HungUp if self.has_exited().await || !self.reconnect().await => Then::Finish,
+            ServerSignal::HungUp => Then::Continue,
         }
     }
 
@@ -143,11 +144,11 @@ impl Connection for OpencodeConnection {
 }
 
 impl OpencodeConnection {
-    /// Sends what reading has made necessary; nobody waits for an answer.
-    fn send_errands(&mut self) {
-        for Errand { path, body } in self.reader.errands.drain(..) {
+    /// Sends the requests that the reader has queued. Failures are only logged, because nobody waits for these.
+    fn send_outgoing(&mut self) {
+        for OutgoingRequest { path, body } in self.reader.outgoing.drain(..) {
             let client = self.client.clone();
-            self.errands.spawn(async move {
+            self.in_flight.spawn(async move {
                 if let Err(error) = client.post(&path, &body).await {
                     tracing::debug!(%error, path, "OpenCode did not take a request that nobody waits for");
                 }
@@ -157,7 +158,7 @@ impl OpencodeConnection {
 
     fn begin(&mut self, drafts: mpsc::Sender<Vec<Draft>>) -> Result<(), AdapterError> {
         self.outbox().refuse_if_busy::<Self>()?;
-        self.outbox().begin(Turn::new(Task::new(METHOD, drafts)));
+        self.outbox().begin(OpencodeTurn::new(Task::new(PROMPT_METHOD, drafts)));
         Ok(())
     }
 
@@ -168,42 +169,44 @@ impl OpencodeConnection {
         permission.ok_or_else(|| not_pending(call))
     }
 
-    fn give(&mut self, question: &QuestionId, answer: Answer) -> Result<(String, Value), AdapterError> {
-        let asked = self.outbox().turn.as_mut().and_then(|turn| turn.questions.remove(question));
-        let asked = asked.ok_or_else(|| AdapterError::NotPending(format!("an answer to {question}")))?;
-        let said = asked.answer(answer);
-        Ok((asked.native, said))
+    fn answer_question(&mut self, question: &QuestionId, answer: Answer) -> Result<(String, Value), AdapterError> {
+        let pending = self.outbox().turn.as_mut().and_then(|turn| turn.questions.remove(question));
+        let pending = pending.ok_or_else(|| AdapterError::NotPending(format!("an answer to {question}")))?;
+        let body = pending.answer(answer);
+        Ok((pending.native, body))
     }
 
-    /// What OpenCode waits for it does not withdraw when it is stopped; that is done when the turn is over.
+    /// Marks the turn as cancelled. OpenCode does not withdraw its open permissions and questions on a stop; they are
+    /// rejected when the turn is over.
     fn cancel(&mut self) -> Result<(), AdapterError> {
         let (turn, _) = self.outbox().live().ok_or_else(|| AdapterError::NotPending("a stop".into()))?;
         turn.cancelled = true;
         Ok(())
     }
 
-    /// A server of ours that hung up has ended.
+    /// Whether the server is a process of ours and exits within [`EXIT_TIMEOUT`].
     async fn has_exited(&self) -> bool {
         match &self.server {
-            Some((control, _)) => tokio::time::timeout(EXIT_PATIENCE, control.wait_exit()).await.is_ok(),
+            Some((control, _)) => tokio::time::timeout(EXIT_TIMEOUT, control.wait_exit()).await.is_ok(),
             None => false,
         }
     }
 
-    /// Listens to a server that hung up and lives; what happened meanwhile is asked for.
-    async fn listen_again(&mut self) -> bool {
-        let (client, Reader { family, last_prompt, .. }) = (&self.client, &self.reader);
+    /// Opens the event stream again and handles what was missed meanwhile; false if the server exits or does not
+    /// answer within [`RECONNECT_TIMEOUT`].
+    async fn reconnect(&mut self) -> bool {
+        let (client, Reader { tree, last_prompt, .. }) = (&self.client, &self.reader);
         let again = async {
             loop {
                 let answer = async {
                     let events = client.events().await?;
-                    Ok::<_, HttpError>((events, catch_up::missed(client, family.first(), last_prompt).await?))
+                    Ok::<_, HttpError>((events, catch_up::fetch_missed(client, tree.root(), last_prompt).await?))
                 };
                 match answer.await {
                     Ok(answer) => return answer,
                     Err(error) => tracing::debug!(%error, "OpenCode does not answer; it is asked again"),
                 }
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(RECONNECT_PAUSE).await;
             }
         };
         let gone = async {
@@ -215,13 +218,13 @@ impl OpencodeConnection {
         let (events, missed) = tokio::select! {
             answer = again => answer,
             () = gone => return false,
-            () = tokio::time::sleep(RETURN_PATIENCE) => return false,
+            () = tokio::time::sleep(RECONNECT_TIMEOUT) => return false,
         };
         self.events = events;
-        missed.iter().for_each(|event| self.reader.message(&event.to_string()));
-        self.send_errands();
+        missed.iter().for_each(|event| self.reader.on_message(&event.to_string()));
+        self.send_outgoing();
         if let Some(turn) = &mut self.outbox().turn {
-            turn.mapper.missed_some();
+            turn.mapper.mark_gap();
         }
         true
     }

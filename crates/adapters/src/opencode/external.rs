@@ -1,4 +1,4 @@
-//! A server that somebody else runs: found by its address, never started, never ended.
+//! A server that somebody else runs: configured by its address, never started or stopped by Roost.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,10 +15,10 @@ use super::launch::environment;
 use super::version;
 use crate::host::AgentCommand;
 
-/// How long a server may take to say that it is there.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the health request may take.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The address of an OpenCode server: `http://HOST:PORT`.
+/// The address of an OpenCode server: `http://HOST:PORT`, without a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ServerUrl(String);
@@ -57,8 +57,8 @@ impl fmt::Display for ServerUrl {
 }
 
 impl ServerUrl {
-    /// The way there, for what happens in the environment's working directory. The password is where OpenCode itself
-    /// looks for it.
+    /// A client for this server and the environment's working directory. User name and password come from the
+    /// variables that OpenCode itself uses.
     pub(super) fn client(&self, command: &AgentCommand, env: &RuntimeEnv) -> Client {
         let all = environment(command, env);
         let text = |name: &str| all.get(name).map(|text| text.to_string_lossy().into_owned());
@@ -67,9 +67,9 @@ impl ServerUrl {
         Client::new(&self.0, &user, &password).within(&env.cwd)
     }
 
-    /// Whether it is there, and which version.
+    /// Whether the server answers, and which version it is.
     pub(super) async fn availability(&self, client: &Client) -> Availability {
-        let health = match tokio::time::timeout(PATIENCE, client.get("/global/health")).await {
+        let health = match tokio::time::timeout(HEALTH_TIMEOUT, client.get("/global/health")).await {
             Ok(Ok(health)) => health,
             Ok(Err(error)) => return self.missing(&error.to_string()),
             Err(_) => return self.missing("it does not answer"),
@@ -89,7 +89,7 @@ impl ServerUrl {
         Availability::Missing { reason }
     }
 
-    /// Who is logged in there is that server's business.
+    /// Always ready: logins are the business of whoever runs the server.
     pub(super) fn auth_status(&self) -> AuthStatus {
         let details = json!({ "server": self.to_string() });
         AuthStatus {
@@ -101,9 +101,13 @@ impl ServerUrl {
         }
     }
 
-    /// Refuses what only the one who starts a server can give it.
-    pub(super) fn check(&self, settings: &Map<String, Value>, open: &OpenSession) -> Result<(), AdapterError> {
-        let refused = |what: &str| {
+    /// Refuses options that only whoever starts a server can give it.
+    pub(super) fn refuse_launch_options(
+        &self,
+        settings: &Map<String, Value>,
+        open: &OpenSession,
+    ) -> Result<(), AdapterError> {
+        let refusal = |what: &str| {
             AdapterError::Spawn(format!(
                 "{what} cannot be given to the OpenCode server at {self}, which runs already; what it is to have is configured there"
             ))
@@ -115,7 +119,7 @@ impl ServerUrl {
             ("a home of the session's own (isolation)", open.env.isolation.is_some()),
             ("a credential namespace", open.env.credential_namespace != NAMESPACE),
         ];
-        given.iter().find(|(_, is_given)| *is_given).map_or(Ok(()), |(what, _)| Err(refused(what)))
+        given.iter().find(|(_, is_given)| *is_given).map_or(Ok(()), |(what, _)| Err(refusal(what)))
     }
 }
 

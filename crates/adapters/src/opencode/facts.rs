@@ -1,4 +1,4 @@
-//! What the rest of Roost must know of OpenCode.
+//! What the rest of Roost knows about OpenCode: preference, settings, tools and the files that control it.
 
 use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
 

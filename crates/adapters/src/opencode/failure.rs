@@ -1,4 +1,4 @@
-//! Why a turn failed, in our words.
+//! OpenCode's errors as task errors.
 
 use roost_engine::adapter::{AdapterError, TaskEnd};
 use roost_model::failure::{FailureCode, TaskError};
@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::http::HttpError;
 use super::wire::NamedError;
 
-/// How a turn with this error ended.
-pub(super) fn end(error: &NamedError) -> TaskEnd {
+/// How the task ends when its turn ends with this error.
+pub(super) fn task_end(error: &NamedError) -> TaskEnd {
     if error.name == "MessageAbortedError" {
         return TaskEnd::Stopped("interrupted".into());
     }
@@ -19,17 +19,17 @@ pub(super) fn end(error: &NamedError) -> TaskEnd {
         ("ContextOverflowError", _) => FailureCode::ContextTooLarge,
         _ => FailureCode::RuntimeError,
     };
-    let said = text("message").unwrap_or(&error.name);
-    // It has no error of its own for this, nor one for a provider that nobody is logged in to.
-    let no_model = said.starts_with("Model not found");
-    // OpenCode calls every refusal worth another try; only these are.
+    let sentence = text("message").unwrap_or(&error.name);
+    // OpenCode has no error name for an unknown model, nor for a provider without a login.
+    let no_model = sentence.starts_with("Model not found");
+    // OpenCode marks every refusal as retryable; only these are.
     let retryable = match status {
         Some(status) => status == 408 || status == 429 || status >= 500,
         None => (error.name == "APIError" || error.name == "UnknownError") && !no_model,
     };
     let status = status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
     let hint = if no_model { "; log in to its provider (`opencode auth login`), or choose another model" } else { "" };
-    let message = format!("OpenCode could not go on{status}: {said}{hint}");
+    let message = format!("OpenCode could not go on{status}: {sentence}{hint}");
     let raw = serde_json::to_value(error).ok();
     TaskEnd::Failed(Box::new(TaskError { retryable, raw, ..TaskError::new(code, message) }))
 }
@@ -65,7 +65,7 @@ mod tests {
         ];
         for (name, data, code, retryable) in cases {
             let error = NamedError { name: name.into(), data };
-            let TaskEnd::Failed(failed) = end(&error) else { panic!("{error:?}") };
+            let TaskEnd::Failed(failed) = task_end(&error) else { panic!("{error:?}") };
             assert_eq!((failed.code, failed.retryable), (code, retryable), "{error:?}");
         }
     }

@@ -1,7 +1,8 @@
-//! Conversations that OpenCode keeps in its database: listed per working directory, read as messages, never changed.
+//! Past conversations in OpenCode's database, or of a server: listed per working directory and read as messages. Read
+//! only.
 //!
-//! OpenCode leaves the database with its write-ahead log, so it is opened in the one way that reads both and writes
-//! neither, nor the index beside them.
+//! OpenCode leaves the database with its write-ahead log. It is opened in a way that reads both and writes neither of
+//! them, nor the index beside them.
 
 use std::io;
 use std::path::Path;
@@ -16,10 +17,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::http::{Client, HttpError};
-use super::wire::{Part, PartKind, ToolStatus};
+use super::wire::{MessagePart, PartKind, ToolStatus};
 
-/// The conversations of a working directory, the last changed first; looks at the disk. Those of agents that another
-/// one started, and those that were put away, are left out.
+/// The conversations of a working directory, the last changed first. Those of subagents and archived ones are left
+/// out. Blocks on the disk.
 pub(super) fn sessions(database: &Path, cwd: &Path) -> io::Result<Vec<NativeSession>> {
     let Some(database) = open(database)? else { return Ok(Vec::new()) };
     let listed = || {
@@ -28,20 +29,20 @@ pub(super) fn sessions(database: &Path, cwd: &Path) -> io::Result<Vec<NativeSess
              WHERE directory IN (?1, ?2) AND parent_id IS NULL AND time_archived IS NULL
              ORDER BY time_updated DESC, id",
         )?;
-        let rows = rows.query_map(places(cwd), |row| {
+        let rows = rows.query_map(directory_spellings(cwd), |row| {
             let (id, title): (String, String) = (row.get(0)?, row.get(1)?);
-            Ok(past(id, title, row.get(2)?))
+            Ok(native_session(id, title, row.get(2)?))
         })?;
         rows.collect::<Result<_, rusqlite::Error>>()
     };
     listed().map_err(io::Error::other)
 }
 
-/// What was said in a conversation of this working directory; `None` if there is none under this id. Looks at the disk.
+/// The messages of a conversation; `None` if this working directory has none with this id. Blocks on the disk.
 pub(super) fn messages(database: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<NativeMessage>>> {
     let Some(database) = open(database)? else { return Ok(None) };
     let read = || {
-        let [here, really] = places(cwd);
+        let [here, really] = directory_spellings(cwd);
         let known = "SELECT 1 FROM session WHERE id = ?1 AND directory IN (?2, ?3)";
         if database.query_row(known, params![id, here, really], |_| Ok(())).optional()?.is_none() {
             return Ok(None);
@@ -55,7 +56,7 @@ pub(super) fn messages(database: &Path, cwd: &Path, id: &str) -> io::Result<Opti
             let (id, info): (String, String) = (row.get(0)?, row.get(1)?);
             let parts = parts.query_map([id], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
             if let Ok(info) = serde_json::from_str(&info) {
-                messages.extend(said(&info, parts.iter().filter_map(|part| serde_json::from_str(part).ok())));
+                messages.extend(to_messages(&info, parts.iter().filter_map(|part| serde_json::from_str(part).ok())));
             }
         }
         Ok(Some(messages))
@@ -63,7 +64,7 @@ pub(super) fn messages(database: &Path, cwd: &Path, id: &str) -> io::Result<Opti
     read().map_err(|error: rusqlite::Error| io::Error::other(error))
 }
 
-/// A number that changes when a conversation does. Looks at the disk.
+/// A number that changes when a conversation does; `None` if it has no parts. Blocks on the disk.
 pub(super) fn stamp(database: &Path, id: &str) -> Option<u64> {
     let database = open(database).ok()??;
     let last = "SELECT max(time_updated) + count(*) FROM part WHERE session_id = ?1";
@@ -71,64 +72,67 @@ pub(super) fn stamp(database: &Path, id: &str) -> Option<u64> {
     u64::try_from(stamp).ok()
 }
 
-/// The same as [`sessions`], told by a server about the directory that the client speaks of.
-pub(super) async fn sessions_of(client: &Client) -> io::Result<Vec<NativeSession>> {
+/// The same as [`sessions`], from a server, for the client's working directory.
+pub(super) async fn sessions_from_server(client: &Client) -> io::Result<Vec<NativeSession>> {
     #[derive(Deserialize)]
-    struct Listed {
+    struct ListedSession {
         id: String,
         #[serde(default)]
         title: String,
         #[serde(rename = "parentID", default)]
         parent: Option<Value>,
-        time: Updated,
+        time: UpdateTime,
     }
     #[derive(Deserialize)]
-    struct Updated {
+    struct UpdateTime {
         updated: i64,
     }
     let listed = client.get("/session").await.map_err(io::Error::other)?;
-    let listed: Vec<Listed> = serde_json::from_value(listed)?;
+    let listed: Vec<ListedSession> = serde_json::from_value(listed)?;
     let listed = listed.into_iter().filter(|session| session.parent.is_none());
-    let mut sessions: Vec<_> = listed.map(|one| past(one.id, one.title, one.time.updated)).collect();
+    let mut sessions: Vec<_> = listed.map(|one| native_session(one.id, one.title, one.time.updated)).collect();
     sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
     Ok(sessions)
 }
 
-/// The same as [`messages`], told by a server.
-pub(super) async fn messages_of(client: &Client, id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
+/// The same as [`messages`], from a server.
+pub(super) async fn messages_from_server(
+    client: &Client,
+    id: &RuntimeSessionId,
+) -> io::Result<Option<Vec<NativeMessage>>> {
     #[derive(Deserialize)]
-    struct Told {
-        info: Info,
+    struct MessageRecord {
+        info: StoredMessage,
         parts: Vec<Value>,
     }
     let path = format!("/session/{}/message", utf8_percent_encode(id.as_str(), NON_ALPHANUMERIC));
-    let told = match client.get(&path).await {
-        Ok(told) => told,
+    let answer = match client.get(&path).await {
+        Ok(answer) => answer,
         Err(HttpError::Refused { status, .. }) if status.is_client_error() => return Ok(None),
         Err(error) => return Err(io::Error::other(error)),
     };
-    let told: Vec<Told> = serde_json::from_value(told)?;
-    let parts = |parts: Vec<Value>| parts.into_iter().filter_map(|part| Part::deserialize(part).ok());
-    Ok(Some(told.into_iter().flat_map(|told| said(&told.info, parts(told.parts))).collect()))
+    let records: Vec<MessageRecord> = serde_json::from_value(answer)?;
+    let parts = |parts: Vec<Value>| parts.into_iter().filter_map(|part| MessagePart::deserialize(part).ok());
+    Ok(Some(records.into_iter().flat_map(|record| to_messages(&record.info, parts(record.parts))).collect()))
 }
 
-fn past(id: String, title: String, updated: i64) -> NativeSession {
+fn native_session(id: String, title: String, updated: i64) -> NativeSession {
     let title = Some(title).filter(|title| !title.is_empty());
     NativeSession { id: id.into(), title, updated_at: Timestamp::from_millis(updated) }
 }
 
-/// How OpenCode may have written down a directory.
-fn places(cwd: &Path) -> [String; 2] {
+/// The spellings under which OpenCode may have stored a directory: as given, and with symbolic links resolved.
+fn directory_spellings(cwd: &Path) -> [String; 2] {
     let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     [cwd, &real].map(|path| path.to_string_lossy().into_owned())
 }
 
-/// Opens the database without ever writing; `None` if there is none.
+/// Opens the database read-only; `None` if there is none.
 fn open(path: &Path) -> io::Result<Option<Connection>> {
     if !path.try_exists()? {
         return Ok(None);
     }
-    // The index of the log cannot be read before it is made; then nobody has the database open, and it is whole.
+    // Without the index of the log nobody has the database open and the log is merged, so it may be read as immutable.
     let index = path.with_extension("db-shm");
     let how = if index.try_exists()? { "readonly_shm=1" } else { "immutable=1" };
     let name = utf8_percent_encode(&path.to_string_lossy(), NON_ALPHANUMERIC).to_string();
@@ -137,32 +141,33 @@ fn open(path: &Path) -> io::Result<Option<Connection>> {
     opened.map(Some).map_err(io::Error::other)
 }
 
-/// A message, as far as a conversation is made of it.
+/// The stored fields of a message that a conversation needs.
 #[derive(Deserialize)]
-struct Info {
+struct StoredMessage {
     role: String,
     #[serde(default)]
-    time: Created,
+    time: CreationTime,
 }
 
 #[derive(Default, Deserialize)]
-struct Created {
+struct CreationTime {
     #[serde(default)]
     created: Option<i64>,
 }
 
-/// What a message adds to the conversation: what was said, and then what the tools answered.
-fn said(info: &Info, parts: impl Iterator<Item = Part>) -> Vec<NativeMessage> {
+/// The messages that one stored message adds to the conversation: its text and tool calls, and then the results of the
+/// tools.
+fn to_messages(info: &StoredMessage, parts: impl Iterator<Item = MessagePart>) -> Vec<NativeMessage> {
     let role = match info.role.as_str() {
         "user" => TranscriptRole::User,
         "assistant" => TranscriptRole::Assistant,
         _ => return Vec::new(),
     };
-    let (mut spoken, mut answers) = (Vec::new(), Vec::new());
+    let (mut blocks, mut answers) = (Vec::new(), Vec::new());
     for part in parts {
         match part.kind {
             PartKind::Text { text, synthetic: false, .. } if !text.is_empty() => {
-                spoken.push(TranscriptContentBlock::Text { text });
+                blocks.push(TranscriptContentBlock::Text { text });
             }
             PartKind::Tool { tool, call, state } => {
                 let tool_call_id: roost_model::ids::ToolCallId = call.into();
@@ -171,14 +176,15 @@ fn said(info: &Info, parts: impl Iterator<Item = Part>) -> Vec<NativeMessage> {
                     let tool_call_id = tool_call_id.clone();
                     answers.push(TranscriptContentBlock::ToolResult { tool_call_id, result, is_error });
                 }
-                spoken.push(TranscriptContentBlock::ToolUse { tool_call_id, name: tool, input: state.input });
+                blocks.push(TranscriptContentBlock::ToolUse { tool_call_id, name: tool, input: state.input });
             }
             _ => {}
         }
     }
     let at = info.time.created.map(Timestamp::from_millis);
-    let told = [(role, spoken), (TranscriptRole::Tool, answers)].into_iter().filter(|(_, blocks)| !blocks.is_empty());
-    told.map(|(role, content)| NativeMessage { at, message: TranscriptMessage { role, content } }).collect()
+    let messages =
+        [(role, blocks), (TranscriptRole::Tool, answers)].into_iter().filter(|(_, content)| !content.is_empty());
+    messages.map(|(role, content)| NativeMessage { at, message: TranscriptMessage { role, content } }).collect()
 }
 
 #[cfg(test)]
@@ -191,7 +197,7 @@ mod tests {
     use roost_model::{canonical, transcript};
     use tempfile::TempDir;
 
-    /// A database with three conversations, as far as OpenCode's is read.
+    /// A database with the tables and columns that are read, and four conversations.
     fn database() -> (TempDir, std::path::PathBuf) {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("opencode.db");
@@ -239,10 +245,10 @@ mod tests {
         let (_folder, path) = database();
         let messages = messages(&path, Path::new("/project"), "ses_1").unwrap().unwrap();
         assert_eq!(messages[0].at, Some(Timestamp::from_millis(1000)));
-        let said: Vec<_> = messages.into_iter().map(|past| past.message).collect();
+        let messages: Vec<_> = messages.into_iter().map(|past| past.message).collect();
         let expected = "USER: write a file\n\nASSISTANT: [called bash with {\"command\":\"ls\"}]\n\n\
                         TOOL: out.txt\n\n\nASSISTANT: done";
-        assert_eq!(transcript::flatten(&said), expected);
+        assert_eq!(transcript::flatten(&messages), expected);
         assert_eq!(super::messages(&path, Path::new("/project"), "ses_9").unwrap(), None);
         assert_eq!(super::messages(&path, Path::new("/elsewhere"), "ses_1").unwrap(), None);
     }
@@ -283,15 +289,15 @@ mod tests {
     fn every_kind_of_message_and_part_is_read() {
         let mut read = String::new();
         for (kind, mut example) in examples::examples("opencode") {
-            let told = match kind.split('/').next().unwrap() {
+            let summary = match kind.split('/').next().unwrap() {
                 "part" => {
-                    let part: Part = serde_json::from_value(example["data"].take())
+                    let part: MessagePart = serde_json::from_value(example["data"].take())
                         .unwrap_or_else(|error| panic!("{kind}: {error}"));
-                    let by = Info { role: "assistant".into(), time: Created::default() };
-                    examples::told(said(&by, std::iter::once(part)))
+                    let by = StoredMessage { role: "assistant".into(), time: CreationTime::default() };
+                    examples::told(to_messages(&by, std::iter::once(part)))
                 }
                 "message" => {
-                    let info: Info = serde_json::from_value(example["data"].take())
+                    let info: StoredMessage = serde_json::from_value(example["data"].take())
                         .unwrap_or_else(|error| panic!("{kind}: {error}"));
                     format!(" by {}", info.role)
                 }
@@ -299,7 +305,7 @@ mod tests {
                 "todo" | "event" => " not looked at".into(),
                 _ => panic!("nobody knows what {kind} is"),
             };
-            writeln!(read, "{kind}:{told}").unwrap();
+            writeln!(read, "{kind}:{summary}").unwrap();
         }
         insta::assert_snapshot!(read);
     }

@@ -1,37 +1,36 @@
-//! OpenCode's own folders: whether somebody is logged in there, and what OpenCode reads from them by itself.
+//! OpenCode's folders: whether somebody is logged in there, and which files OpenCode reads from them by itself.
 
 use std::path::{Path, PathBuf};
 
-use roost_model::canonical;
 use roost_model::runtime::{AuthModel, AuthStatus, RuntimeEnv};
-use roost_model::sources::{ImplicitSource, ImplicitSources, SourceKind};
+use roost_model::sources::{ImplicitSources, SourceKind};
 use serde_json::{Map, Value, json};
 
-use super::launch::{CONTENT, environment};
-use crate::host::AgentCommand;
+use super::launch::{CONFIG_VARIABLE, environment};
+use crate::host::{AgentCommand, implicit_sources};
 
 /// Variables that hold an API key of a provider that OpenCode knows.
 const KEYS: [&str; 5] =
     ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"];
 
-/// More files than anybody has; the rest is not looked at.
+/// A limit on the files that are recorded; more than anybody has.
 const MAX_FILES: usize = 256;
 
 /// OpenCode's folders in one environment.
 #[derive(Clone, Debug)]
-pub(super) struct Folders {
+pub(super) struct OpencodeFolders {
     home: PathBuf,
     config: PathBuf,
-    /// More settings, in a folder of their own: `OPENCODE_CONFIG_DIR`.
+    /// An additional folder of settings: `OPENCODE_CONFIG_DIR`.
     extra: Option<PathBuf>,
-    /// More settings: `OPENCODE_CONFIG`.
+    /// An additional file of settings: `OPENCODE_CONFIG`.
     named: Option<PathBuf>,
     data: PathBuf,
 }
 
-impl Folders {
-    /// The folders that a runtime with this environment uses.
-    pub(super) fn of(command: &AgentCommand, env: &RuntimeEnv) -> Self {
+impl OpencodeFolders {
+    /// The folders that OpenCode uses with this environment: the XDG folders, with the usual defaults below `HOME`.
+    pub(super) fn from_env(command: &AgentCommand, env: &RuntimeEnv) -> Self {
         let all = environment(command, env);
         let home = all.get("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
         let named = |variable: &str| all.get(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
@@ -46,19 +45,20 @@ impl Folders {
     }
 }
 
-impl Folders {
-    /// Where the conversations are.
+impl OpencodeFolders {
+    /// The database with the conversations.
     pub(super) fn database(&self) -> PathBuf {
         self.data.join("opencode.db")
     }
 }
 
-/// Whether somebody is logged in: a key in the environment, or what `opencode auth login` leaves; or whether nobody has
-/// to be, because these settings or OpenCode's own have a provider in them. No secret is kept.
+/// Whether OpenCode can authenticate: by an API key in the environment, by what `opencode auth login` stored, or
+/// without either if the settings bring a provider of their own. Reports only whether there are secrets, never the
+/// secrets.
 pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv, settings: &Map<String, Value>) -> AuthStatus {
-    let Folders { data, config, .. } = Folders::of(command, env);
+    let OpencodeFolders { data, config, .. } = OpencodeFolders::from_env(command, env);
     let all = environment(command, env);
-    let inherited = all.get(CONTENT).map(|text| text.as_encoded_bytes().to_vec()).unwrap_or_default();
+    let inherited = all.get(CONFIG_VARIABLE).map(|text| text.as_encoded_bytes().to_vec()).unwrap_or_default();
     let file = tokio::fs::read(config.join("opencode.json")).await.unwrap_or_default();
     let read = |text: Vec<u8>| serde_json::from_slice::<Map<String, Value>>(&text).unwrap_or_default();
     let has_provider = [settings.clone(), read(inherited), read(file)].iter().any(has_provider);
@@ -81,7 +81,7 @@ pub(super) async fn auth_status(command: &AgentCommand, env: &RuntimeEnv, settin
     }
 }
 
-/// Whether the model of these settings is one of a provider that they bring along.
+/// Whether these settings define the provider of their model, or any provider if they name no model.
 fn has_provider(settings: &Map<String, Value>) -> bool {
     let providers = settings.get("provider").and_then(Value::as_object);
     let model = settings.get("model").and_then(Value::as_str).and_then(|model| model.split_once('/'));
@@ -91,49 +91,42 @@ fn has_provider(settings: &Map<String, Value>) -> bool {
     })
 }
 
-/// Whether two paths lead to the same folder.
+/// Whether two paths lead to the same folder, symbolic links resolved.
 pub(super) async fn is_same_folder(one: &str, other: &str) -> bool {
     let real = async |path: &str| tokio::fs::canonicalize(path).await.unwrap_or_else(|_| PathBuf::from(path));
     one == other || real(one).await == real(other).await
 }
 
-/// The files that OpenCode reads by itself.
-pub(super) async fn sources(folders: Folders, cwd: PathBuf) -> ImplicitSources {
-    let found = tokio::task::spawn_blocking(move || {
-        let files = files(&folders, &cwd).into_iter().take(MAX_FILES);
-        files.filter_map(|(path, kind)| source(&path, kind)).collect::<Vec<_>>()
-    });
-    let sources = found.await.unwrap_or_default();
-    if sources.is_empty() {
-        return ImplicitSources::disabled("OpenCode found neither settings nor instructions");
-    }
-    ImplicitSources { disabled: false, reason: None, sources, precedence: None }
+/// The files that OpenCode reads by itself, at most [`MAX_FILES`] of them.
+pub(super) async fn sources(folders: OpencodeFolders, cwd: PathBuf) -> ImplicitSources {
+    implicit_sources("OpenCode", move || files(&folders, &cwd).into_iter().take(MAX_FILES)).await
 }
 
-/// Where OpenCode looks.
-fn files(folders: &Folders, cwd: &Path) -> Vec<(PathBuf, SourceKind)> {
+/// Every path where OpenCode looks for settings and instructions: its own folders, the working directory and all of
+/// its parents.
+fn files(folders: &OpencodeFolders, cwd: &Path) -> Vec<(PathBuf, SourceKind)> {
     let mut files: Vec<_> = folders.named.iter().map(|file| (file.clone(), SourceKind::Config)).collect();
     let settings =
         |folder: &Path| ["opencode.json", "opencode.jsonc"].map(|file| (folder.join(file), SourceKind::Config));
     for folder in [Some(&folders.config), folders.extra.as_ref()].into_iter().flatten() {
         files.extend(settings(folder));
-        files.extend(parts(folder));
+        files.extend(extension_files(folder));
     }
     files.push((folders.config.join("AGENTS.md"), SourceKind::ProjectInstruction));
     files.push((folders.home.join(".claude/CLAUDE.md"), SourceKind::ProjectInstruction));
     for folder in cwd.ancestors() {
         files.extend(settings(folder));
-        let words = ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"];
-        files.extend(words.map(|file| (folder.join(file), SourceKind::ProjectInstruction)));
+        let names = ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"];
+        files.extend(names.map(|file| (folder.join(file), SourceKind::ProjectInstruction)));
         let own = folder.join(".opencode");
         files.extend(settings(&own));
-        files.extend(parts(&own));
+        files.extend(extension_files(&own));
     }
     files
 }
 
-/// Agents, commands, plugins and the like in one of OpenCode's folders.
-fn parts(folder: &Path) -> Vec<(PathBuf, SourceKind)> {
+/// The agents, commands, modes, skills, plugins and tools in one of OpenCode's folders.
+fn extension_files(folder: &Path) -> Vec<(PathBuf, SourceKind)> {
     let kinds = [
         (["agent", "agents"], SourceKind::ProjectInstruction),
         (["command", "commands"], SourceKind::ProjectInstruction),
@@ -158,14 +151,4 @@ fn parts(folder: &Path) -> Vec<(PathBuf, SourceKind)> {
     }
     files.sort_by(|one, other| one.0.cmp(&other.0));
     files
-}
-
-fn source(path: &Path, kind: SourceKind) -> Option<ImplicitSource> {
-    let hash = match std::fs::read(path) {
-        Ok(bytes) => Some(canonical::hash_bytes(&bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
-        Err(_) => None,
-    };
-    let redacted = hash.is_none().then_some(true);
-    Some(ImplicitSource { path: path.display().to_string(), kind, hash, disabled: None, redacted })
 }

@@ -1,4 +1,4 @@
-//! The way to an OpenCode server: requests with JSON bodies, and its stream of events.
+//! A client for an OpenCode server: requests with JSON bodies, and its event stream.
 
 use std::time::Duration;
 
@@ -15,28 +15,28 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio_util::task::AbortOnDropHandle;
 
-/// How long one answer may take; the server loads plugins before its first.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a response may take; the server loads plugins before its first.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A server, and the right to talk to it.
+/// The address of a server and the credentials for it. Every request opens a connection of its own.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
     server: String,
     authorization: String,
-    /// Where the session works, for a server that was started elsewhere.
+    /// The working directory, percent-encoded and sent with every request, for a server that was started elsewhere.
     directory: Option<String>,
 }
 
-/// Why a request came to nothing.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum HttpError {
-    /// The server could not be reached, or broke off.
+    /// The connection failed or broke.
     #[error("OpenCode could not be reached: {0}")]
     Broken(String),
-    /// It took too long.
-    #[error("OpenCode did not answer within {} s", PATIENCE.as_secs())]
+    /// No response within [`RESPONSE_TIMEOUT`].
+    #[error("OpenCode did not answer within {} s", RESPONSE_TIMEOUT.as_secs())]
     Late,
-    /// It said no.
+    /// A response with a status other than success; `body` is a string if it is not JSON.
     #[error("OpenCode answered {status}: {body}")]
     Refused { status: StatusCode, body: Value },
 }
@@ -46,52 +46,52 @@ fn broken(error: impl std::fmt::Display) -> HttpError {
 }
 
 impl Client {
-    /// The server at this `host:port`, and the name and password that it wants.
+    /// A client for the server at this `host:port`, with HTTP basic authentication.
     pub(super) fn new(server: &str, user: &str, password: &str) -> Self {
         let authorization = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
         Self { server: server.to_owned(), authorization, directory: None }
     }
 
-    /// The same, for what happens in this directory.
+    /// The same client for another working directory than the server's.
     pub(super) fn within(self, directory: &str) -> Self {
         Self { directory: Some(utf8_percent_encode(directory, NON_ALPHANUMERIC).to_string()), ..self }
     }
 
-    /// Reads something.
+    /// Sends a GET request.
     pub(super) async fn get(&self, path: &str) -> Result<Value, HttpError> {
-        self.ask(Method::GET, path, None).await
+        self.request(Method::GET, path, None).await
     }
 
-    /// Asks for something to be done.
+    /// Sends a POST request.
     pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, HttpError> {
-        self.ask(Method::POST, path, Some(body)).await
+        self.request(Method::POST, path, Some(body)).await
     }
 
-    /// Changes something.
+    /// Sends a PATCH request.
     pub(super) async fn patch(&self, path: &str, body: &Value) -> Result<Value, HttpError> {
-        self.ask(Method::PATCH, path, Some(body)).await
+        self.request(Method::PATCH, path, Some(body)).await
     }
 
-    /// Listens to what happens from now on.
-    pub(super) async fn events(&self) -> Result<Events, HttpError> {
-        let opened = tokio::time::timeout(PATIENCE, self.send(Method::GET, "/event", None)).await;
+    /// Opens the event stream, which brings events from now on.
+    pub(super) async fn events(&self) -> Result<EventStream, HttpError> {
+        let opened = tokio::time::timeout(RESPONSE_TIMEOUT, self.send(Method::GET, "/event", None)).await;
         let (answer, connection) = opened.map_err(|_| HttpError::Late)??;
-        Ok(Events { body: answer.into_body(), unread: Vec::new(), _connection: connection })
+        Ok(EventStream { body: answer.into_body(), unread: Vec::new(), _connection: connection })
     }
 
-    async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, HttpError> {
+    async fn request(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, HttpError> {
         let answered = async {
             let (answer, _connection) = self.send(method, path, body).await?;
             let status = answer.status();
             let bytes = answer.into_body().collect().await.map_err(broken)?.to_bytes();
-            let said = || serde_json::Value::from(String::from_utf8_lossy(&bytes).as_ref());
-            let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| said());
+            let text = || serde_json::Value::from(String::from_utf8_lossy(&bytes).as_ref());
+            let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| text());
             if status.is_success() { Ok(body) } else { Err(HttpError::Refused { status, body }) }
         };
-        tokio::time::timeout(PATIENCE, answered).await.map_err(|_| HttpError::Late)?
+        tokio::time::timeout(RESPONSE_TIMEOUT, answered).await.map_err(|_| HttpError::Late)?
     }
 
-    /// Sends a request on a connection of its own, which ends with the handle.
+    /// Sends a request on a connection of its own, which is aborted when the handle is dropped.
     async fn send(
         &self,
         method: Method,
@@ -103,7 +103,7 @@ impl Client {
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
         let connection = AbortOnDropHandle::new(tokio::spawn(async move {
-            // Whoever waits for the answer hears of it there.
+            // An error reaches whoever waits for the response.
             let _ = connection.await;
         }));
         let path = match &self.directory {
@@ -124,22 +124,22 @@ impl Client {
     }
 }
 
-/// What happens on a server, as it happens.
-pub(super) struct Events {
+/// The event stream of a server (server-sent events).
+pub(super) struct EventStream {
     body: Incoming,
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of a line that has not arrived completely.
     unread: Vec<u8>,
     _connection: AbortOnDropHandle<()>,
 }
 
-impl Events {
-    /// The next events; `None` when the server has hung up. May be dropped and called again.
+impl EventStream {
+    /// The next events, at least one, as JSON text; `None` when the stream has ended. Cancel safe.
     pub(super) async fn next_batch(&mut self) -> Option<Vec<String>> {
         loop {
             let frame = self.body.frame().await?.ok()?;
             let Ok(data) = frame.into_data() else { continue };
             self.unread.extend_from_slice(&data);
-            let events = lines(&mut self.unread);
+            let events = take_data_lines(&mut self.unread);
             if !events.is_empty() {
                 return Some(events);
             }
@@ -147,11 +147,11 @@ impl Events {
     }
 }
 
-/// Takes the data of the whole lines out of what has come.
-fn lines(unread: &mut Vec<u8>) -> Vec<String> {
+/// Takes the complete lines out of the buffer and returns the content of those that begin with `data:`.
+fn take_data_lines(unread: &mut Vec<u8>) -> Vec<String> {
     let Some(end) = unread.iter().rposition(|byte| *byte == b'\n') else { return Vec::new() };
-    let whole: Vec<u8> = unread.drain(..=end).collect();
-    let data = whole.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data:"));
+    let complete: Vec<u8> = unread.drain(..=end).collect();
+    let data = complete.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data:"));
     data.map(|data| String::from_utf8_lossy(data).trim().to_owned()).collect()
 }
 
@@ -162,9 +162,9 @@ mod tests {
     #[test]
     fn an_event_is_read_when_its_line_is_whole() {
         let mut unread = b"data: {\"a\":1}\n\n: comment\ndata: {\"b\"".to_vec();
-        assert_eq!(lines(&mut unread), [r#"{"a":1}"#]);
+        assert_eq!(take_data_lines(&mut unread), [r#"{"a":1}"#]);
         unread.extend_from_slice(b":2}\n\n");
-        assert_eq!(lines(&mut unread), [r#"{"b":2}"#]);
+        assert_eq!(take_data_lines(&mut unread), [r#"{"b":2}"#]);
         assert_eq!(unread, b"");
     }
 }

@@ -1,4 +1,4 @@
-//! How an OpenCode server is started: one per session, with a password that only we know.
+//! Starts one OpenCode server per session, on loopback with a random password.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -13,16 +13,16 @@ use uuid::Uuid;
 use super::http::Client;
 use crate::host::{AgentCommand, Process, Start, without_grace};
 
-/// How long a server may take until it listens; in a new home it makes its database first.
-const START: Duration = Duration::from_secs(60);
-/// What the line begins with by which the server says where it listens.
-const READY: &str = "opencode server listening on http://";
-/// The name that goes with the password.
+/// How long a server may take until it listens; in a new home it creates its database first.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// The beginning of the line by which the server reports its address.
+const READY_PREFIX: &str = "opencode server listening on http://";
+/// The user name for the password.
 const USER: &str = "opencode";
-/// OpenCode's settings as a variable.
-pub(super) const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
+/// The variable that holds OpenCode's settings as JSON.
+pub(super) const CONFIG_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
 
-/// Switches against what OpenCode would fetch from elsewhere by itself.
+/// Variables that keep OpenCode from downloading things by itself.
 const SWITCHES: [(&str, &str); 5] = [
     ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
     ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1"),
@@ -31,7 +31,8 @@ const SWITCHES: [(&str, &str); 5] = [
     ("npm_config_offline", "true"),
 ];
 
-/// OpenCode's own settings for a session: those of the runtime, and over them those of the session.
+/// OpenCode's settings for a session: the runtime's, overridden by the session's. An error for `permission`, which
+/// Roost sets.
 pub(super) fn settings(
     runtime: &Map<String, Value>,
     session: Option<&Map<String, Value>>,
@@ -48,7 +49,8 @@ pub(super) fn settings(
     Ok(settings)
 }
 
-/// The document that the server is started with: what the environment brings, over it the settings, over them ours.
+/// The settings that the server is started with: those of the environment (`inherited`), overridden by `settings`,
+/// overridden by Roost's own and the session's MCP servers.
 fn document(inherited: Option<&str>, settings: &Map<String, Value>, open: &OpenSession) -> Value {
     let inherited = inherited.and_then(|text| serde_json::from_str::<Map<_, _>>(text).ok());
     let mut document = inherited.unwrap_or_default();
@@ -74,7 +76,7 @@ fn document(inherited: Option<&str>, settings: &Map<String, Value>, open: &OpenS
     document.into()
 }
 
-/// The environment of the runtime, with what its command adds and what keeps it from fetching things.
+/// The environment of the server, with what its command adds and [`SWITCHES`].
 pub(super) fn environment(command: &AgentCommand, env: &RuntimeEnv) -> Environment {
     let mut all = command.environment(env);
     for (name, value) in SWITCHES {
@@ -87,11 +89,11 @@ pub(super) fn environment(command: &AgentCommand, env: &RuntimeEnv) -> Environme
 pub(super) struct Server {
     pub(super) process: Process,
     pub(super) stdin: Stdin,
-    /// What it printed before it listened.
+    /// The lines that it printed before it listened.
     pub(super) early: Vec<String>,
 }
 
-/// Starts a server under a holder and waits until it listens.
+/// Starts a server under a holder process and waits until it listens. A server that does not listen in time is ended.
 pub(super) async fn launch(
     holder: &Holder,
     command: &AgentCommand,
@@ -100,41 +102,41 @@ pub(super) async fn launch(
 ) -> Result<(Server, Client), AdapterError> {
     let spawn = |error: String| AdapterError::Spawn(error);
     let mut env = environment(command, &open.env);
-    let inherited = env.get(CONTENT).map(|text| text.to_string_lossy().into_owned());
+    let inherited = env.get(CONFIG_VARIABLE).map(|text| text.to_string_lossy().into_owned());
     let password = Uuid::new_v4().simple().to_string();
-    env.set(CONTENT, document(inherited.as_deref(), settings, open).to_string());
+    env.set(CONFIG_VARIABLE, document(inherited.as_deref(), settings, open).to_string());
     env.set("OPENCODE_SERVER_PASSWORD", &password);
     env.set("OPENCODE_SERVER_USERNAME", USER);
     let mut args = command.args.clone();
     args.extend(["serve", "--port", "0", "--hostname", "127.0.0.1"].map(OsString::from));
     let start = Start { run: RunId::fresh(), command, args, env, open };
-    // It does not watch its stdin.
+    // It does not watch its stdin, so closing that would not end it.
     let (mut process, stdin) = start.spawn(&without_grace(holder)).await?;
     let mut early = Vec::new();
     let address = tokio::select! {
-        address = listening(&mut process.stdout, &mut early) => address,
-        () = tokio::time::sleep(START) => {
+        address = wait_for_address(&mut process.stdout, &mut early) => address,
+        () = tokio::time::sleep(START_TIMEOUT) => {
             process.control.stop().await;
-            return Err(spawn(format!("OpenCode did not listen within {} s", START.as_secs())));
+            return Err(spawn(format!("OpenCode did not listen within {} s", START_TIMEOUT.as_secs())));
         }
     };
     let Some(address) = address else {
         let exit = process.control.stop().await;
-        let said = process.tail.text();
-        return Err(spawn(format!("OpenCode ended before it listened ({exit}): {}", said.trim())));
+        let stderr = process.tail.text();
+        return Err(spawn(format!("OpenCode ended before it listened ({exit}): {}", stderr.trim())));
     };
     let client = Client::new(&address.to_string(), USER, &password);
     Ok((Server { process, stdin, early }, client))
 }
 
-/// Reads until the server says where it listens; what else it says is noise.
-async fn listening(stdout: &mut Lines, noise: &mut Vec<String>) -> Option<SocketAddr> {
+/// Reads stdout until the server reports its address; other lines go to `noise`. `None` if stdout ends before.
+async fn wait_for_address(stdout: &mut Lines, noise: &mut Vec<String>) -> Option<SocketAddr> {
     let mut address = None;
     while address.is_none() {
         let batch = stdout.next_batch().await.ok()??;
         batch.for_each(|line| {
             let text = line.text();
-            match self::address(&text) {
+            match parse_address(&text) {
                 Some(found) => address = Some(found),
                 None => noise.push(text.into_owned()),
             }
@@ -143,9 +145,9 @@ async fn listening(stdout: &mut Lines, noise: &mut Vec<String>) -> Option<Socket
     address
 }
 
-/// Where the server listens, if this line says so.
-pub(super) fn address(line: &str) -> Option<SocketAddr> {
-    line.strip_prefix(READY)?.trim().parse().ok()
+/// The address of the server, if this line reports it.
+pub(super) fn parse_address(line: &str) -> Option<SocketAddr> {
+    line.strip_prefix(READY_PREFIX)?.trim().parse().ok()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What OpenCode tells of a turn, as facts. Pure: events in, drafts out.
+//! Maps the message parts of a turn to drafts of events. Pure: no I/O.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,38 +11,38 @@ use roost_model::payload::{
 };
 use serde_json::{Value, json};
 
-use super::tools::Tools;
-use super::wire::{Part, PartKind, Todo, Tokens};
+use super::tools::CallTracker;
+use super::wire::{MessagePart, PartKind, Todo, Tokens};
 
-/// A text that is being written.
+/// A text or a reasoning that is being streamed.
 #[derive(Debug)]
-struct Block {
+struct OutputBlock {
     native: String,
-    /// Named by its order, not by OpenCode's id, which differs each time the same story is told.
+    /// By order and not OpenCode's id, which differs every time the same conversation is replayed.
     id: Arc<str>,
     kind: ModelOutputDeltaKind,
     text: String,
-    /// Something of it was not heard: the rest is told once it is whole.
-    torn: bool,
+    /// Deltas were missed. Later deltas are then ignored, and the missing rest is sent with the next complete text.
+    has_gap: bool,
     done: bool,
 }
 
-impl Block {
-    /// The text is this long by now; what is new of it is told.
-    fn grow(&mut self, whole: &str, drafts: &mut Vec<Draft>) {
-        if let Some(rest) = whole.strip_prefix(self.text.as_str()) {
-            self.tell(rest, drafts);
+impl OutputBlock {
+    /// Takes the complete text so far, and sends what is new of it.
+    fn update_text(&mut self, text: &str, drafts: &mut Vec<Draft>) {
+        if let Some(rest) = text.strip_prefix(self.text.as_str()) {
+            self.push_delta(rest, drafts);
         }
     }
 
-    /// A piece was added to the text.
+    /// Takes a delta. It is ignored after a gap, because the text before it is not known.
     fn add(&mut self, delta: &str, drafts: &mut Vec<Draft>) {
-        if !self.torn {
-            self.tell(delta, drafts);
+        if !self.has_gap {
+            self.push_delta(delta, drafts);
         }
     }
 
-    fn tell(&mut self, delta: &str, drafts: &mut Vec<Draft>) {
+    fn push_delta(&mut self, delta: &str, drafts: &mut Vec<Draft>) {
         if !delta.is_empty() && !self.done {
             self.text.push_str(delta);
             let (kind, block_id, delta) = (self.kind, self.id.clone(), delta.to_owned());
@@ -60,65 +60,65 @@ impl Block {
     }
 }
 
-/// Turns one turn's parts of messages into drafts.
+/// Maps the message parts of one turn.
 #[derive(Debug, Default)]
-pub(super) struct Mapper {
-    pub(super) tools: Tools,
-    blocks: Vec<Block>,
-    /// Steps whose usage was told.
-    counted: HashSet<String>,
+pub(super) struct PartMapper {
+    pub(super) tools: CallTracker,
+    blocks: Vec<OutputBlock>,
+    /// The ids of steps whose usage was reported; a stream that was opened again repeats them.
+    counted_steps: HashSet<String>,
 }
 
-impl Mapper {
-    /// A part of an answer of ours, or a tool call of an agent that ours started.
-    pub(super) fn part(&mut self, part: Part, drafts: &mut Vec<Draft>) {
+impl PartMapper {
+    /// Maps a part of an answer of this turn, or a tool call of a subagent.
+    pub(super) fn on_part(&mut self, part: MessagePart, drafts: &mut Vec<Draft>) {
         match part.kind {
             PartKind::Text { text, time, .. } => {
                 let block = self.block(&part.id, ModelOutputDeltaKind::TextDelta);
-                block.grow(&text, drafts);
+                block.update_text(&text, drafts);
                 if time.end.is_some() {
                     block.finish(drafts);
                 }
             }
             PartKind::Reasoning { text } => {
-                self.block(&part.id, ModelOutputDeltaKind::ReasoningDelta).grow(&text, drafts);
+                self.block(&part.id, ModelOutputDeltaKind::ReasoningDelta).update_text(&text, drafts);
             }
-            PartKind::Tool { tool, call, state } => self.tools.update(&call, tool, *state, drafts),
+            PartKind::Tool { tool, call, state } => self.tools.on_tool_state(&call, tool, *state, drafts),
             PartKind::StepFinish { tokens, cost } => {
-                if self.counted.insert(part.id) {
-                    drafts.push(used(&tokens, cost));
+                if self.counted_steps.insert(part.id) {
+                    drafts.push(usage_draft(&tokens, cost));
                 }
             }
             PartKind::Other => {}
         }
     }
 
-    /// A piece of a text that was begun before.
-    pub(super) fn delta(&mut self, native: &str, delta: &str, drafts: &mut Vec<Draft>) {
+    /// Maps a delta of a text; ignored if the part is unknown.
+    pub(super) fn on_delta(&mut self, native: &str, delta: &str, drafts: &mut Vec<Draft>) {
         if let Some(block) = self.blocks.iter_mut().rfind(|block| block.native == native) {
             block.add(delta, drafts);
         }
     }
 
-    /// Nobody listened for a while, and pieces of texts may be lost.
-    pub(super) fn missed_some(&mut self) {
-        self.blocks.iter_mut().for_each(|block| block.torn = true);
+    /// Called after the event stream was broken: deltas of open texts may be missing.
+    pub(super) fn mark_gap(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.has_gap = true);
     }
 
-    /// The turn is over: whatever is being written is finished.
-    pub(super) fn end(&mut self, drafts: &mut Vec<Draft>) {
+    /// Completes the open texts, when the turn is over.
+    pub(super) fn on_turn_end(&mut self, drafts: &mut Vec<Draft>) {
         self.blocks.iter_mut().for_each(|block| block.finish(drafts));
     }
 
-    fn block(&mut self, native: &str, kind: ModelOutputDeltaKind) -> &mut Block {
+    fn block(&mut self, native: &str, kind: ModelOutputDeltaKind) -> &mut OutputBlock {
         let at = self.blocks.iter().position(|block| block.native == native).unwrap_or_else(|| {
             let id = format!("block_{}", self.blocks.len() + 1).into();
-            self.blocks.push(Block {
+            self.blocks.push(OutputBlock {
                 native: native.to_owned(),
                 id,
                 kind,
                 text: String::new(),
-                torn: false,
+                has_gap: false,
                 done: false,
             });
             self.blocks.len() - 1
@@ -127,25 +127,20 @@ impl Mapper {
     }
 }
 
-/// A line that is not protocol.
-pub(super) fn noise(source: NoticeSource, message: String) -> Draft {
-    Fact::Notice(RuntimeNoticePayload { level: NoticeLevel::Info, source, message }).into()
-}
-
-/// Something that people should know, kept as it came where our words say less.
+/// A warning for people. `raw` is kept with it where the message says less than the event.
 pub(super) fn warning(message: String, raw: Option<Value>) -> Draft {
     let (level, source) = (NoticeLevel::Warning, NoticeSource::Protocol);
     Draft { fact: Fact::Notice(RuntimeNoticePayload { level, source, message }), raw }
 }
 
-/// An event that nobody knows.
-pub(super) fn unknown(event: Value) -> Draft {
+/// A warning about an event that Roost does not know, with the event.
+pub(super) fn unknown_event(event: Value) -> Draft {
     let kind = event.get("type").and_then(Value::as_str).unwrap_or("an event without a type");
     warning(format!("Roost does not know what {kind} means"), Some(event))
 }
 
-/// The agent's plan; steps that it gave up are left out.
-pub(super) fn planned(todos: Vec<Todo>) -> Draft {
+/// The agent's plan, without cancelled steps.
+pub(super) fn plan_draft(todos: Vec<Todo>) -> Draft {
     let entries = todos.into_iter().filter_map(|todo| {
         let status = match todo.status.as_str() {
             "in_progress" => PlanStatus::InProgress,
@@ -163,14 +158,14 @@ pub(super) fn planned(todos: Vec<Todo>) -> Draft {
     Fact::Plan(PlanUpdatedPayload { entries: entries.collect() }).into()
 }
 
-/// The usage of one request to the model; OpenCode does not count what was cached as input.
-fn used(tokens: &Tokens, cost: f64) -> Draft {
+/// The usage of one request to the model. OpenCode counts cached tokens apart from input; we count them as input.
+fn usage_draft(tokens: &Tokens, cost: f64) -> Draft {
     let payload = UsageReportedPayload {
         input_tokens: Some(tokens.input + tokens.cache.read + tokens.cache.write),
         cached_input_tokens: Some(tokens.cache.read),
         output_tokens: Some(tokens.output),
         reasoning_tokens: Some(tokens.reasoning),
-        // It does not know the price of every model, and then says nothing.
+        // OpenCode reports 0 for models whose price it does not know.
         cost_usd: Some(cost).filter(|cost| *cost > 0.0),
         context: None,
     };

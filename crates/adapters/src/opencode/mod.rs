@@ -1,23 +1,25 @@
-//! OpenCode, through `opencode serve` on loopback: HTTP for what we say, a stream of events for what it says.
+//! OpenCode, through `opencode serve` on loopback: HTTP requests to it, and a stream of events from it.
 //!
 //! Decisions:
-//! * One server per session, with a password of its own, so that a session's end is a process's end. Or, where a `url`
-//!   is configured, a server that somebody else runs: Roost starts and ends nothing then, gives it no settings and no
-//!   tool servers, and heeds only its own sessions there.
-//! * OpenCode is asked to ask about everything, by its settings and by the rules of the session, which come last; the
-//!   mode only chooses what our policy answers. Only the tool that asks the user runs unasked.
-//! * A tool call is reported when it is asked about, shows output or is done: `running` comes before the question.
-//! * A refusal always has a message, and nobody answering a question is an empty answer: else the turn would end.
-//! * A turn is over when OpenCode is idle *after* the answer to our prompt is finished: a stop and an error bring two
-//!   such words, the first of them too early.
-//! * A session gets a title from us: else OpenCode asks the model for one beside the first turn.
-//! * The stream of events has no memory: one that breaks is opened again, and what was missed is asked for.
-//! * Two servers would work on one conversation without hearing of each other, so a session is opened once. That somebody
-//!   has it open in a terminal cannot be seen.
-//! * Servers start one after the other: two that begin in a new home would both make the database there, and fail.
-//! * The host's own tools reach OpenCode as a tool server (MCP) only; it has no other place for them.
-//! * The agent's own tools can read the server's password from their environment, as OpenCode passes it on. Who must
-//!   not trust the agent that far keeps it in a sandbox.
+//! * One server per session, with a password of its own: the session ends with the process. Or, if a `url` is
+//!   configured, a server that somebody else runs: then Roost starts and stops nothing, gives it no settings and no MCP
+//!   servers, and ignores sessions that are not its own.
+//! * OpenCode requests a permission for everything, by its settings and by the rules of the session, which come last;
+//!   the mode only chooses what our policy answers. Only the tool that asks the user a question runs without one.
+//! * A tool call is reported when OpenCode requests a permission for it, or when it has output or is done: its status
+//!   is `running` even before the request.
+//! * A refusal always has a message, and a question that nobody answers gets an empty answer: otherwise OpenCode would
+//!   end the turn.
+//! * A turn is over when OpenCode is idle *after* the answer to our prompt is complete: a stop and an error bring two
+//!   idle events, the first of them too early.
+//! * A session gets a title from us: otherwise OpenCode asks the model for one during the first turn.
+//! * The event stream has no memory: one that breaks is opened again, and what was missed is fetched.
+//! * Two servers would work on one conversation without knowing of each other, so a session is opened only once. Roost
+//!   cannot see whether somebody has it open in a terminal.
+//! * Servers start one after the other: two that start in a new home would both create the database there, and fail.
+//! * The host's own tools reach OpenCode only as an MCP server.
+//! * The agent's own tools can read the server's password, because OpenCode passes its environment on. If the agent
+//!   must not be trusted that far, run it in a sandbox.
 
 mod capabilities;
 mod catch_up;
@@ -25,7 +27,6 @@ mod connection;
 mod external;
 mod facts;
 mod failure;
-mod family;
 mod history;
 mod home;
 mod http;
@@ -36,6 +37,7 @@ mod prompt;
 mod questions;
 mod reader;
 mod session;
+mod session_tree;
 mod tools;
 #[cfg(test)]
 mod trace_tests;
@@ -62,19 +64,19 @@ use crate::host::locks::Locks;
 use crate::host::{AgentCommand, VersionProbe};
 pub use external::ServerUrl;
 use facts::FACTS;
-use home::Folders;
+use home::OpencodeFolders;
 use session::OpencodeSession;
 
-/// The adapter of OpenCode.
+/// Runs OpenCode: by a server per session, or by a server that somebody else runs.
 pub struct OpencodeAdapter {
     command: AgentCommand,
     config: Map<String, Value>,
     holder: Arc<Holder>,
     versions: VersionProbe,
     locks: Locks,
-    /// Held while a server starts: two that make OpenCode's database at once both fail.
+    /// Held while a server starts: two that create OpenCode's database at once both fail.
     starting: Mutex<()>,
-    /// The server to use instead of one of our own.
+    /// The server to use instead of starting one.
     external: Option<ServerUrl>,
 }
 
@@ -84,18 +86,21 @@ pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
     adapter: |setup| Arc::new(adapter(setup.command, setup.config, setup.holder).at(setup.url)),
 };
 
-/// OpenCode, started by this command (what comes before `serve`) with these settings of its own (its config document).
+/// An adapter that starts OpenCode by this command (what comes before `serve`) with these settings (OpenCode's config
+/// document).
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> OpencodeAdapter {
     let (versions, locks) = Default::default();
     OpencodeAdapter { command, config, holder, versions, locks, starting: Mutex::default(), external: None }
 }
 
 impl OpencodeAdapter {
-    /// The same with a server that somebody else runs, if there is one; of the command only the variables count then.
+    /// The same adapter for a server that somebody else runs, if there is one. Of the command only the variables count
+    /// then.
     pub fn at(self, external: Option<ServerUrl>) -> Self {
         Self { external, ..self }
     }
 
+    /// Opens a session on a new or external server: a new one, or `known`.
     async fn start(
         &self,
         open: OpenSession,
@@ -103,7 +108,7 @@ impl OpencodeAdapter {
     ) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         let settings = launch::settings(&self.config, open.input.runtime_config.as_ref())?;
         if let Some(url) = &self.external {
-            url.check(&settings, &open)?;
+            url.refuse_launch_options(&settings, &open)?;
         }
         if let Availability::Missing { reason } = self.availability(&open.env).await {
             return Err(AdapterError::Spawn(reason));
@@ -112,12 +117,12 @@ impl OpencodeAdapter {
         let server = match &self.external {
             Some(url) => (None, url.client(&command, &open.env)),
             None => {
-                let _turn = self.starting.lock().await;
+                let _guard = self.starting.lock().await;
                 let (server, client) = launch::launch(&self.holder, &command, &open, &settings).await?;
                 (Some(server), client)
             }
         };
-        let folders = self.external.is_none().then(|| Folders::of(&command, &open.env));
+        let folders = self.external.is_none().then(|| OpencodeFolders::from_env(&command, &open.env));
         Ok(Box::new(OpencodeSession::open(server, open, folders, &settings, (known, &self.locks)).await?))
     }
 }
@@ -138,7 +143,7 @@ impl RuntimeAdapter for OpencodeAdapter {
 
     fn capabilities(&self) -> RuntimeCapabilities {
         match self.external {
-            Some(_) => capabilities::of_external(),
+            Some(_) => capabilities::for_external_server(),
             None => capabilities::capabilities(),
         }
     }
@@ -194,17 +199,17 @@ impl RuntimeAdapter for OpencodeAdapter {
 
     async fn past_sessions(&self, env: &RuntimeEnv) -> io::Result<Vec<NativeSession>> {
         if let Some(url) = &self.external {
-            return history::sessions_of(&url.client(&self.command, env)).await;
+            return history::sessions_from_server(&url.client(&self.command, env)).await;
         }
-        let (database, cwd) = (Folders::of(&self.command, env).database(), PathBuf::from(&env.cwd));
+        let (database, cwd) = (OpencodeFolders::from_env(&self.command, env).database(), PathBuf::from(&env.cwd));
         tokio::task::spawn_blocking(move || history::sessions(&database, &cwd)).await?
     }
 
     async fn past_messages(&self, env: &RuntimeEnv, id: &RuntimeSessionId) -> io::Result<Option<Vec<NativeMessage>>> {
         if let Some(url) = &self.external {
-            return history::messages_of(&url.client(&self.command, env), id).await;
+            return history::messages_from_server(&url.client(&self.command, env), id).await;
         }
-        let (database, cwd) = (Folders::of(&self.command, env).database(), PathBuf::from(&env.cwd));
+        let (database, cwd) = (OpencodeFolders::from_env(&self.command, env).database(), PathBuf::from(&env.cwd));
         let id = id.clone();
         tokio::task::spawn_blocking(move || history::messages(&database, &cwd, id.as_str())).await?
     }
@@ -213,7 +218,7 @@ impl RuntimeAdapter for OpencodeAdapter {
         if self.external.is_some() {
             return None;
         }
-        let (database, id) = (Folders::of(&self.command, env).database(), id.clone());
+        let (database, id) = (OpencodeFolders::from_env(&self.command, env).database(), id.clone());
         tokio::task::spawn_blocking(move || history::stamp(&database, id.as_str())).await.ok()?
     }
 }

@@ -1,7 +1,7 @@
 //! The settings of OpenCode that a device may choose.
 //!
-//! Everything else in its config document can run something or let it: `mcp`, `plugin`, `provider`, `agent`, `command`,
-//! `formatter`, `lsp`, `instructions`, `permission`.
+//! Everything else in its config document can run something or allow it to run: `mcp`, `plugin`, `provider`, `agent`,
+//! `command`, `formatter`, `lsp`, `instructions`, `permission`.
 
 use roost_engine::plain::{PlainSetting, Takes};
 

@@ -1,4 +1,4 @@
-//! A prompt as the parts that OpenCode takes.
+//! Builds the parts of a prompt.
 
 use std::path::Path;
 
@@ -10,20 +10,23 @@ use roost_model::content::{self, TranscriptContentBlock};
 use roost_model::transcript;
 use serde_json::{Value, json};
 
-/// What a path looks like in a URL.
+/// The characters that are percent-encoded in the path of a file URL.
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
 
-/// The user's words; what was said before goes first, for a session that does not remember it.
+/// The messages of a task. A transcript of earlier messages (`history`) goes first, for a session that does not
+/// remember them.
 pub(super) async fn parts(input: &TaskInput, cwd: &Path) -> Vec<Value> {
     let mut parts = Vec::new();
     if !input.history.is_empty() {
         let history = transcript::flatten(&input.history);
-        parts.push(text(&format!("This conversation was interrupted. What was said and done before:\n\n{history}")));
+        parts.push(text_part(&format!(
+            "This conversation was interrupted. What was said and done before:\n\n{history}"
+        )));
     }
     for block in input.messages.iter().flat_map(|message| &message.content) {
         match block {
-            TranscriptContentBlock::Text { text: words } | TranscriptContentBlock::Code { code: words, .. } => {
-                parts.push(text(words));
+            TranscriptContentBlock::Text { text } | TranscriptContentBlock::Code { code: text, .. } => {
+                parts.push(text_part(text));
             }
             TranscriptContentBlock::Image { artifact_id, media_type, name } => {
                 parts.extend(input.images.get(artifact_id).map(|image| {
@@ -32,23 +35,24 @@ pub(super) async fn parts(input: &TaskInput, cwd: &Path) -> Vec<Value> {
                     json!({ "type": "file", "mime": media_type, "filename": filename, "url": url })
                 }));
             }
-            TranscriptContentBlock::FileRef { path } => parts.push(file(cwd, path).await),
+            TranscriptContentBlock::FileRef { path } => parts.push(file_part(cwd, path).await),
             _ => {}
         }
     }
     parts
 }
 
-/// A file that OpenCode reads to the model itself. One that is not there would fail the turn, so it is only mentioned.
-async fn file(cwd: &Path, path: &str) -> Value {
-    let whole = cwd.join(path);
-    if !tokio::fs::metadata(&whole).await.is_ok_and(|file| file.is_file()) {
-        return text(&content::mention(path));
+/// A mentioned file, which OpenCode itself reads to the model. A missing file would fail the turn, so it is only
+/// mentioned as text.
+async fn file_part(cwd: &Path, path: &str) -> Value {
+    let full_path = cwd.join(path);
+    if !tokio::fs::metadata(&full_path).await.is_ok_and(|file| file.is_file()) {
+        return text_part(&content::mention(path));
     }
-    let url = format!("file://{}", utf8_percent_encode(&whole.to_string_lossy(), IN_PATH));
+    let url = format!("file://{}", utf8_percent_encode(&full_path.to_string_lossy(), IN_PATH));
     json!({ "type": "file", "mime": "text/plain", "filename": path, "url": url })
 }
 
-fn text(text: &str) -> Value {
+fn text_part(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }

@@ -1,191 +1,193 @@
-//! What the server's events do: to the turn, and to the outbox.
+//! Handles the server's events: they change the turn and fill the outbox.
 
 use roost_engine::adapter::{Answer, Fact};
 use roost_model::payload::NoticeSource;
 use serde_json::{Value, json};
 
-use super::family::Family;
 use super::map;
 use super::questions;
-use super::turn::Turn;
-use super::wire::{self, Event, Info, Part, PartKind, Status, Told};
-use crate::host::Outbox;
+use super::session_tree::SessionTree;
+use super::turn::OpencodeTurn;
+use super::wire::{self, MessageInfo, MessagePart, PartKind, ServerEvent, SessionStatus, StreamLine};
+use crate::host::{Outbox, noise};
 
-/// A request whose answer nobody waits for.
+/// A POST request to the server.
 #[derive(Debug, PartialEq)]
-pub(super) struct Errand {
+pub(super) struct OutgoingRequest {
     pub(super) path: String,
     pub(super) body: Value,
 }
 
-impl Errand {
-    /// Stops what this session does.
+impl OutgoingRequest {
+    /// Stops the running turn of a session.
     pub(super) fn abort(session: &str) -> Self {
         Self { path: format!("/session/{session}/abort"), body: json!({}) }
     }
 
-    /// Refuses a permission.
+    /// Refuses a permission; the agent reads the reason.
     pub(super) fn refuse(permission: &str, reason: &str) -> Self {
         let body = json!({ "reply": "reject", "message": reason });
         Self { path: format!("/permission/{permission}/reply"), body }
     }
 
-    /// Takes a question off the server, which would ask it again for ever. It ends the turn that asks.
+    /// Rejects a question, which the server would keep forever otherwise. This ends the turn that asked it.
     pub(super) fn drop_question(question: &str) -> Self {
         Self { path: format!("/question/{question}/reject"), body: json!({}) }
     }
 }
 
-/// Reads events into the outbox; what is known of the session by them.
+/// Handles the events of one session and its descendants.
 #[derive(Default)]
 pub(super) struct Reader {
-    pub(super) family: Family,
-    /// The last message of the user's that belongs to an earlier turn; their ids ascend.
+    pub(super) tree: SessionTree,
+    /// The id of the last prompt of earlier turns; ids ascend, so a later one belongs to the running turn.
     pub(super) last_prompt: String,
-    pub(super) out: Outbox<Turn>,
-    /// What is to be said to the server because of what was read.
-    pub(super) errands: Vec<Errand>,
+    pub(super) out: Outbox<OpencodeTurn>,
+    /// Requests that the events made necessary; the connection sends them.
+    pub(super) outgoing: Vec<OutgoingRequest>,
 }
 
 impl Reader {
-    /// Takes one event.
-    pub(super) fn message(&mut self, text: &str) {
+    /// Handles one event of the stream.
+    pub(super) fn on_message(&mut self, text: &str) {
         match wire::parse(text) {
-            Told::Quiet => {}
-            Told::Event(event) => self.event(*event),
-            Told::Unknown(event) => self.out.notice(map::unknown(event)),
-            Told::Noise => self.out.notice(map::noise(NoticeSource::Protocol, text.to_owned())),
+            StreamLine::Ignored => {}
+            StreamLine::Event(event) => self.on_event(*event),
+            StreamLine::Unknown(event) => self.out.notice(map::unknown_event(event)),
+            StreamLine::Noise => self.out.notice(noise(NoticeSource::Protocol, text.to_owned())),
         }
     }
 
-    fn event(&mut self, event: Event) {
-        let Some((turn, drafts)) = self.out.live() else { return self.between(event) };
-        let is_first = |session: &str| session == self.family.first();
+    fn on_event(&mut self, event: ServerEvent) {
+        let Some((turn, drafts)) = self.out.live() else { return self.on_event_between_turns(event) };
+        let is_root = |session: &str| session == self.tree.root();
         match event {
-            Event::Session { info } => self.family.hear(info),
-            Event::Message { info } if is_first(&info.session) => self.info(info),
-            Event::Part { part } => self.part(part),
-            Event::Delta { session, part, field, delta } if is_first(&session) => {
+            ServerEvent::Session { info } => self.tree.add(info),
+            ServerEvent::Message { info } if is_root(&info.session) => self.on_message_info(info),
+            ServerEvent::Part { part } => self.on_part(part),
+            ServerEvent::Delta { session, part, field, delta } if is_root(&session) => {
                 if field == "text" {
-                    turn.mapper.delta(&part, &delta, drafts);
+                    turn.mapper.on_delta(&part, &delta, drafts);
                 }
             }
-            Event::Status { session, status } if is_first(&session) => self.status(status),
-            Event::Idle { session } if is_first(&session) => self.idle(),
-            Event::Error { session, error } => {
-                if let (true, Some(error)) = (session.is_none_or(|session| is_first(&session)), error) {
-                    turn.failed(error);
+            ServerEvent::Status { session, status } if is_root(&session) => self.on_status(status),
+            ServerEvent::Idle { session } if is_root(&session) => self.on_idle(),
+            ServerEvent::Error { session, error } => {
+                if let (true, Some(error)) = (session.is_none_or(|session| is_root(&session)), error) {
+                    turn.on_error(error);
                     if !turn.busy {
-                        // It never began; no other word will follow.
-                        self.idle();
+                        // The turn never started, so no idle event will follow.
+                        self.on_idle();
                     }
                 }
             }
-            Event::Permission(permission) if !self.family.has(&permission.session) => {}
-            Event::Permission(permission) if turn.cancelled => {
-                self.errands.push(Errand::refuse(&permission.id, "the task is being stopped"));
+            ServerEvent::Permission(permission) if !self.tree.contains(&permission.session) => {}
+            ServerEvent::Permission(permission) if turn.cancelled => {
+                self.outgoing.push(OutgoingRequest::refuse(&permission.id, "the task is being stopped"));
             }
-            Event::Permission(permission) => turn.mapper.tools.asked(permission, drafts),
-            Event::PermissionReplied(replied) => turn.mapper.tools.settled(&replied.request),
-            Event::Question(question) if self.family.has(&question.session) && turn.cancelled => {
-                self.errands.push(Errand::drop_question(&question.id));
+            ServerEvent::Permission(permission) => turn.mapper.tools.on_permission_asked(permission, drafts),
+            ServerEvent::PermissionReplied(reply) => turn.mapper.tools.on_permission_replied(&reply.request),
+            ServerEvent::Question(question) if self.tree.contains(&question.session) && turn.cancelled => {
+                self.outgoing.push(OutgoingRequest::drop_question(&question.id));
             }
-            Event::Question(question) if self.family.has(&question.session) => {
-                let (question, asked) = questions::of(question);
+            ServerEvent::Question(question) if self.tree.contains(&question.session) => {
+                let (question, pending) = questions::from_request(question);
                 if !turn.questions.contains_key(&question.question_id) {
-                    turn.questions.insert(question.question_id.clone(), asked);
+                    turn.questions.insert(question.question_id.clone(), pending);
                     drafts.push(Fact::Question(question).into());
                 }
             }
-            Event::QuestionReplied(replied) | Event::QuestionRejected(replied) => {
-                let known = turn.questions.iter().find(|(_, asked)| asked.native == replied.request);
+            ServerEvent::QuestionReplied(reply) | ServerEvent::QuestionRejected(reply) => {
+                let known = turn.questions.iter().find(|(_, pending)| pending.native == reply.request);
                 if let Some(question) = known.map(|(question, _)| question.clone()) {
                     turn.questions.remove(&question);
                     drafts.push(Fact::QuestionWithdrawn(question).into());
                 }
             }
-            Event::Todo { session, todos } if is_first(&session) => drafts.push(map::planned(todos)),
-            // Of other sessions.
-            Event::Message { .. }
-            | Event::Delta { .. }
-            | Event::Status { .. }
-            | Event::Idle { .. }
-            | Event::Question(_)
-            | Event::Todo { .. } => {}
+            ServerEvent::Todo { session, todos } if is_root(&session) => drafts.push(map::plan_draft(todos)),
+            // Events of other sessions.
+            ServerEvent::Message { .. }
+            | ServerEvent::Delta { .. }
+            | ServerEvent::Status { .. }
+            | ServerEvent::Idle { .. }
+            | ServerEvent::Question(_)
+            | ServerEvent::Todo { .. } => {}
         }
     }
 
-    /// Nobody can be asked between turns; OpenCode must not wait for ever.
-    fn between(&mut self, event: Event) {
+    /// Handles an event while no turn runs. Nobody can be asked then, and OpenCode must not wait forever, so
+    /// permissions are refused and questions declined.
+    fn on_event_between_turns(&mut self, event: ServerEvent) {
         match event {
-            Event::Session { info } => self.family.hear(info),
-            Event::Permission(permission) if self.family.has(&permission.session) => {
-                self.errands.push(Errand::refuse(&permission.id, "nobody can be asked between two tasks"));
+            ServerEvent::Session { info } => self.tree.add(info),
+            ServerEvent::Permission(permission) if self.tree.contains(&permission.session) => {
+                self.outgoing.push(OutgoingRequest::refuse(&permission.id, "nobody can be asked between two tasks"));
             }
-            Event::Question(question) if self.family.has(&question.session) => {
-                let (_, asked) = questions::of(question);
-                let path = format!("/question/{}/reply", asked.native);
-                self.errands.push(Errand { path, body: asked.answer(Answer::Declined) });
+            ServerEvent::Question(question) if self.tree.contains(&question.session) => {
+                let (_, pending) = questions::from_request(question);
+                let path = format!("/question/{}/reply", pending.native);
+                self.outgoing.push(OutgoingRequest { path, body: pending.answer(Answer::Declined) });
             }
             _ => {}
         }
     }
 
-    fn info(&mut self, info: Info) {
+    fn on_message_info(&mut self, info: MessageInfo) {
         let Some(turn) = &mut self.out.turn else { return };
         match info.role.as_str() {
             "user" if info.id > self.last_prompt => {
                 turn.prompts.insert(info.id);
             }
             "assistant" => {
-                turn.answered(info);
+                turn.on_answer(info);
                 self.stop_again();
             }
             _ => {}
         }
     }
 
-    fn part(&mut self, part: Part) {
+    fn on_part(&mut self, part: MessagePart) {
         let Some(turn) = &mut self.out.turn else { return };
-        // What an agent that ours started says is said to ours, but its tools are tools.
-        let is_helper = part.session != self.family.first() && self.family.has(&part.session);
+        // Messages of a subagent are meant for our agent, not for the user; its tool calls are recorded.
+        let is_helper = part.session != self.tree.root() && self.tree.contains(&part.session);
         let of_helper = is_helper && matches!(part.kind, PartKind::Tool { .. });
         if of_helper || turn.is_ours(&part.message) {
-            turn.mapper.part(part, &mut self.out.drafts);
+            turn.mapper.on_part(part, &mut self.out.drafts);
         }
     }
 
-    fn status(&mut self, status: Status) {
+    fn on_status(&mut self, status: SessionStatus) {
         let Some(turn) = &mut self.out.turn else { return };
         match status {
-            Status::Busy => {
+            SessionStatus::Busy => {
                 turn.busy = true;
                 self.stop_again();
             }
-            Status::Retry { attempt, message } => {
+            SessionStatus::Retry { attempt, message } => {
                 turn.busy = true;
                 let message = format!("the provider did not answer (try {attempt}): {message}");
                 self.out.drafts.push(map::warning(message, None));
             }
             // `session.idle` follows.
-            Status::Idle | Status::Other => {}
+            SessionStatus::Idle | SessionStatus::Other => {}
         }
     }
 
-    /// A stop that came before OpenCode had begun stopped nothing.
+    /// Sends the stop again: one that arrived before OpenCode started to work had no effect.
     fn stop_again(&mut self) {
-        if self.out.turn.as_ref().is_some_and(Turn::wants_stop) {
-            self.errands.push(Errand::abort(self.family.first()));
+        if self.out.turn.as_ref().is_some_and(OpencodeTurn::wants_stop) {
+            self.outgoing.push(OutgoingRequest::abort(self.tree.root()));
         }
     }
 
-    fn idle(&mut self) {
+    fn on_idle(&mut self) {
         let Some(turn) = &mut self.out.turn else { return };
-        let Some(end) = turn.settled() else { return };
-        // They stay with the server for ever.
+        let Some(end) = turn.end_if_idle() else { return };
+        // OpenCode does not withdraw these by itself.
         let stale = turn.mapper.tools.drop_pending();
-        self.errands.extend(stale.iter().map(|stale| Errand::refuse(stale, "the task is over")));
-        self.errands.extend(turn.questions.drain().map(|(_, asked)| Errand::drop_question(&asked.native)));
+        self.outgoing.extend(stale.iter().map(|stale| OutgoingRequest::refuse(stale, "the task is over")));
+        self.outgoing
+            .extend(turn.questions.drain().map(|(_, pending)| OutgoingRequest::drop_question(&pending.native)));
         if let Some(last) = turn.prompts.iter().max() {
             self.last_prompt.clone_from(last);
         }

@@ -1,4 +1,4 @@
-//! An open OpenCode session: its tasks, and the way back into them.
+//! An open OpenCode session: its tasks, and how a running task is controlled.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,41 +16,41 @@ use roost_model::tool::ToolCallIdentity;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-use super::connection::{Command, OpencodeConnection};
-use super::family::Family;
-use super::home::{self, Folders};
+use super::connection::{OpencodeCommand, OpencodeConnection};
+use super::home::{self, OpencodeFolders};
 use super::http::{Client, HttpError};
 use super::launch::Server;
-use super::map;
 use super::prompt;
-use super::reader::{Errand, Reader};
+use super::reader::{OutgoingRequest, Reader};
+use super::session_tree::SessionTree;
 use crate::host::locks::{Lock, Locks};
-use crate::host::{Handle, start};
+use crate::host::{Handle, noise, start};
 
-/// Its title unless it is given one: OpenCode would ask the model for one, beside the first turn.
-const TITLE: &str = "Roost session";
+/// The title of a session that is given none: OpenCode would ask the model for one during the first turn.
+const DEFAULT_TITLE: &str = "Roost session";
 
-/// How long is waited for what the server says to a decision, an answer or a stop.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long a decision, an answer or a stop waits for the server's response.
+const REPLY_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A session with a server that waits for tasks.
+/// A session whose server waits for tasks.
 pub(super) struct OpencodeSession {
     handle: Handle<OpencodeConnection>,
     client: Client,
     _lock: Lock,
     native: String,
     open: OpenSession,
-    /// Where it reads settings and instructions, if the process is ours.
-    folders: Option<Folders>,
+    /// The folders that the server reads settings from; `None` for a server that somebody else runs.
+    folders: Option<OpencodeFolders>,
+    /// The names of the settings that the server was started with.
     settings: Vec<String>,
 }
 
 impl OpencodeSession {
-    /// A session of this server's: a new one, or one that it knows.
+    /// Opens a session on this server: a new one, or `known`. If that fails, a server of ours is stopped.
     pub(super) async fn open(
         (server, client): (Option<Server>, Client),
         open: OpenSession,
-        folders: Option<Folders>,
+        folders: Option<OpencodeFolders>,
         settings: &Map<String, Value>,
         (known, locks): (Option<&RuntimeSessionId>, &Locks),
     ) -> Result<Self, AdapterError> {
@@ -72,26 +72,27 @@ impl OpencodeSession {
                 return Err(error);
             }
         };
-        let mut reader = Reader { family: Family::of(native.clone()), ..Reader::default() };
-        let (mut process, mut kept) = (None, None);
+        let mut reader = Reader { tree: SessionTree::new(native.clone()), ..Reader::default() };
+        let (mut process, mut control_and_stdin) = (None, None);
         if let Some(server) = server {
-            let early = server.early.into_iter().map(|line| map::noise(NoticeSource::Stdout, line));
+            let early = server.early.into_iter().map(|line| noise(NoticeSource::Stdout, line));
             reader.out.early = early.collect();
-            kept = Some((server.process.control.clone(), server.stdin));
+            control_and_stdin = Some((server.process.control.clone(), server.stdin));
             process = Some(server.process);
         }
-        let connection = OpencodeConnection::new(client.clone(), events, reader, kept);
+        let connection = OpencodeConnection::new(client.clone(), events, reader, control_and_stdin);
         let (handle, _) = start(connection, process, ());
         let settings = settings.keys().cloned().collect();
         Ok(Self { handle, client, _lock: lock, native, open, folders, settings })
     }
 
-    /// What OpenCode is told besides messages; of its settings only the names, because values can be secrets.
-    fn told(&self) -> Value {
+    /// The configuration that is recorded with a task: the model, and the names of the settings without their values,
+    /// which can be secrets.
+    fn runtime_config(&self) -> Value {
         json!({ "model": self.open.input.model, "settings": self.settings })
     }
 
-    /// What OpenCode reads by itself, as far as that is on this disk.
+    /// The files that OpenCode reads by itself; unknown for a server that somebody else runs.
     async fn sources(&self) -> ImplicitSources {
         match &self.folders {
             Some(folders) => home::sources(folders.clone(), self.open.env.cwd.clone().into()).await,
@@ -99,6 +100,7 @@ impl OpencodeSession {
         }
     }
 
+    /// The body of a prompt request; an error if the model is not `provider/model`.
     async fn prompt(&self, input: &TaskInput) -> Result<Value, AdapterError> {
         let mut prompt = json!({ "parts": prompt::parts(input, Path::new(&self.open.env.cwd)).await });
         if let Some(model) = &self.open.input.model {
@@ -112,21 +114,23 @@ impl OpencodeSession {
     }
 }
 
-/// Every call asks, whatever the user's and the project's settings allow: rules of a session come last.
-fn rules() -> Value {
+/// The rules of a session: request a permission for every call. They come after, and so override, the user's and the
+/// project's settings.
+fn ask_rules() -> Value {
     json!([{ "permission": "*", "pattern": "*", "action": "ask" }])
 }
 
 async fn create(client: &Client, open: &OpenSession) -> Result<String, AdapterError> {
-    let title = open.input.title.as_deref().unwrap_or(TITLE);
-    let made = client.post("/session", &json!({ "title": title, "permission": rules() })).await?;
+    let title = open.input.title.as_deref().unwrap_or(DEFAULT_TITLE);
+    let made = client.post("/session", &json!({ "title": title, "permission": ask_rules() })).await?;
     let id = made.get("id").and_then(Value::as_str).map(str::to_owned);
     id.ok_or_else(|| AdapterError::Runtime { message: "OpenCode made a session without an id".into(), raw: Some(made) })
 }
 
+/// Checks that the session exists and belongs to this working directory, and sets its rules.
 async fn resume(client: &Client, native: &RuntimeSessionId, open: &OpenSession) -> Result<String, AdapterError> {
     let unknown = || AdapterError::UnknownSession(native.clone());
-    // Anything else is no id, and is answered with an error that says nothing.
+    // OpenCode answers other ids with an error that does not say why.
     if !native.as_str().starts_with("ses_")
         || !native.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     {
@@ -138,12 +142,12 @@ async fn resume(client: &Client, native: &RuntimeSessionId, open: &OpenSession) 
         Err(HttpError::Refused { status, .. }) if status == 404 => return Err(unknown()),
         Err(error) => return Err(error.into()),
     };
-    // OpenCode would go on with it in the wrong place.
+    // OpenCode would resume it in the wrong directory.
     let directory = session.get("directory").and_then(Value::as_str).unwrap_or_default();
     if !home::is_same_folder(directory, &open.env.cwd).await {
         return Err(unknown());
     }
-    client.patch(&path, &json!({ "permission": rules() })).await?;
+    client.patch(&path, &json!({ "permission": ask_rules() })).await?;
     Ok(native.to_string())
 }
 
@@ -163,16 +167,16 @@ impl RuntimeSession for OpencodeSession {
         }
         let prompt = self.prompt(&input).await?;
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
-        self.handle.ask(|to| Command::Begin { drafts: sender, to }).await?;
+        self.handle.ask(|to| OpencodeCommand::Begin { drafts: sender, to }).await?;
         if let Err(error) = self.client.post(&format!("/session/{}/prompt_async", self.native), &prompt).await {
-            // One that is gone needs not be told.
-            let _ = self.handle.tell(Command::Forget).await;
+            // A connection that is gone has no turn to drop.
+            let _ = self.handle.tell(OpencodeCommand::Forget).await;
             return Err(error.into());
         }
-        // It has no place for the host's tools.
-        let told = TaskInput { tool_manifest: None, ..input };
-        let mut sent = SentInput::of(&told, self.sources().await);
-        sent.input["runtime_config"] = self.told();
+        // OpenCode gets the host's tools by MCP only.
+        let sent_input = TaskInput { tool_manifest: None, ..input };
+        let mut sent = SentInput::of(&sent_input, self.sources().await);
+        sent.input["runtime_config"] = self.runtime_config();
         let control = Box::new(OpencodeTask { handle: self.handle.clone(), native: self.native.clone() });
         Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control } })
     }
@@ -187,7 +191,7 @@ impl RuntimeSession for OpencodeSession {
     }
 }
 
-/// The way back into a running task.
+/// Controls a running task.
 struct OpencodeTask {
     handle: Handle<OpencodeConnection>,
     native: String,
@@ -196,15 +200,15 @@ struct OpencodeTask {
 impl OpencodeTask {
     async fn decide(&self, call: &ToolCallIdentity, allow: bool, answer: Value) -> Result<(), AdapterError> {
         let call = call.clone();
-        let permission = self.handle.ask(|to| Command::Decide { call, allow, to }).await?;
+        let permission = self.handle.ask(|to| OpencodeCommand::Decide { call, allow, to }).await?;
         self.send(format!("/permission/{permission}/reply"), answer).await
     }
 
-    /// Says something to the server. One that is busy answers late; what is on its way then arrives all the same, or
-    /// the server is gone and the task ends with it.
+    /// Sends a request and waits at most [`REPLY_TIMEOUT`] for the response. A busy server answers late, which is no
+    /// error: the request still arrives, or the server is gone and the task ends with it.
     async fn send(&self, path: String, body: Value) -> Result<(), AdapterError> {
-        let sent = self.handle.ask(|to| Command::Send { errand: Errand { path, body }, to });
-        tokio::time::timeout(PATIENCE, sent).await.unwrap_or(Ok(()))
+        let sent = self.handle.ask(|to| OpencodeCommand::Send { request: OutgoingRequest { path, body }, to });
+        tokio::time::timeout(REPLY_TIMEOUT, sent).await.unwrap_or(Ok(()))
     }
 }
 
@@ -219,15 +223,15 @@ impl TaskControl for OpencodeTask {
     }
 
     async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError> {
-        // Without a message the turn would end.
+        // A refusal without a message would end the turn.
         let reason = if reason.is_empty() { "refused" } else { reason };
         self.decide(call, false, json!({ "reply": "reject", "message": reason })).await
     }
 
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
         let question = question.clone();
-        let (native, said) = self.handle.ask(|to| Command::Answer { question, answer, to }).await?;
-        self.send(format!("/question/{native}/reply"), said).await
+        let (native, body) = self.handle.ask(|to| OpencodeCommand::Answer { question, answer, to }).await?;
+        self.send(format!("/question/{native}/reply"), body).await
     }
 
     async fn steer(&self, _message: TranscriptMessage) -> Result<(), AdapterError> {
@@ -235,8 +239,8 @@ impl TaskControl for OpencodeTask {
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {
-        self.handle.ask(|to| Command::Cancel { to }).await?;
-        let Errand { path, body } = Errand::abort(&self.native);
+        self.handle.ask(|to| OpencodeCommand::Cancel { to }).await?;
+        let OutgoingRequest { path, body } = OutgoingRequest::abort(&self.native);
         self.send(path, body).await
     }
 }

@@ -1,4 +1,4 @@
-//! The tool calls of one task: what OpenCode announced, asked about, ran and finished.
+//! Tracks the tool calls of one task: what OpenCode announced, requested permission for, ran and completed.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,41 +10,41 @@ use roost_model::tool::ToolCallIdentity;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::wire::{Permission, ToolState, ToolStatus};
+use super::wire::{PermissionRequest, ToolState, ToolStatus};
 use crate::host::waiting::Waiting;
 
-/// Permissions that are asked for besides that of the call itself.
-const BESIDES: [&str; 2] = ["doom_loop", "external_directory"];
+/// Permissions that are requested in addition to that of the call itself.
+const SEPARATE_PERMISSIONS: [&str; 2] = ["doom_loop", "external_directory"];
 
 /// What is known of one tool call.
 #[derive(Debug, Default)]
-struct Tool {
+struct TrackedCall {
     name: String,
     input: Value,
     title: Option<String>,
-    /// Its whole input has come.
-    known: bool,
-    /// How often it was reported as something else, or asked about.
+    /// Its input has arrived completely; a pending call has none yet.
+    input_complete: bool,
+    /// The number of the last attempt. A new one begins when the call changes, or when a permission differs from it.
     attempt: u32,
-    /// The tool and the hash of the input that were reported.
+    /// The name and the input hash of the last report; `None` before the first.
     reported: Option<(String, String)>,
-    asked: bool,
+    permission_asked: bool,
     done: bool,
-    /// Asked before the input had come.
-    early: Vec<Permission>,
-    /// The output that was passed on already.
-    shown: String,
+    /// Permissions that were requested before the input was complete.
+    early_permissions: Vec<PermissionRequest>,
+    /// The output that was sent as deltas.
+    streamed_output: String,
 }
 
-impl Tool {
-    /// The call as it is reported next, with this input.
+impl TrackedCall {
+    /// The next report of the call, as a new attempt with this name and input; and its key for [`Self::reported`].
     fn request(&self, native: &str, name: &str, input: Value) -> ((String, String), ToolCallRequestedPayload) {
         let title = self.title.clone().or_else(|| title(&input));
         let request = request(native, self.attempt + 1, name, input, title);
         ((name.to_owned(), request.identity.input_hash.clone()), request)
     }
 
-    /// Reports the call, unless it was reported as this already.
+    /// Reports the call, unless it was last reported with the same name and input.
     fn report(&mut self, native: &str, drafts: &mut Vec<Draft>) -> ToolCallId {
         let (about, request) = self.request(native, &self.name, self.input.clone());
         if self.reported.as_ref() != Some(&about) {
@@ -55,39 +55,39 @@ impl Tool {
     }
 }
 
-/// What a decision is about.
+/// A permission that waits for a decision.
 #[derive(Debug)]
-struct Pending {
+struct PendingPermission {
     permission: String,
-    /// The call is only a permission: it is over once it is allowed.
-    besides: bool,
+    /// It is shown as a call of its own, which is completed as soon as it is allowed.
+    separate: bool,
 }
 
-/// The tool calls of one task, by OpenCode's id.
+/// The tool calls of one task, by OpenCode's id of the call.
 #[derive(Debug, Default)]
-pub(super) struct Tools {
-    known: BTreeMap<String, Tool>,
-    pending: Waiting<Pending>,
-    /// Permissions that were asked for; a stream that was opened again tells them twice.
-    heard: HashSet<String>,
+pub(super) struct CallTracker {
+    known: BTreeMap<String, TrackedCall>,
+    pending: Waiting<PendingPermission>,
+    /// The ids of all permissions that were requested; a stream that was opened again repeats them.
+    seen_permissions: HashSet<String>,
 }
 
-impl Tools {
-    /// A call began, changed or is over.
-    pub(super) fn update(&mut self, native: &str, name: String, state: ToolState, drafts: &mut Vec<Draft>) {
+impl CallTracker {
+    /// Called when a call starts, changes or ends.
+    pub(super) fn on_tool_state(&mut self, native: &str, name: String, state: ToolState, drafts: &mut Vec<Draft>) {
         let tool = self.known.entry(native.to_owned()).or_default();
         let was_done = tool.done;
         tool.name = name;
         tool.title = state.title.filter(|title| !title.is_empty()).or(tool.title.take());
         tool.input = state.input;
-        tool.known = state.status != ToolStatus::Pending;
-        for permission in if tool.known { std::mem::take(&mut tool.early) } else { Vec::new() } {
-            self.ask(native, permission, drafts);
+        tool.input_complete = state.status != ToolStatus::Pending;
+        for permission in if tool.input_complete { std::mem::take(&mut tool.early_permissions) } else { Vec::new() } {
+            self.request_decision(native, permission, drafts);
         }
         let Some(tool) = self.known.get_mut(native) else { return };
         let before = tool.attempt;
         if tool.reported.is_some() {
-            // A call that is another by now is told again.
+            // A call that has changed is reported again.
             tool.report(native, drafts);
         }
         if was_done && tool.attempt == before {
@@ -97,10 +97,10 @@ impl Tools {
         match state.status {
             ToolStatus::Pending => {}
             ToolStatus::Running => {
-                if let Some(delta) = output.strip_prefix(&tool.shown).filter(|delta| !delta.is_empty()) {
+                if let Some(delta) = output.strip_prefix(&tool.streamed_output).filter(|delta| !delta.is_empty()) {
                     let delta = delta.to_owned();
                     let (call, stream) = (tool.report(native, drafts), OutputStream::Stdout);
-                    tool.shown = output.to_owned();
+                    tool.streamed_output = output.to_owned();
                     drafts.push(Fact::ToolOutputDelta { call, stream, delta }.into());
                 }
             }
@@ -115,64 +115,66 @@ impl Tools {
         }
     }
 
-    /// OpenCode asks whether something may be done.
-    pub(super) fn asked(&mut self, permission: Permission, drafts: &mut Vec<Draft>) {
-        if !self.heard.insert(permission.id.clone()) {
+    /// Called when OpenCode requests a permission. If the input of its call is not complete yet, the request waits for
+    /// it.
+    pub(super) fn on_permission_asked(&mut self, permission: PermissionRequest, drafts: &mut Vec<Draft>) {
+        if !self.seen_permissions.insert(permission.id.clone()) {
             return;
         }
         match permission.tool.as_ref().map(|tool| tool.call.clone()) {
             Some(native) => {
                 let tool = self.known.entry(native.clone()).or_default();
-                match tool.known {
-                    true => self.ask(&native, permission, drafts),
-                    false => tool.early.push(permission),
+                match tool.input_complete {
+                    true => self.request_decision(&native, permission, drafts),
+                    false => tool.early_permissions.push(permission),
                 }
             }
-            None => self.ask_besides(permission, drafts),
+            None => self.request_separate_decision(permission, drafts),
         }
     }
 
-    fn ask(&mut self, native: &str, permission: Permission, drafts: &mut Vec<Draft>) {
+    /// Requests a decision about the permission of a call. Only the first one is the call's own.
+    fn request_decision(&mut self, native: &str, permission: PermissionRequest, drafts: &mut Vec<Draft>) {
         let Some(tool) = self.known.get_mut(native) else { return };
-        if tool.asked || BESIDES.contains(&permission.permission.as_str()) {
-            return self.ask_besides(permission, drafts);
+        if tool.permission_asked || SEPARATE_PERMISSIONS.contains(&permission.permission.as_str()) {
+            return self.request_separate_decision(permission, drafts);
         }
-        tool.asked = true;
+        tool.permission_asked = true;
         let announced = tool.request(native, &tool.name, tool.input.clone());
-        let asked = match is_about(&permission, &tool.input) {
+        let requested = match is_about(&permission, &tool.input) {
             true => announced,
             false => {
-                // It asks for something else than its call is, and both are to be seen.
+                // The permission is about something else than the call, so both are recorded.
                 tool.report(native, drafts);
-                tool.request(native, &permission.permission, what(&permission))
+                tool.request(native, &permission.permission, permission_input(&permission))
             }
         };
-        let (about, mut request) = asked;
+        let (about, mut request) = requested;
         if tool.reported.as_ref() == Some(&about) {
             request.identity.attempt = tool.attempt;
         }
         (tool.attempt, tool.reported) = (request.identity.attempt, Some(about));
-        self.pending.ask(&request.identity, Pending { permission: permission.id, besides: false });
+        self.pending.ask(&request.identity, PendingPermission { permission: permission.id, separate: false });
         drafts.push(Fact::ToolAsks(request).into());
     }
 
-    /// A permission that is no call's own is shown as a call that does nothing else.
-    fn ask_besides(&mut self, permission: Permission, drafts: &mut Vec<Draft>) {
-        let input = what(&permission);
-        let Permission { id: native, permission: name, patterns, .. } = permission;
+    /// Requests a decision about a permission that is not a call's own. It is shown as a call that does nothing else.
+    fn request_separate_decision(&mut self, permission: PermissionRequest, drafts: &mut Vec<Draft>) {
+        let input = permission_input(&permission);
+        let PermissionRequest { id: native, permission: name, patterns, .. } = permission;
         let title = Some(patterns.join(", ")).filter(|title| !title.is_empty());
         let request = request(&native, 1, &name, input, title);
-        self.pending.ask(&request.identity, Pending { permission: native, besides: true });
+        self.pending.ask(&request.identity, PendingPermission { permission: native, separate: true });
         drafts.push(Fact::ToolAsks(request).into());
     }
 
-    /// The id of the permission that this decision answers.
+    /// Takes a decision and returns OpenCode's id of the permission that it answers; `None` if nothing waits for it.
     pub(super) fn decide(&mut self, about: &ToolCallIdentity, allow: bool, drafts: &mut Vec<Draft>) -> Option<String> {
-        let Pending { permission, besides } = self.pending.answer(about)?;
+        let PendingPermission { permission, separate } = self.pending.answer(about)?;
         let call = &about.tool_call_id;
         if allow {
             drafts.push(Fact::ToolStarted(call.clone()).into());
-            if besides {
+            if separate {
                 drafts.push(Fact::ToolCompleted(ToolOutcome::of_runtime(call.clone(), None, false)).into());
             }
         }
@@ -185,18 +187,18 @@ impl Tools {
         self.pending.find(|pending| pending.permission == permission)
     }
 
-    /// This permission is no longer waited for.
-    pub(super) fn settled(&mut self, permission: &str) {
+    /// Called when a permission was answered, by us or somebody else.
+    pub(super) fn on_permission_replied(&mut self, permission: &str) {
         self.pending.drop_if(|pending| pending.permission == permission);
     }
 
-    /// Everything that is waited for; OpenCode forgets to withdraw it.
+    /// Drops all open permissions and returns their ids; OpenCode does not withdraw them itself.
     pub(super) fn drop_pending(&mut self) -> Vec<String> {
         self.pending.take_all().into_iter().map(|pending| pending.permission).collect()
     }
 }
 
-/// The same for everybody who looks at the same call.
+/// Derived from OpenCode's id, so that the same call always has the same id.
 fn id(native: &str) -> ToolCallId {
     format!("tc_{}", Uuid::new_v5(&Uuid::NAMESPACE_OID, native.as_bytes()).simple()).into()
 }
@@ -212,18 +214,18 @@ fn request(native: &str, attempt: u32, name: &str, input: Value, title: Option<S
     ToolCallRequestedPayload { identity, name, input, input_ref: None, title, kind }
 }
 
-/// What a permission is asked for, in its own words.
-fn what(permission: &Permission) -> Value {
-    let Permission { patterns, metadata, .. } = permission;
+/// The input of a call that stands for a permission.
+fn permission_input(permission: &PermissionRequest) -> Value {
+    let PermissionRequest { patterns, metadata, .. } = permission;
     json!({ "patterns": patterns, "metadata": metadata })
 }
 
-/// Whether a permission is about what the call's input says: it names parts of commands, paths and addresses.
-fn is_about(permission: &Permission, input: &Value) -> bool {
+/// Whether a permission is about this input: its patterns are parts of commands, paths and addresses in it.
+fn is_about(permission: &PermissionRequest, input: &Value) -> bool {
     permission.patterns.iter().all(|pattern| pattern == "*" || contains(input, pattern))
 }
 
-/// Whether this is a part of a text in the input.
+/// Whether `part` occurs in any string of the input.
 fn contains(input: &Value, part: &str) -> bool {
     match input {
         Value::String(text) => text.contains(part),
@@ -233,6 +235,7 @@ fn contains(input: &Value, part: &str) -> bool {
     }
 }
 
+/// The field of the input that says most about the call.
 fn title(input: &Value) -> Option<String> {
     let field = |name: &str| input.get(name).and_then(Value::as_str).map(str::to_owned);
     ["command", "filePath", "path", "pattern", "url", "description"].into_iter().find_map(field)

@@ -10,25 +10,25 @@ use roost_model::payload::ToolCallRequestedPayload;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::family::Family;
 use super::launch;
 use super::reader::Reader;
-use super::turn::{METHOD, Turn};
-use super::wire::{self, Told};
+use super::session_tree::SessionTree;
+use super::turn::{OpencodeTurn, PROMPT_METHOD};
+use super::wire::{self, StreamLine};
 use crate::host::Task;
 use crate::trace_kit::{self, Names, Words, assert_nothing_is_open};
 
-/// A line of a recording: what was said, and by whom.
+/// One line of a recording.
 enum Recorded {
-    /// A request of the host's: its path and body.
+    /// A request of the host: its path and body.
     Sent(String, Value),
-    /// An event of the server's.
+    /// An event of the server.
     Event(String),
-    /// The server's answer to a request, with its status.
+    /// The server's response to a request.
     Answered,
-    /// The server says where it listens.
+    /// The line by which the server reports its address.
     Listening,
-    /// Something that is no protocol, or about the recording.
+    /// Output that is no protocol, or a remark of the recorder.
     Aside,
 }
 
@@ -41,7 +41,7 @@ fn recorded(path: &Path) -> Vec<Recorded> {
         match (record["dir"].as_str().unwrap(), first) {
             ("out", "sse") => Recorded::Event(rest.to_owned()),
             ("out", status) if status.parse::<u16>().is_ok() => Recorded::Answered,
-            ("out", _) if launch::address(line).is_some() => Recorded::Listening,
+            ("out", _) if launch::parse_address(line).is_some() => Recorded::Listening,
             ("out", "Warning:") | ("err" | "meta", _) => Recorded::Aside,
             ("in", "POST") => {
                 let (path, body) = rest.split_once(' ').unwrap();
@@ -54,17 +54,17 @@ fn recorded(path: &Path) -> Vec<Recorded> {
     recorded.collect()
 }
 
-/// A reader without a server.
+/// A reader that is fed from a recording instead of a server.
 #[derive(Default)]
 struct Replay {
     reader: Reader,
     turns: Vec<Vec<Draft>>,
-    /// The ids of events; where two listened at once, the recording has each event twice.
-    heard: HashSet<String>,
+    /// The ids of all events so far; a recording has each event twice where two clients listened.
+    seen_ids: HashSet<String>,
 }
 
 impl Replay {
-    fn of(path: &Path) -> Self {
+    fn run(path: &Path) -> Self {
         let mut replay = Self::default();
         for line in recorded(path) {
             match line {
@@ -79,22 +79,22 @@ impl Replay {
 
     fn read(&mut self, text: &str) {
         let event: Value = serde_json::from_str(text).unwrap();
-        if !self.heard.insert(event["id"].as_str().unwrap().to_owned()) {
+        if !self.seen_ids.insert(event["id"].as_str().unwrap().to_owned()) {
             return;
         }
-        self.reader.message(text);
+        self.reader.on_message(text);
     }
 
-    /// What the recorded host said, done to the state as ours would.
+    /// Applies a request of the recorded host to the state, as our own would have changed it.
     fn sent(&mut self, path: &str, body: &Value) {
         let words: Vec<_> = path.trim_start_matches('/').split('/').collect();
         match (words.as_slice(), &mut self.reader.out.turn) {
             (["session", session, "prompt_async"], _) => {
                 self.next_turn();
-                self.reader.family = Family::of((*session).to_owned());
+                self.reader.tree = SessionTree::new((*session).to_owned());
                 let (drafts, _) = mpsc::channel(1);
                 let out = &mut self.reader.out;
-                out.turn = Some(Turn::new(Task::new(METHOD, drafts)));
+                out.turn = Some(OpencodeTurn::new(Task::new(PROMPT_METHOD, drafts)));
                 out.drafts.append(&mut out.early);
             }
             (["session", _, "abort"], Some(turn)) => turn.cancelled = true,
@@ -104,7 +104,7 @@ impl Replay {
                     tools.decide(&call, body["reply"] == "once", &mut self.reader.out.drafts);
                 }
             }
-            (["question", question, _], Some(turn)) => turn.questions.retain(|_, asked| asked.native != *question),
+            (["question", question, _], Some(turn)) => turn.questions.retain(|_, pending| pending.native != *question),
             _ => {}
         }
     }
@@ -123,10 +123,10 @@ fn summary(path: &Path) -> String {
         _ => None,
     };
     let wants = |call: &ToolCallRequestedPayload| format!("({:?})", call.title);
-    let replay = Replay::of(path);
+    let replay = Replay::run(path);
     let mut text = trace_kit::summary(replay.turns, &Words { wants, own });
-    for errand in replay.reader.errands {
-        writeln!(text, "and sends {} {}", errand.path, errand.body).unwrap();
+    for request in replay.reader.outgoing {
+        writeln!(text, "and sends {} {}", request.path, request.body).unwrap();
     }
     text
 }
@@ -156,12 +156,16 @@ fn every_recorded_event_is_known() {
     for path in traces() {
         for line in recorded(&path) {
             let Recorded::Event(text) = line else { continue };
-            assert!(matches!(wire::parse(&text), Told::Event(_) | Told::Quiet), "{}: {text}", path.display());
+            assert!(
+                matches!(wire::parse(&text), StreamLine::Event(_) | StreamLine::Ignored),
+                "{}: {text}",
+                path.display()
+            );
         }
     }
 }
 
 #[test]
 fn every_recorded_turn_ends_and_leaves_nothing_open() {
-    traces().iter().for_each(|path| assert_nothing_is_open(path, Replay::of(path).turns));
+    traces().iter().for_each(|path| assert_nothing_is_open(path, Replay::run(path).turns));
 }

@@ -1,11 +1,11 @@
 //! Which versions of OpenCode can be used.
 
-/// What to do where it is missing.
+/// What to do if OpenCode is not installed.
 pub(super) const MISSING: &str = "install it with `npm install -g opencode-ai@latest`, or set its `command`";
-/// The oldest that Roost was tried with: its server's events and requests change between versions.
+/// The oldest version that Roost was tested with: the events and requests of the server change between versions.
 const OLDEST: [u64; 2] = [1, 18];
 
-/// What to do about a version that Roost cannot talk to; `None` if it can. One that is no number is taken for a new one.
+/// What to do about a version that is too old; `None` if it is not. A version that is no number counts as new.
 pub(super) fn too_old(version: &str) -> Option<String> {
     let numbers: Vec<u64> = version.split(['.', '-', '+']).map_while(|number| number.parse().ok()).collect();
     let [major, minor] = OLDEST;

@@ -1,20 +1,20 @@
 //! The events of `opencode serve`: one JSON object per `data:` line of its stream.
 //!
-//! Read with tolerance: an event or part that is not here is kept as it came and never an error.
+//! Parsed with tolerance: an unknown event or part is no error.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// One event, as far as it concerns a task.
+/// An event that may concern a task.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", content = "properties")]
-pub(super) enum Event {
+pub(super) enum ServerEvent {
     #[serde(rename = "session.created", alias = "session.updated")]
     Session { info: SessionInfo },
     #[serde(rename = "message.updated")]
-    Message { info: Info },
+    Message { info: MessageInfo },
     #[serde(rename = "message.part.updated")]
-    Part { part: Part },
+    Part { part: MessagePart },
     #[serde(rename = "message.part.delta", rename_all = "camelCase")]
     Delta {
         #[serde(rename = "sessionID")]
@@ -28,7 +28,7 @@ pub(super) enum Event {
     Status {
         #[serde(rename = "sessionID")]
         session: String,
-        status: Status,
+        status: SessionStatus,
     },
     #[serde(rename = "session.idle")]
     Idle {
@@ -43,15 +43,15 @@ pub(super) enum Event {
         error: Option<NamedError>,
     },
     #[serde(rename = "permission.asked")]
-    Permission(Permission),
+    Permission(PermissionRequest),
     #[serde(rename = "permission.replied")]
-    PermissionReplied(Replied),
+    PermissionReplied(RequestReply),
     #[serde(rename = "question.asked")]
-    Question(Question),
+    Question(QuestionRequest),
     #[serde(rename = "question.replied")]
-    QuestionReplied(Replied),
+    QuestionReplied(RequestReply),
     #[serde(rename = "question.rejected")]
-    QuestionRejected(Replied),
+    QuestionRejected(RequestReply),
     #[serde(rename = "todo.updated")]
     Todo {
         #[serde(rename = "sessionID")]
@@ -60,8 +60,8 @@ pub(super) enum Event {
     },
 }
 
-/// Events that say nothing which is not said elsewhere.
-const QUIET: [&str; 20] = [
+/// Events that carry nothing we need.
+const IGNORED: [&str; 20] = [
     "catalog.updated",
     "command.executed",
     "file.edited",
@@ -84,37 +84,37 @@ const QUIET: [&str; 20] = [
     "vcs.branch.updated",
 ];
 
-/// What a line of the stream holds.
+/// One line of the stream.
 #[derive(Debug)]
-pub(super) enum Told {
-    /// Something that concerns a task.
-    Event(Box<Event>),
-    /// Nothing that concerns a task.
-    Quiet,
-    /// Nobody knows what it means.
+pub(super) enum StreamLine {
+    /// An event that may concern a task.
+    Event(Box<ServerEvent>),
+    /// An event of [`IGNORED`].
+    Ignored,
+    /// A JSON object that is no event we know.
     Unknown(Value),
-    /// Not protocol.
+    /// Not a JSON object with a type.
     Noise,
 }
 
-/// Reads one line of the stream.
-pub(super) fn parse(text: &str) -> Told {
+/// Parses one line of the stream; never fails.
+pub(super) fn parse(text: &str) -> StreamLine {
     #[derive(Deserialize)]
     struct Kind<'a> {
         #[serde(borrow)]
         r#type: std::borrow::Cow<'a, str>,
     }
     match serde_json::from_str::<Kind<'_>>(text) {
-        Err(_) => Told::Noise,
-        Ok(kind) if QUIET.contains(&kind.r#type.as_ref()) => Told::Quiet,
+        Err(_) => StreamLine::Noise,
+        Ok(kind) if IGNORED.contains(&kind.r#type.as_ref()) => StreamLine::Ignored,
         Ok(_) => match serde_json::from_str(text) {
-            Ok(event) => Told::Event(Box::new(event)),
-            Err(_) => serde_json::from_str(text).map_or(Told::Noise, Told::Unknown),
+            Ok(event) => StreamLine::Event(Box::new(event)),
+            Err(_) => serde_json::from_str(text).map_or(StreamLine::Noise, StreamLine::Unknown),
         },
     }
 }
 
-/// A session, as far as one is told from another.
+/// The ids of a session and of its parent, if another session started it.
 #[derive(Debug, Deserialize)]
 pub(super) struct SessionInfo {
     pub(super) id: String,
@@ -124,7 +124,7 @@ pub(super) struct SessionInfo {
 
 /// A message, without its parts.
 #[derive(Debug, Deserialize)]
-pub(super) struct Info {
+pub(super) struct MessageInfo {
     pub(super) id: String,
     #[serde(rename = "sessionID")]
     pub(super) session: String,
@@ -137,7 +137,7 @@ pub(super) struct Info {
     pub(super) error: Option<NamedError>,
 }
 
-/// When something was done.
+/// Times in milliseconds since 1970; `None` until then.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Times {
     #[serde(default)]
@@ -146,7 +146,7 @@ pub(super) struct Times {
     pub(super) end: Option<u64>,
 }
 
-/// An error in OpenCode's words.
+/// An error. Serialised as the `raw` part of a task error.
 #[derive(Clone, Debug, Deserialize, serde::Serialize)]
 pub(super) struct NamedError {
     pub(super) name: String,
@@ -154,10 +154,10 @@ pub(super) struct NamedError {
     pub(super) data: Value,
 }
 
-/// What a session does.
+/// What a session is doing.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum Status {
+pub(super) enum SessionStatus {
     Busy,
     Idle,
     Retry {
@@ -169,9 +169,9 @@ pub(super) enum Status {
     Other,
 }
 
-/// A piece of a message.
+/// A part of a message. The ids are missing in the database, which has them in columns.
 #[derive(Debug, Deserialize)]
-pub(super) struct Part {
+pub(super) struct MessagePart {
     #[serde(default)]
     pub(super) id: String,
     #[serde(rename = "sessionID", default)]
@@ -182,7 +182,7 @@ pub(super) struct Part {
     pub(super) kind: PartKind,
 }
 
-/// What a piece of a message is.
+/// The kind of a part.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub(super) enum PartKind {
@@ -211,7 +211,7 @@ pub(super) enum PartKind {
     Other,
 }
 
-/// How far a tool call is.
+/// The state of a tool call; which fields it has depends on the status.
 #[derive(Debug, Deserialize)]
 pub(super) struct ToolState {
     pub(super) status: ToolStatus,
@@ -227,7 +227,7 @@ pub(super) struct ToolState {
     pub(super) metadata: Value,
 }
 
-/// The steps of a tool call; `running` comes before anybody was asked.
+/// The progress of a tool call. `Running` comes before OpenCode requests a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ToolStatus {
@@ -237,7 +237,7 @@ pub(super) enum ToolStatus {
     Error,
 }
 
-/// The tokens of one request to the model.
+/// The token counts of one request to the model.
 #[derive(Debug, Default, Deserialize, serde::Serialize)]
 pub(super) struct Tokens {
     #[serde(default)]
@@ -250,7 +250,7 @@ pub(super) struct Tokens {
     pub(super) cache: CacheTokens,
 }
 
-/// The tokens that came from or went to a cache; they are not among the input.
+/// The tokens that were read from or written to the provider's cache; not counted as input.
 #[derive(Debug, Default, Deserialize, serde::Serialize)]
 pub(super) struct CacheTokens {
     #[serde(default)]
@@ -259,9 +259,9 @@ pub(super) struct CacheTokens {
     pub(super) write: u64,
 }
 
-/// May this be done?
+/// A request for a permission.
 #[derive(Debug, Deserialize)]
-pub(super) struct Permission {
+pub(super) struct PermissionRequest {
     pub(super) id: String,
     #[serde(rename = "sessionID")]
     pub(super) session: String,
@@ -274,32 +274,32 @@ pub(super) struct Permission {
     pub(super) tool: Option<ToolRef>,
 }
 
-/// The call that something is about.
+/// The tool call that a permission is for.
 #[derive(Debug, Deserialize)]
 pub(super) struct ToolRef {
     #[serde(rename = "callID")]
     pub(super) call: String,
 }
 
-/// Something was answered.
+/// A request for a permission or an answer was answered, by whomever.
 #[derive(Debug, Deserialize)]
-pub(super) struct Replied {
+pub(super) struct RequestReply {
     #[serde(rename = "requestID")]
     pub(super) request: String,
 }
 
-/// What does the user say?
+/// A request for answers from the user.
 #[derive(Debug, Deserialize)]
-pub(super) struct Question {
+pub(super) struct QuestionRequest {
     pub(super) id: String,
     #[serde(rename = "sessionID")]
     pub(super) session: String,
-    pub(super) questions: Vec<OneQuestion>,
+    pub(super) questions: Vec<QuestionItem>,
 }
 
-/// One of the questions that are asked at once.
+/// One of the questions of a request.
 #[derive(Debug, Deserialize)]
-pub(super) struct OneQuestion {
+pub(super) struct QuestionItem {
     pub(super) question: String,
     #[serde(default)]
     pub(super) header: String,
@@ -309,7 +309,7 @@ pub(super) struct OneQuestion {
     pub(super) multiple: bool,
 }
 
-/// A choice.
+/// A choice that a question offers.
 #[derive(Debug, Deserialize)]
 pub(super) struct Choice {
     pub(super) label: String,

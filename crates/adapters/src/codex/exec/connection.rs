@@ -1,4 +1,4 @@
-//! One process from its first line to its end.
+//! The connection to one `codex exec`, from its first line to its exit.
 
 use std::future::pending;
 use std::io;
@@ -11,45 +11,45 @@ use roost_model::payload::{NoticeLevel, NoticeSource};
 use roost_process::Batch;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::map::{self, Mapper};
+use super::map::{self, ExecMapper};
 use super::totals::Totals;
-use crate::codex::notify::{Source, Turn};
-use crate::host::{Connection, ExitReport, Outbox, Process, Task, Then};
+use crate::codex::notify::{AwaitedTurn, NotifySource};
+use crate::host::{Connection, ExitReport, Outbox, Process, Task, Then, noise};
 
-/// How long a process may take to leave when its turn is over.
-const LEAVE: Duration = Duration::from_secs(2);
+/// How long a process may take to exit after its turn is over; then it is ended.
+const EXIT_GRACE: Duration = Duration::from_secs(2);
 
-/// What a process of one turn says, and what else tells of its end.
+/// A process that runs one turn. Its end is learned from its output, from the notify source, or by a timeout.
 pub(super) struct ExecConnection {
-    pub(super) mapper: Mapper,
-    /// The other voice about the end of the turn.
-    pub(super) notify: Option<Source>,
-    pub(super) turn: Turn,
-    /// How long it may say nothing.
+    pub(super) mapper: ExecMapper,
+    /// A second source for the end of the turn; `None` if none is configured, or after it has spoken or failed.
+    pub(super) notify: Option<NotifySource>,
+    pub(super) turn: AwaitedTurn,
+    /// How long Codex may print nothing before the task is stopped; `None` for no limit.
     pub(super) idle: Option<Duration>,
     pub(super) out: Outbox<Task>,
-    /// What the thread has used, for the session that goes on with it.
+    /// The token totals of the thread, shared with the session, which goes on with them in the next task.
     pub(super) totals: Arc<Mutex<Totals>>,
-    /// A process that has said how its turn ended has until then to leave.
-    pub(super) leaves: Option<Instant>,
+    /// When a process whose turn is over is ended; `None` while the turn runs.
+    pub(super) exit_deadline: Option<Instant>,
 }
 
-/// The only command.
+/// The only command: end the process and with it the turn.
 pub(super) struct Stop;
 
-/// What happens besides output.
-pub(super) enum Heard {
-    /// The turn is over, with these last words.
+/// An event that does not come from the output.
+pub(super) enum ExecSignal {
+    /// The notify source reports the end of the turn, with the agent's last message, or cannot be read.
     Notified(io::Result<Option<String>>),
-    /// It said nothing for so long.
+    /// Codex printed nothing for this long.
     Idle(Duration),
-    /// The turn is over and the process is still there.
+    /// The turn is over, and the process has not exited in time.
     Overdue,
 }
 
 impl ExecConnection {
-    /// Reads on until the thread is known; false if the process is gone before.
-    pub(super) async fn begin(&mut self, process: &mut Process) -> bool {
+    /// Reads output until Codex has named its thread; false if the output ends before.
+    pub(super) async fn read_until_thread(&mut self, process: &mut Process) -> bool {
         while self.mapper.thread.is_none() {
             match process.stdout.next_batch().await {
                 Ok(Some(batch)) => _ = self.on_stdout(batch),
@@ -60,9 +60,10 @@ impl ExecConnection {
         true
     }
 
-    fn leave_if_over(&mut self) {
+    /// Starts the grace period for the exit, if the turn is over and it has not started yet.
+    fn set_exit_deadline(&mut self) {
         if self.mapper.end.is_some() {
-            self.leaves.get_or_insert_with(|| Instant::now() + LEAVE);
+            self.exit_deadline.get_or_insert_with(|| Instant::now() + EXIT_GRACE);
         }
     }
 }
@@ -73,7 +74,7 @@ impl Connection for ExecConnection {
 
     type Turn = Task;
     type Command = Stop;
-    type Message = Heard;
+    type Message = ExecSignal;
 
     fn outbox(&mut self) -> &mut Outbox<Task> {
         &mut self.out
@@ -85,26 +86,26 @@ impl Connection for ExecConnection {
     }
 
     fn on_stdout(&mut self, lines: Batch<'_>) -> Then {
-        lines.for_each(|line| self.mapper.line(&line.text(), &mut self.out.drafts));
+        lines.for_each(|line| self.mapper.on_line(&line.text(), &mut self.out.drafts));
         *self.totals.lock() = self.mapper.totals;
-        self.leave_if_over();
+        self.set_exit_deadline();
         Then::Continue
     }
 
     fn on_stderr(&mut self, line: String) {
-        self.out.drafts.push(map::noise(NoticeSource::Stderr, line));
+        self.out.drafts.push(noise(NoticeSource::Stderr, line));
     }
 
-    async fn next_message(&mut self) -> Option<Heard> {
-        let Self { notify, turn, idle, leaves, .. } = self;
+    async fn next_message(&mut self) -> Option<ExecSignal> {
+        let Self { notify, turn, idle, exit_deadline, .. } = self;
         let notified = async {
             match notify {
-                Some(source) => source.ended(turn).await,
+                Some(source) => source.wait_for_end(turn).await,
                 None => pending().await,
             }
         };
         let overdue = async {
-            match *leaves {
+            match *exit_deadline {
                 Some(at) => sleep_until(at).await,
                 None => pending().await,
             }
@@ -117,35 +118,35 @@ impl Connection for ExecConnection {
         };
         Some(tokio::select! {
             biased;
-            ended = notified => Heard::Notified(ended),
-            () = overdue => Heard::Overdue,
-            idle = silence => Heard::Idle(idle),
+            ended = notified => ExecSignal::Notified(ended),
+            () = overdue => ExecSignal::Overdue,
+            idle = silence => ExecSignal::Idle(idle),
         })
     }
 
-    async fn on_message(&mut self, heard: Heard) -> Then {
-        match heard {
-            Heard::Notified(Ok(said)) => {
+    async fn on_message(&mut self, signal: ExecSignal) -> Then {
+        match signal {
+            ExecSignal::Notified(Ok(last_message)) => {
                 self.notify = None;
-                if let Some(said) = said.filter(|_| !self.mapper.spoke) {
-                    self.mapper.say(said, &mut self.out.drafts);
+                if let Some(text) = last_message.filter(|_| !self.mapper.has_output) {
+                    self.mapper.push_output(text, &mut self.out.drafts);
                 }
                 self.mapper.end.get_or_insert_with(|| TaskEnd::Completed("end_turn".into()));
-                self.leave_if_over();
+                self.set_exit_deadline();
                 Then::Continue
             }
-            Heard::Notified(Err(error)) => {
+            ExecSignal::Notified(Err(error)) => {
                 self.notify = None;
                 let message = format!("Codex's notify source cannot be read: {error}");
                 self.out.drafts.push(map::notice(NoticeLevel::Warning, &message, None));
                 Then::Continue
             }
-            Heard::Idle(silence) => {
+            ExecSignal::Idle(silence) => {
                 let reason = format!("Codex said nothing for {} ms (ACPLB_IDLE_TIMEOUT_MS)", silence.as_millis());
                 self.mapper.end.get_or_insert(TaskEnd::Stopped(reason));
                 Then::Finish
             }
-            Heard::Overdue => Then::Finish,
+            ExecSignal::Overdue => Then::Finish,
         }
     }
 

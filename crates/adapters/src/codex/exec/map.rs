@@ -1,4 +1,4 @@
-//! What `codex exec` prints, as facts. Pure: lines in, drafts out.
+//! Maps the lines that `codex exec` prints to drafts of events. Pure: no I/O.
 
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_model::content::AssistantContentBlock;
@@ -9,55 +9,56 @@ use roost_model::payload::{
 use serde_json::Value;
 
 use super::totals::Totals;
-use super::wire::{self, Event, Incoming, Item, Step, Todo};
+use super::wire::{self, ExecEvent, ExecItem, ExecLine, Step, Todo};
 use crate::codex::failure;
 use crate::codex::item::ToolItem;
-use crate::codex::tools::Tools;
+use crate::codex::tools::ItemTracker;
 use crate::codex::wire::{Item as AppItem, ItemStatus};
+use crate::host::noise;
 
-/// Turns one task's lines into drafts.
+/// Maps the lines of one task.
 #[derive(Debug)]
-pub(super) struct Mapper {
-    /// Names the turn; items are numbered anew in every process.
+pub(super) struct ExecMapper {
+    /// The task's id. It makes call ids unique, because items are numbered anew in every process.
     turn: String,
     cwd: String,
-    tools: Tools,
-    /// The tokens of the thread before and, once the turn is over, after it.
+    tools: ItemTracker,
+    /// The token totals of the thread before the turn, and after it once it is completed.
     pub(super) totals: Totals,
-    /// Codex's id of the thread, once it is told.
+    /// Codex's id of the thread; `None` until the first line names it.
     pub(super) thread: Option<String>,
-    /// How the turn ended, once it has.
+    /// How the turn ended; `None` while it runs.
     pub(super) end: Option<TaskEnd>,
-    /// The agent has said something.
-    pub(super) spoke: bool,
+    /// The agent has sent a message. If not, the last message of the notify source is used.
+    pub(super) has_output: bool,
 }
 
-impl Mapper {
-    /// For a turn of this name in this folder, whose thread has used this before.
+impl ExecMapper {
+    /// A mapper for the task `turn` in the folder `cwd`, whose thread has used `totals` so far.
     pub(super) fn new(turn: String, cwd: String, totals: Totals) -> Self {
-        let (tools, thread, end, spoke) = (Tools::default(), None, None, false);
-        Self { turn, cwd, tools, totals, thread, end, spoke }
+        let (tools, thread, end, has_output) = (ItemTracker::default(), None, None, false);
+        Self { turn, cwd, tools, totals, thread, end, has_output }
     }
 
-    /// Takes one line.
-    pub(super) fn line(&mut self, line: &str, drafts: &mut Vec<Draft>) {
+    /// Maps one line of stdout.
+    pub(super) fn on_line(&mut self, line: &str, drafts: &mut Vec<Draft>) {
         match wire::parse(line) {
-            Incoming::Event(event) => self.event(*event, drafts),
-            Incoming::Unknown(raw) => {
+            ExecLine::Event(event) => self.on_event(*event, drafts),
+            ExecLine::Unknown(raw) => {
                 drafts.push(notice(NoticeLevel::Warning, "a message that Roost does not know", Some(raw)));
             }
-            Incoming::Noise if line.trim().is_empty() => {}
-            Incoming::Noise => drafts.push(noise(NoticeSource::Stdout, line)),
+            ExecLine::Noise if line.trim().is_empty() => {}
+            ExecLine::Noise => drafts.push(noise(NoticeSource::Stdout, line)),
         }
     }
 
-    fn event(&mut self, event: Event, drafts: &mut Vec<Draft>) {
+    fn on_event(&mut self, event: ExecEvent, drafts: &mut Vec<Draft>) {
         match event {
-            Event::ThreadStarted { thread_id } => self.thread = Some(thread_id),
-            Event::TurnStarted => {}
-            Event::ItemChanged { item } => self.item(item, false, drafts),
-            Event::ItemCompleted { item } => self.item(item, true, drafts),
-            Event::TurnCompleted { usage } => {
+            ExecEvent::ThreadStarted { thread_id } => self.thread = Some(thread_id),
+            ExecEvent::TurnStarted => {}
+            ExecEvent::ItemChanged { item } => self.on_item(item, false, drafts),
+            ExecEvent::ItemCompleted { item } => self.on_item(item, true, drafts),
+            ExecEvent::TurnCompleted { usage } => {
                 if let Some(after) = usage {
                     let raw = serde_json::to_value(after).ok();
                     drafts.push(Draft { fact: Fact::Usage(after.since(self.totals)), raw });
@@ -65,24 +66,24 @@ impl Mapper {
                 }
                 self.end = Some(TaskEnd::Completed("end_turn".into()));
             }
-            Event::TurnFailed { error } => {
-                self.end = Some(TaskEnd::Failed(Box::new(failure::in_words(&error.message))));
+            ExecEvent::TurnFailed { error } => {
+                self.end = Some(TaskEnd::Failed(Box::new(failure::from_message(&error.message))));
             }
             // The last one comes again with the end of the turn.
-            Event::Error(error) => drafts.push(notice(NoticeLevel::Warning, &error.message, None)),
+            ExecEvent::Error(error) => drafts.push(notice(NoticeLevel::Warning, &error.message, None)),
         }
     }
 
-    fn item(&mut self, item: Item, is_over: bool, drafts: &mut Vec<Draft>) {
-        let Item { id, step } = item;
+    fn on_item(&mut self, item: ExecItem, is_over: bool, drafts: &mut Vec<Draft>) {
+        let ExecItem { id, step } = item;
         let tool = match step {
-            Step::AgentMessage { text } if is_over => return self.say(text, drafts),
-            Step::Reasoning { text } if is_over => return drafts.push(thought(&id, text)),
+            Step::AgentMessage { text } if is_over => return self.push_output(text, drafts),
+            Step::Reasoning { text } if is_over => return drafts.push(reasoning_draft(&id, text)),
             Step::AgentMessage { .. } | Step::Reasoning { .. } => return,
-            Step::TodoList { items } => return drafts.push(Fact::Plan(planned(items)).into()),
+            Step::TodoList { items } => return drafts.push(Fact::Plan(plan_payload(items)).into()),
             Step::Error { message } => return drafts.push(notice(NoticeLevel::Warning, &message, None)),
             Step::CommandExecution { command, aggregated_output, exit_code, status } => AppItem::CommandExecution {
-                // It is told when it runs, and never asked about.
+                // Commands are printed when they run and never need an approval, so each has a process.
                 process_id: Some(id.clone()),
                 id,
                 command,
@@ -99,40 +100,35 @@ impl Mapper {
             Step::WebSearch { query } => AppItem::WebSearch { id, query, action: None },
         };
         let so_far = if is_over { ItemStatus::Completed } else { ItemStatus::InProgress };
-        let Some(tool) = ToolItem::of(tool, so_far) else { return };
+        let Some(tool) = ToolItem::from_item(tool, so_far) else { return };
         if is_over {
-            self.tools.completed(&self.turn, tool, drafts);
+            self.tools.on_completed(&self.turn, tool, drafts);
         } else {
-            self.tools.started(&self.turn, tool, drafts);
+            self.tools.on_started(&self.turn, tool, drafts);
         }
     }
 
-    /// The agent said this.
-    pub(super) fn say(&mut self, text: String, drafts: &mut Vec<Draft>) {
-        self.spoke = true;
+    /// Reports a message of the agent.
+    pub(super) fn push_output(&mut self, text: String, drafts: &mut Vec<Draft>) {
+        self.has_output = true;
         let content = vec![AssistantContentBlock::Text { text }];
         drafts.push(Fact::Output(ModelOutputCompletedPayload { content }).into());
     }
 
-    /// The process is gone: closes what is open.
+    /// Completes the open tool calls, after the process has exited.
     pub(super) fn close(&mut self, drafts: &mut Vec<Draft>) {
         let completed = matches!(self.end, Some(TaskEnd::Completed(_)));
-        self.tools.end(!completed, drafts);
+        self.tools.on_turn_end(!completed, drafts);
     }
 }
 
-/// A line that is not protocol.
-pub(super) fn noise(source: NoticeSource, message: impl Into<String>) -> Draft {
-    Fact::Notice(RuntimeNoticePayload { level: NoticeLevel::Info, source, message: message.into() }).into()
-}
-
-/// Something that a person should know.
+/// A notice for people.
 pub(super) fn notice(level: NoticeLevel, message: &str, raw: Option<Value>) -> Draft {
     let notice = RuntimeNoticePayload { level, source: NoticeSource::Protocol, message: message.into() };
     Draft { fact: Fact::Notice(notice), raw }
 }
 
-fn thought(id: &str, text: String) -> Draft {
+fn reasoning_draft(id: &str, text: String) -> Draft {
     let delta = ModelOutputDeltaPayload {
         kind: ModelOutputDeltaKind::ReasoningDelta,
         block_id: id.into(),
@@ -143,7 +139,7 @@ fn thought(id: &str, text: String) -> Draft {
     Fact::Delta(delta).into()
 }
 
-fn planned(items: Vec<Todo>) -> PlanUpdatedPayload {
+fn plan_payload(items: Vec<Todo>) -> PlanUpdatedPayload {
     let entries = items.into_iter().map(|Todo { text, completed }| PlanEntry {
         content: text,
         priority: PlanPriority::Medium,

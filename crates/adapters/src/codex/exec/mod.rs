@@ -1,11 +1,11 @@
 //! `codex exec --json`: the fallback for a Codex that is too old for its app server.
 //!
-//! One process per task; a later task goes on with the thread by `codex exec resume`. Nobody can be asked, so the mode's
-//! sandbox is all that holds Codex, and that is said with every task. The text comes whole, not in pieces; what runs is
-//! told while it runs, but a command that the sandbox refuses at once may not be told at all.
+//! One process per task; a later task resumes the thread by `codex exec resume`. Codex cannot request approvals this
+//! way, so the mode's sandbox is the only restriction, and every task warns about that. Messages arrive complete and
+//! not as deltas. Commands are reported while they run, but one that the sandbox refuses at once may not be reported.
 //!
-//! A turn is over when Codex says so on its output, or by its `notify` (see [`super::notify`]), or when nothing was heard
-//! for as long as `ACPLB_IDLE_TIMEOUT_MS` allows.
+//! A turn is over when Codex prints so, when its `notify` program reports so (see [`super::notify`]), or when Codex has
+//! printed nothing for `ACPLB_IDLE_TIMEOUT_MS`.
 
 mod capabilities;
 mod connection;

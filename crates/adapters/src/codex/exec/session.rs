@@ -1,4 +1,4 @@
-//! A session without a process of its own: every task starts one.
+//! A session by `codex exec`: it has no process of its own, every task starts one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,38 +19,39 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::connection::{ExecConnection, Stop};
-use super::launch::Terms;
-use super::map::{self, Mapper};
+use super::launch::ExecLauncher;
+use super::map::{self, ExecMapper};
 use super::totals::Totals;
 use crate::codex::home::{self, CodexHome};
-use crate::codex::launch::variable;
+use crate::codex::launch::roost_variable;
 use crate::codex::sandbox::Sandbox;
 use crate::codex::{history, notify};
 use crate::host::waiting::not_pending;
 use crate::host::{AgentCommand, ExitReport, Handle, Outbox, Process, Task, start};
 
-/// How long Codex may take until it has a thread.
-const START: Duration = Duration::from_secs(120);
+/// How long Codex may take until it names its thread.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A session by `codex exec`.
+/// A session with a Codex that is too old for its app server.
 pub(in crate::codex) struct ExecSession {
-    terms: Terms,
+    launcher: ExecLauncher,
     home: PathBuf,
     version: String,
     thread: Option<String>,
-    /// What the thread has used, as far as it is known.
+    /// The token totals of the thread, shared with the connection of the running task.
     totals: Arc<Mutex<Totals>>,
-    task: Option<Running>,
+    task: Option<ExecProcess>,
 }
 
-/// The process of the last task.
-struct Running {
+/// The process of the last task, which may have exited.
+struct ExecProcess {
     handle: Handle<ExecConnection>,
     pump: JoinHandle<()>,
 }
 
 impl ExecSession {
-    /// A session without a thread yet, with a Codex of this version.
+    /// A new session without a thread. `version` is the installed Codex, for the warning. An error if an `ACPLB_*`
+    /// variable is invalid.
     pub(in crate::codex) fn new(
         command: AgentCommand,
         holder: std::sync::Arc<roost_process::Holder>,
@@ -58,17 +59,17 @@ impl ExecSession {
         settings: serde_json::Map<String, Value>,
         version: String,
     ) -> Result<Self, AdapterError> {
-        let notify = notify::Settings::of(variable(&command, &open))?;
-        let CodexHome(home) = CodexHome::of(&command, &open.env);
-        let terms = Terms { command, holder, open, settings, notify };
-        Ok(Self { terms, home, version, thread: None, totals: Arc::default(), task: None })
+        let notify = notify::NotifySettings::from_variables(roost_variable(&command, &open))?;
+        let CodexHome(home) = CodexHome::from_env(&command, &open.env);
+        let launcher = ExecLauncher { command, holder, open, settings, notify };
+        Ok(Self { launcher, home, version, thread: None, totals: Arc::default(), task: None })
     }
 
-    /// Goes on with a thread that Codex has on disk.
+    /// Resumes a thread that Codex has on disk; its token totals are read from there.
     pub(in crate::codex) async fn resume(mut self, native: &RuntimeSessionId) -> Result<Self, AdapterError> {
         let (home, id) = (self.home.clone(), native.as_str().to_owned());
-        let found = tokio::task::spawn_blocking(move || match history::file(&home, &id)? {
-            Some(file) => Totals::of_thread(&file).map(Some),
+        let found = tokio::task::spawn_blocking(move || match history::find_file(&home, &id)? {
+            Some(file) => Totals::from_rollout(&file).map(Some),
             None => Ok(None),
         });
         match found.await.map_err(std::io::Error::other).flatten() {
@@ -84,42 +85,43 @@ impl ExecSession {
         }
     }
 
-    /// The process of the last task is gone, and what it used is known.
-    async fn settle(&mut self) {
-        if let Some(Running { handle, pump }) = self.task.take() {
+    /// Ends the process of the last task and waits until its token totals are known.
+    async fn close_process(&mut self) {
+        if let Some(ExecProcess { handle, pump }) = self.task.take() {
             handle.close().await;
             let _ = pump.await;
         }
     }
 
+    /// Starts the process of a task, sends the prompt, and reads until the thread is known.
     async fn start(&mut self, input: &TaskInput) -> Result<(ExecConnection, Process), AdapterError> {
         let prompt = prompt(input);
-        let source = notify::Source::open(&self.terms.notify).await;
-        let (mut process, mut stdin) = self.terms.launch(input.mode, self.thread.as_deref()).await?;
+        let source = notify::NotifySource::open(&self.launcher.notify).await;
+        let (mut process, mut stdin) = self.launcher.launch(input.mode, self.thread.as_deref()).await?;
         let totals = self.totals.clone();
         let mut out = Outbox::default();
-        out.drafts.push(map::notice(NoticeLevel::Warning, &self.warning(input), None));
+        out.drafts.push(map::notice(NoticeLevel::Warning, &self.fallback_warning(input), None));
         let notify = source.unwrap_or_else(|error| {
             let message = format!("Codex's notify source cannot be opened: {error}");
             out.drafts.push(map::notice(NoticeLevel::Warning, &message, None));
             None
         });
-        let turn = notify::Turn { prompt: prompt.clone(), ..notify::Turn::default() };
-        let mapper = Mapper::new(input.task_id.to_string(), self.terms.open.env.cwd.clone(), *totals.lock());
-        let idle = self.terms.notify.idle;
-        let mut connection = ExecConnection { mapper, notify, turn, idle, out, totals, leaves: None };
+        let turn = notify::AwaitedTurn { prompt: prompt.clone(), ..notify::AwaitedTurn::default() };
+        let mapper = ExecMapper::new(input.task_id.to_string(), self.launcher.open.env.cwd.clone(), *totals.lock());
+        let idle = self.launcher.notify.idle;
+        let mut connection = ExecConnection { mapper, notify, turn, idle, out, totals, exit_deadline: None };
         let begun = async {
-            // A process that does not read its prompt says why on its way out.
+            // A process that does not read its prompt reports the reason when it exits.
             let (written, begun) = tokio::join!(
                 async move { stdin.write_all(prompt.as_bytes()).await.map(|()| stdin.close()) },
-                connection.begin(&mut process)
+                connection.read_until_thread(&mut process)
             );
             if let Err(error) = written {
                 tracing::debug!(%error, "Codex did not read its prompt.");
             }
             begun
         };
-        match tokio::time::timeout(START, begun).await {
+        match tokio::time::timeout(START_TIMEOUT, begun).await {
             Ok(true) => Ok((connection, process)),
             Ok(false) => {
                 let exit = process.control.stop().await;
@@ -127,17 +129,17 @@ impl ExecSession {
             }
             Err(_) => {
                 process.control.stop().await;
-                let message = format!("Codex did not begin within {} s", START.as_secs());
+                let message = format!("Codex did not begin within {} s", START_TIMEOUT.as_secs());
                 Err(AdapterError::Runtime { message, raw: None })
             }
         }
     }
 
-    /// What a person should know about every task of this kind.
-    fn warning(&self, input: &TaskInput) -> String {
-        let sandbox = match self.terms.settings.get("sandbox_mode").and_then(Value::as_str) {
+    /// The warning that every task begins with: that nothing but the sandbox restricts Codex.
+    fn fallback_warning(&self, input: &TaskInput) -> String {
+        let sandbox = match self.launcher.settings.get("sandbox_mode").and_then(Value::as_str) {
             Some(own) => own,
-            None => Sandbox::of(input.mode, false).label(),
+            None => Sandbox::for_mode(input.mode, false).label(),
         };
         format!(
             "Codex {} is too old to ask about its tool calls and runs by `codex exec`; its sandbox ({sandbox}) is all \
@@ -157,35 +159,36 @@ impl RuntimeSession for ExecSession {
         if !input.images.is_empty() {
             return Err(AdapterError::Unsupported("take images"));
         }
-        self.settle().await;
+        self.close_process().await;
         let (mut connection, process) = self.start(&input).await?;
         self.thread.clone_from(&connection.mapper.thread);
         let (sender, drafts) = mpsc::channel(DRAFT_QUEUE);
         connection.out.turn = Some(Task::without_request(sender));
         let (handle, pump) = start(connection, Some(process), ());
-        self.task = Some(Running { handle: handle.clone(), pump });
-        let cwd = PathBuf::from(&self.terms.open.env.cwd);
-        let told = TaskInput { tool_manifest: None, ..input };
-        let mut sent = SentInput::of(&told, home::sources(&self.home, &cwd, &[]).await);
-        let settings: Vec<_> = self.terms.settings.keys().collect();
-        let sandbox = Sandbox::unless_set(self.terms.settings.keys(), told.mode, false).map(Sandbox::label);
-        let model = &self.terms.open.input.model;
+        self.task = Some(ExecProcess { handle: handle.clone(), pump });
+        let cwd = PathBuf::from(&self.launcher.open.env.cwd);
+        let sent_input = TaskInput { tool_manifest: None, ..input };
+        let mut sent = SentInput::of(&sent_input, home::sources(&self.home, &cwd, &[]).await);
+        let settings: Vec<_> = self.launcher.settings.keys().collect();
+        let sandbox =
+            Sandbox::for_mode_unless_set(self.launcher.settings.keys(), sent_input.mode, false).map(Sandbox::label);
+        let model = &self.launcher.open.input.model;
         sent.input["runtime_config"] =
             json!({ "interface": "exec", "model": model, "sandbox": sandbox, "settings": settings });
         Ok(StartedTask { input: sent, task: RuntimeTask { drafts, control: Box::new(ExecTask(handle)) } })
     }
 
     async fn exited(&mut self) {
-        // There is nothing between tasks that could end.
+        // Between tasks there is no process that could exit.
         std::future::pending().await
     }
 
     async fn close(mut self: Box<Self>) {
-        self.settle().await;
+        self.close_process().await;
     }
 }
 
-/// The way back into a task that cannot be told anything.
+/// Controls a running task, which can only be stopped.
 struct ExecTask(Handle<ExecConnection>);
 
 #[async_trait]
@@ -211,13 +214,14 @@ impl TaskControl for ExecTask {
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {
-        // One that is over needs not be told.
+        // A task that is over needs no stop.
         let _ = self.0.tell(Stop).await;
         Ok(())
     }
 }
 
-/// The user's words; what was said before goes first, for a thread that does not remember it.
+/// The prompt as text. A transcript of earlier messages (`history`) goes first, for a thread that does not remember
+/// them.
 fn prompt(input: &TaskInput) -> String {
     let mut parts = Vec::new();
     if !input.history.is_empty() {

@@ -1,4 +1,4 @@
-//! Tokens, which `codex exec` counts over a whole thread.
+//! Token counts: `codex exec` reports totals of the thread, we report usage per turn.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -8,7 +8,7 @@ use roost_model::payload::UsageReportedPayload;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The tokens of a thread up to now.
+/// The token totals of a thread so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Totals {
@@ -19,8 +19,8 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// The totals that a thread's file ends with; waits for the disk.
-    pub(super) fn of_thread(file: &Path) -> io::Result<Self> {
+    /// Reads the last totals in a thread's rollout file; zero if there are none. Blocks on the disk.
+    pub(super) fn from_rollout(file: &Path) -> io::Result<Self> {
         let mut last = Self::default();
         for line in BufReader::new(File::open(file)?).split(b'\n') {
             let line = line?;
@@ -32,7 +32,7 @@ impl Totals {
         Ok(last)
     }
 
-    /// What was used since then, in our one shape.
+    /// The usage since `before`.
     pub(super) fn since(self, before: Self) -> UsageReportedPayload {
         UsageReportedPayload {
             input_tokens: Some(self.input_tokens.saturating_sub(before.input_tokens)),

@@ -6,16 +6,16 @@ use std::path::Path;
 use roost_engine::adapter::{Draft, Fact};
 use serde_json::Value;
 
-use super::map::Mapper;
+use super::map::ExecMapper;
 use super::totals::Totals;
 
-fn read(path: &Path) -> (Mapper, Vec<Draft>) {
-    let mut mapper = Mapper::new("turn".into(), "/home/dev/work".into(), Totals::default());
+fn read(path: &Path) -> (ExecMapper, Vec<Draft>) {
+    let mut mapper = ExecMapper::new("turn".into(), "/home/dev/work".into(), Totals::default());
     let mut drafts = Vec::new();
     for record in std::fs::read_to_string(path).unwrap().lines() {
         let record: Value = serde_json::from_str(record).unwrap();
         if record["dir"] == "out" {
-            mapper.line(record["line"].as_str().unwrap(), &mut drafts);
+            mapper.on_line(record["line"].as_str().unwrap(), &mut drafts);
         }
     }
     mapper.close(&mut drafts);
@@ -48,13 +48,13 @@ fn recorded_runs_are_understood_as_before() {
 
 #[test]
 fn a_thread_counts_on_and_a_turn_does_not() {
-    let mut mapper = Mapper::new("turn".into(), "/".into(), Totals::default());
+    let mut mapper = ExecMapper::new("turn".into(), "/".into(), Totals::default());
     let mut used = Vec::new();
     for (input, output) in [(100, 10), (250, 30)] {
         let line =
             format!(r#"{{"type":"turn.completed","usage":{{"input_tokens":{input},"output_tokens":{output}}}}}"#);
         let mut drafts = Vec::new();
-        mapper.line(&line, &mut drafts);
+        mapper.on_line(&line, &mut drafts);
         let [Draft { fact: Fact::Usage(usage), .. }] = &drafts[..] else { panic!("{drafts:?}") };
         used.push((usage.input_tokens, usage.output_tokens));
     }

@@ -6,57 +6,57 @@ use serde_json::Value;
 use super::totals::Totals;
 use crate::codex::wire::ItemStatus;
 
-/// One line.
+/// One line of stdout.
 #[derive(Debug)]
-pub(super) enum Incoming {
-    /// One that we know.
-    Event(Box<Event>),
-    /// JSON that nobody has heard of.
+pub(super) enum ExecLine {
+    /// An event that we know.
+    Event(Box<ExecEvent>),
+    /// A JSON object that is no event we know.
     Unknown(Value),
-    /// Something else.
+    /// Anything else, such as a progress message.
     Noise,
 }
 
-/// Something happened.
+/// An event of the thread or its turn.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type")]
-pub(super) enum Event {
+pub(super) enum ExecEvent {
     #[serde(rename = "thread.started")]
     ThreadStarted { thread_id: String },
     #[serde(rename = "turn.started")]
     TurnStarted,
     #[serde(rename = "item.started", alias = "item.updated")]
-    ItemChanged { item: Item },
+    ItemChanged { item: ExecItem },
     #[serde(rename = "item.completed")]
-    ItemCompleted { item: Item },
+    ItemCompleted { item: ExecItem },
     #[serde(rename = "turn.completed")]
     TurnCompleted {
         #[serde(default)]
         usage: Option<Totals>,
     },
     #[serde(rename = "turn.failed")]
-    TurnFailed { error: Failure },
-    /// Something went wrong, which Codex may overcome.
+    TurnFailed { error: ExecError },
+    /// A failure that Codex may recover from.
     #[serde(rename = "error")]
-    Error(Failure),
+    Error(ExecError),
 }
 
-/// Why something failed.
+/// The message of a failure.
 #[derive(Debug, Deserialize)]
-pub(super) struct Failure {
+pub(super) struct ExecError {
     #[serde(default)]
     pub(super) message: String,
 }
 
-/// A step of a turn.
+/// A step of a turn. Ids are numbered anew in every process.
 #[derive(Debug, Deserialize)]
-pub(super) struct Item {
+pub(super) struct ExecItem {
     pub(super) id: String,
     #[serde(flatten)]
     pub(super) step: Step,
 }
 
-/// What a step is.
+/// The kind of a step.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Step {
@@ -73,16 +73,16 @@ pub(super) enum Step {
         aggregated_output: Option<String>,
         #[serde(default)]
         exit_code: Option<i64>,
-        status: Status,
+        status: StepStatus,
     },
     FileChange {
         changes: Value,
-        status: Status,
+        status: StepStatus,
     },
     McpToolCall {
         server: String,
         tool: String,
-        status: Status,
+        status: StepStatus,
         #[serde(default)]
         arguments: Value,
         #[serde(default)]
@@ -103,10 +103,10 @@ pub(super) enum Step {
     },
 }
 
-/// How far a step is.
+/// The progress of a step.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Status {
+pub(super) enum StepStatus {
     InProgress,
     Completed,
     Failed,
@@ -115,19 +115,19 @@ pub(super) enum Status {
     Unknown,
 }
 
-impl From<Status> for ItemStatus {
-    fn from(status: Status) -> Self {
+impl From<StepStatus> for ItemStatus {
+    fn from(status: StepStatus) -> Self {
         match status {
-            Status::InProgress => Self::InProgress,
-            Status::Completed => Self::Completed,
-            Status::Failed => Self::Failed,
-            Status::Declined => Self::Declined,
-            Status::Unknown => Self::Unknown,
+            StepStatus::InProgress => Self::InProgress,
+            StepStatus::Completed => Self::Completed,
+            StepStatus::Failed => Self::Failed,
+            StepStatus::Declined => Self::Declined,
+            StepStatus::Unknown => Self::Unknown,
         }
     }
 }
 
-/// An entry of the agent's list.
+/// A step of the agent's plan.
 #[derive(Debug, Deserialize)]
 pub(super) struct Todo {
     pub(super) text: String,
@@ -135,12 +135,12 @@ pub(super) struct Todo {
     pub(super) completed: bool,
 }
 
-/// Reads a line.
-pub(super) fn parse(line: &str) -> Incoming {
-    let Ok(value @ Value::Object(_)) = serde_json::from_str::<Value>(line) else { return Incoming::Noise };
-    match Event::deserialize(&value) {
-        Ok(event) => Incoming::Event(Box::new(event)),
-        Err(_) => Incoming::Unknown(value),
+/// Parses a line of stdout; never fails.
+pub(super) fn parse(line: &str) -> ExecLine {
+    let Ok(value @ Value::Object(_)) = serde_json::from_str::<Value>(line) else { return ExecLine::Noise };
+    match ExecEvent::deserialize(&value) {
+        Ok(event) => ExecLine::Event(Box::new(event)),
+        Err(_) => ExecLine::Unknown(value),
     }
 }
 
@@ -166,9 +166,9 @@ mod tests {
         ];
         for (line, expected) in cases {
             let kind = match parse(line) {
-                Incoming::Event(_) => "event",
-                Incoming::Unknown(_) => "unknown",
-                Incoming::Noise => "noise",
+                ExecLine::Event(_) => "event",
+                ExecLine::Unknown(_) => "unknown",
+                ExecLine::Noise => "noise",
             };
             assert_eq!(kind, expected, "{line}");
         }

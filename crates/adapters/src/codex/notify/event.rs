@@ -1,53 +1,54 @@
-//! What Codex says when a turn is over.
+//! The JSON by which Codex reports the end of a turn.
 
 use serde::Deserialize;
 
-/// A line of a notify source that means something.
+/// A line of a notify source.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
-enum Line {
+enum NotifyLine {
     AgentTurnComplete(TurnComplete),
     #[serde(other)]
     Other,
 }
 
-/// A turn is over. Older CLIs leave out the thread, very old ones the turn too.
+/// The end of a turn. Older versions of Codex leave out the thread, very old ones the turn too.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 pub(crate) struct TurnComplete {
     thread_id: Option<String>,
     turn_id: Option<String>,
     input_messages: Vec<String>,
-    /// The last words of the agent.
+    /// The agent's last message.
     pub(crate) last_assistant_message: Option<String>,
 }
 
-/// The turn that somebody waits for, as far as it is known.
+/// The turn whose end is awaited, as far as it is known.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Turn {
-    /// Its own id; `codex exec` does not tell it.
+pub(crate) struct AwaitedTurn {
+    /// Codex's id of the turn; `None` with `codex exec`, which does not print it.
     pub(crate) id: Option<String>,
-    /// Its thread.
+    /// Codex's id of the thread; empty until it is known.
     pub(crate) thread: String,
-    /// What it was asked.
+    /// The prompt, for versions that report neither turn nor thread.
     pub(crate) prompt: String,
 }
 
 impl TurnComplete {
-    /// Reads a line; `None` for one that is malformed or about something else.
-    pub(crate) fn read(line: &[u8]) -> Option<Self> {
+    /// Parses a line; `None` for one that is malformed or reports something else.
+    pub(crate) fn parse(line: &[u8]) -> Option<Self> {
         match serde_json::from_slice(line) {
-            Ok(Line::AgentTurnComplete(event)) => Some(event),
-            Ok(Line::Other) | Err(_) => None,
+            Ok(NotifyLine::AgentTurnComplete(event)) => Some(event),
+            Ok(NotifyLine::Other) | Err(_) => None,
         }
     }
 
-    /// It is the end of this turn, by the most telling thing that both sides know.
-    pub(crate) fn ends(&self, turn: &Turn) -> bool {
+    /// Whether this is the end of `turn`. Compares the turn ids if both sides know them, else the threads, else the
+    /// prompts.
+    pub(crate) fn ends(&self, turn: &AwaitedTurn) -> bool {
         match (&self.turn_id, &turn.id, &self.thread_id) {
             (Some(ended), Some(awaited), _) => ended == awaited,
             (_, _, Some(thread)) => *thread == turn.thread,
-            _ => self.input_messages.last().is_some_and(|asked| asked.trim() == turn.prompt.trim()),
+            _ => self.input_messages.last().is_some_and(|prompt| prompt.trim() == turn.prompt.trim()),
         }
     }
 }
@@ -75,15 +76,15 @@ mod tests {
             ("", false),
         ];
         for (line, is_read) in cases {
-            assert_eq!(TurnComplete::read(line.as_bytes()).is_some(), is_read, "{line}");
+            assert_eq!(TurnComplete::parse(line.as_bytes()).is_some(), is_read, "{line}");
         }
-        assert!(TurnComplete::read(b"\xff\xfe").is_none());
+        assert!(TurnComplete::parse(b"\xff\xfe").is_none());
     }
 
     #[test]
     fn an_end_is_matched_by_the_most_telling_thing_that_is_known() {
-        let named = Turn { id: Some("t1".into()), thread: "th".into(), prompt: "do it".into() };
-        let unnamed = Turn { id: None, ..named.clone() };
+        let named = AwaitedTurn { id: Some("t1".into()), thread: "th".into(), prompt: "do it".into() };
+        let unnamed = AwaitedTurn { id: None, ..named.clone() };
         let cases = [
             (r#""turn-id":"t1","thread-id":"th""#, true, true),
             (r#""turn-id":"t2","thread-id":"th""#, false, true),
@@ -97,7 +98,7 @@ mod tests {
         ];
         for (fields, of_named, of_unnamed) in cases {
             let line = format!(r#"{{"type":"agent-turn-complete",{fields}}}"#);
-            let event = TurnComplete::read(line.as_bytes()).unwrap();
+            let event = TurnComplete::parse(line.as_bytes()).unwrap();
             assert_eq!((event.ends(&named), event.ends(&unnamed)), (of_named, of_unnamed), "{line}");
         }
     }

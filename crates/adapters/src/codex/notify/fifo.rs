@@ -1,4 +1,4 @@
-//! A FIFO that writers come to and leave.
+//! A FIFO as a notify source.
 
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -7,22 +7,23 @@ use std::time::Duration;
 
 use tokio::net::unix::pipe::{OpenOptions, Receiver};
 
-use super::pending::Pending;
+use super::line_buffer::LineBuffer;
 
-/// How long nothing may come before the FIFO is opened anew (seed 002).
-const PATIENCE: Duration = Duration::from_secs(30);
+/// After this long without a line the FIFO is opened again (seed 002).
+const REOPEN_AFTER: Duration = Duration::from_secs(30);
 
-/// The reading end of a FIFO. It stays open while writers come and go, so that none of them finds nobody.
+/// The reading end of a FIFO. It stays open between writers, because a writer fails if nobody reads.
 #[derive(Debug)]
 pub(crate) struct Fifo {
     path: PathBuf,
     poll: Duration,
+    /// The open pipe and its inode, by which a FIFO that was replaced is noticed.
     open: Option<(Receiver, u64)>,
-    pending: Pending,
+    buffer: LineBuffer,
 }
 
 impl Fifo {
-    /// Opens the FIFO; what is not one is refused, one that is missing may come.
+    /// Opens the FIFO. An error if the path is something else; a missing FIFO may be created later.
     pub(super) async fn open(path: PathBuf, poll: Duration) -> io::Result<Self> {
         match tokio::fs::metadata(&path).await {
             Ok(metadata) if !metadata.file_type().is_fifo() => {
@@ -31,14 +32,14 @@ impl Fifo {
             }
             Ok(_) | Err(_) => {}
         }
-        let mut fifo = Self { path, poll, open: None, pending: Pending::default() };
+        let mut fifo = Self { path, poll, open: None, buffer: LineBuffer::default() };
         fifo.connect().await;
         Ok(fifo)
     }
 
-    /// The next line; `None` when none came for a while. May be dropped and called again.
-    pub(super) async fn line(&mut self) -> Option<Vec<u8>> {
-        match tokio::time::timeout(PATIENCE, self.next()).await {
+    /// The next line; `None` when none came for [`REOPEN_AFTER`]. Cancel safe.
+    pub(super) async fn next_line(&mut self) -> Option<Vec<u8>> {
+        match tokio::time::timeout(REOPEN_AFTER, self.read_line()).await {
             Ok(line) => Some(line),
             Err(_) => {
                 self.open = None;
@@ -47,10 +48,10 @@ impl Fifo {
         }
     }
 
-    async fn next(&mut self) -> Vec<u8> {
-        let mut buffer = [0; 4096];
+    async fn read_line(&mut self) -> Vec<u8> {
+        let mut bytes = [0; 4096];
         loop {
-            if let Some(line) = self.pending.next() {
+            if let Some(line) = self.buffer.next() {
                 return line;
             }
             if self.open.is_none() {
@@ -60,19 +61,19 @@ impl Fifo {
                 tokio::time::sleep(self.poll).await;
                 continue;
             };
-            match pipe.try_read(&mut buffer) {
-                // Nobody writes at the moment; whoever comes next may come to another FIFO of that name.
+            match pipe.try_read(&mut bytes) {
+                // The last writer has left; the next may open another FIFO at the same path.
                 Ok(0) => {
                     let is_same = tokio::fs::metadata(&self.path).await.is_ok_and(|now| now.ino() == *inode);
-                    self.pending.forget_rest();
+                    self.buffer.discard_partial();
                     if !is_same {
                         self.open = None;
                     }
                     tokio::time::sleep(self.poll).await;
                 }
-                Ok(read) => self.pending.push(&buffer[..read]),
+                Ok(read) => self.buffer.push(&bytes[..read]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    // An error shows up with the next read.
+                    // The next read reports an error.
                     let _ = pipe.readable().await;
                 }
                 Err(_) => self.open = None,
@@ -98,26 +99,26 @@ mod tests {
 
     const POLL: Duration = Duration::from_millis(1);
 
-    fn make(path: &Path) {
+    fn make_fifo(path: &Path) {
         rustix::fs::mkfifoat(rustix::fs::CWD, path, 0o600.into()).unwrap();
     }
 
-    fn say(path: &Path, text: &str) {
+    fn write_to(path: &Path, text: &str) {
         std::fs::OpenOptions::new().write(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
 
     async fn line(fifo: &mut Fifo) -> String {
-        String::from_utf8(fifo.line().await.expect("a line comes")).unwrap()
+        String::from_utf8(fifo.next_line().await.expect("a line comes")).unwrap()
     }
 
     #[tokio::test]
     async fn writers_come_and_go() {
         let dir = TempDir::new().unwrap();
         let path = dir.path().join("fifo");
-        make(&path);
+        make_fifo(&path);
         let mut fifo = Fifo::open(path.clone(), POLL).await.unwrap();
         for word in ["one", "two"] {
-            say(&path, &format!("{word}\n"));
+            write_to(&path, &format!("{word}\n"));
             assert_eq!(line(&mut fifo).await, word);
         }
     }
@@ -126,14 +127,14 @@ mod tests {
     async fn a_fifo_that_is_made_anew_is_found() {
         let dir = TempDir::new().unwrap();
         let path = dir.path().join("fifo");
-        make(&path);
+        make_fifo(&path);
         let mut fifo = Fifo::open(path.clone(), POLL).await.unwrap();
-        say(&path, "before\n");
+        write_to(&path, "before\n");
         assert_eq!(line(&mut fifo).await, "before");
         std::fs::remove_file(&path).unwrap();
-        make(&path);
+        make_fifo(&path);
         let other = path.clone();
-        let writer = tokio::task::spawn_blocking(move || say(&other, "after\n"));
+        let writer = tokio::task::spawn_blocking(move || write_to(&other, "after\n"));
         assert_eq!(line(&mut fifo).await, "after");
         writer.await.unwrap();
     }
@@ -152,10 +153,10 @@ mod tests {
         let path = dir.path().join("fifo");
         let began = tokio::time::Instant::now();
         let mut fifo = Fifo::open(path.clone(), Duration::from_millis(100)).await.unwrap();
-        assert_eq!(fifo.line().await, None);
-        assert!(began.elapsed() >= PATIENCE && began.elapsed() < 2 * PATIENCE, "{:?}", began.elapsed());
-        make(&path);
-        let writer = tokio::task::spawn_blocking(move || say(&path, "late\n"));
+        assert_eq!(fifo.next_line().await, None);
+        assert!(began.elapsed() >= REOPEN_AFTER && began.elapsed() < 2 * REOPEN_AFTER, "{:?}", began.elapsed());
+        make_fifo(&path);
+        let writer = tokio::task::spawn_blocking(move || write_to(&path, "late\n"));
         assert_eq!(line(&mut fifo).await, "late");
         writer.await.unwrap();
     }

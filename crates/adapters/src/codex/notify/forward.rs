@@ -1,4 +1,4 @@
-//! The program that Codex calls when a turn is over: it passes its one argument on as a line.
+//! `roost notify`, the program that Codex calls when a turn is over: it writes its one argument as a line.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -9,9 +9,10 @@ use std::process::ExitCode;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-use super::settings::Kind;
+use super::settings::SinkKind;
 
-/// Runs the forwarder with these arguments and this process's environment.
+/// Runs the forwarder with these arguments. It reads the `ACPLB_*` variables from its own environment, because it is
+/// the `main` of a program that Codex starts, not a part of the daemon.
 pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let kind = variable("ACPLB_NOTIFY_KIND").map(|kind| kind.to_string_lossy().into_owned());
@@ -19,7 +20,7 @@ pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
     match done {
         Ok(line) => {
             if variable("ACPLB_DEBUG").is_some() {
-                // Nobody may be there to read it, which is no reason to fail.
+                // stderr may be closed, which is no reason to fail.
                 let _ = writeln!(io::stderr(), "roost notify: passed on {} bytes", line.len());
             }
             ExitCode::SUCCESS
@@ -31,28 +32,29 @@ pub fn main(args: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Passes the argument on; returns the line.
+/// Writes the argument to `path` and returns the line.
 fn forward(args: Vec<OsString>, path: Option<&Path>, kind: Option<&str>) -> Result<Vec<u8>, String> {
     let [argument] = &args[..] else {
         return Err(format!("takes exactly one argument, the JSON that Codex gives; there are {}", args.len()));
     };
     let path = path.ok_or("ACPLB_NOTIFY_PATH is not set; it names the file or FIFO to write to")?;
-    // JSON has no line ends inside its strings, so those between are as good as spaces.
+    // JSON strings contain no raw line ends, so every line end is whitespace.
     let mut line = argument.as_encoded_bytes().to_vec();
     line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
     line.push(b'\n');
-    let written = match Kind::named(kind)? {
-        Kind::File => OpenOptions::new().create(true).append(true).mode(0o644).open(path),
-        Kind::Fifo => fifo(path),
+    let written = match SinkKind::from_name(kind)? {
+        SinkKind::File => OpenOptions::new().create(true).append(true).mode(0o644).open(path),
+        SinkKind::Fifo => fifo(path),
     };
-    // In one piece, so that lines of several turns do not mix.
+    // One write, so that lines of several turns do not mix.
     written
         .and_then(|mut file| file.write_all(&line))
         .map_err(|error| format!("cannot write to {}: {error}", path.display()))?;
     Ok(line)
 }
 
-/// A FIFO to write to. Opening does not wait for a reader: Codex would be left with a process that hangs.
+/// Opens a FIFO for writing without waiting for a reader: Codex would be left with a process that hangs. Fails if
+/// nobody reads.
 fn fifo(path: &Path) -> io::Result<File> {
     let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().write(true).custom_flags(nonblocking).open(path)?;

@@ -1,4 +1,4 @@
-//! The variables of seed 002 that say how a turn's end is learned.
+//! The `ACPLB_*` variables (seed 002), which configure how the end of a turn is learned.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use roost_engine::adapter::AdapterError;
 
-/// How often a file is looked at.
-const POLL: Duration = Duration::from_millis(100);
+/// How often a file is polled, unless `ACPLB_POLLING_INTERVAL_MS` is set.
+const DEFAULT_POLL: Duration = Duration::from_millis(100);
 
-/// Where the end of a turn is told.
+/// What the forwarder writes to: `ACPLB_NOTIFY_KIND`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SinkKind {
     File,
     Fifo,
 }
 
-impl Kind {
-    /// The kind of this name; a file when none is named.
-    pub(super) fn named(name: Option<&str>) -> Result<Self, String> {
+impl SinkKind {
+    /// Parses the name; a file if there is none.
+    pub(super) fn from_name(name: Option<&str>) -> Result<Self, String> {
         match name {
             None | Some("file") => Ok(Self::File),
             Some("fifo") => Ok(Self::Fifo),
@@ -34,37 +34,38 @@ impl Kind {
     }
 }
 
-/// How a turn's end is learned.
+/// The settings of the `ACPLB_*` variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Settings {
-    /// `ACPLB_NOTIFY_PATH` and `ACPLB_NOTIFY_KIND`.
-    pub(super) sink: Option<(PathBuf, Kind)>,
-    /// What of Codex's `notify` is set: `ACPLB_NOTIFY_INJECT` and `ACPLB_NOTIFY_CMD`.
-    inject: Inject,
-    /// `ACPLB_POLLING_INTERVAL_MS`.
+pub(crate) struct NotifySettings {
+    /// `ACPLB_NOTIFY_PATH` and `ACPLB_NOTIFY_KIND`: where the forwarder writes and the session reads; `None` if there
+    /// is no notify source.
+    pub(super) sink: Option<(PathBuf, SinkKind)>,
+    /// What Codex's `notify` is set to: `ACPLB_NOTIFY_INJECT` and `ACPLB_NOTIFY_CMD`.
+    inject: NotifyValue,
+    /// How often a file is polled: `ACPLB_POLLING_INTERVAL_MS`, or [`DEFAULT_POLL`].
     pub(super) poll: Duration,
-    /// `ACPLB_IDLE_TIMEOUT_MS`: how long Codex may say nothing; absent means for ever.
+    /// `ACPLB_IDLE_TIMEOUT_MS`: how long Codex may print nothing; `None` for no limit.
     pub(crate) idle: Option<Duration>,
 }
 
-/// What Codex's `notify` is set to.
+/// The value that Roost gives Codex's `notify` setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Inject {
-    /// Whatever Codex's own settings say.
+enum NotifyValue {
+    /// None: Codex's own settings decide.
     Nothing,
-    /// Roost's forwarder.
+    /// A call of `roost notify`.
     Forwarder,
     /// This value, as TOML.
     Value(String),
 }
 
-impl Default for Settings {
+impl Default for NotifySettings {
     fn default() -> Self {
-        Self { sink: None, inject: Inject::Forwarder, poll: POLL, idle: None }
+        Self { sink: None, inject: NotifyValue::Forwarder, poll: DEFAULT_POLL, idle: None }
     }
 }
 
-/// All of the variables.
+/// Every variable, for [`unused_variables_warning`].
 const VARIABLES: [&str; 6] = [
     "ACPLB_NOTIFY_PATH",
     "ACPLB_NOTIFY_KIND",
@@ -74,8 +75,9 @@ const VARIABLES: [&str; 6] = [
     "ACPLB_IDLE_TIMEOUT_MS",
 ];
 
-/// What to say to somebody who sets some of them for an app server, which tells the end of a turn itself.
-pub(crate) fn unused(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+/// A warning about variables that are set for an app server, which ignores them because it reports the end of a turn
+/// itself; `None` if none is set.
+pub(crate) fn unused_variables_warning(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     let is_set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
     let set: Vec<_> = VARIABLES.into_iter().filter(|name| is_set(name)).collect();
     (!set.is_empty()).then(|| {
@@ -83,9 +85,9 @@ pub(crate) fn unused(variable: impl Fn(&str) -> Option<String>) -> Option<String
     })
 }
 
-impl Settings {
-    /// What these variables say.
-    pub(crate) fn of(variable: impl Fn(&str) -> Option<String>) -> Result<Self, AdapterError> {
+impl NotifySettings {
+    /// Reads the settings through `variable`; an empty value counts as absent. An error names the invalid variable.
+    pub(crate) fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, AdapterError> {
         Self::read(|name| variable(name).filter(|value| !value.is_empty())).map_err(AdapterError::Spawn)
     }
 
@@ -97,11 +99,11 @@ impl Settings {
                 None => Err(format!("{name} is \"{value}\"; it must be a number of milliseconds above 0")),
             },
         };
-        let kind = Kind::named(variable("ACPLB_NOTIFY_KIND").as_deref())?;
+        let kind = SinkKind::from_name(variable("ACPLB_NOTIFY_KIND").as_deref())?;
         let inject = match (variable("ACPLB_NOTIFY_INJECT").as_deref(), variable("ACPLB_NOTIFY_CMD")) {
-            (Some("never"), _) => Inject::Nothing,
-            (Some("force"), _) | (None | Some("auto"), None) => Inject::Forwarder,
-            (None | Some("auto"), Some(value)) => Inject::Value(value),
+            (Some("never"), _) => NotifyValue::Nothing,
+            (Some("force"), _) | (None | Some("auto"), None) => NotifyValue::Forwarder,
+            (None | Some("auto"), Some(value)) => NotifyValue::Value(value),
             (Some(other), _) => {
                 return Err(format!("ACPLB_NOTIFY_INJECT is \"{other}\"; it must be auto, never or force"));
             }
@@ -109,24 +111,25 @@ impl Settings {
         Ok(Self {
             sink: variable("ACPLB_NOTIFY_PATH").map(|path| (path.into(), kind)),
             inject,
-            poll: time("ACPLB_POLLING_INTERVAL_MS")?.unwrap_or(POLL),
+            poll: time("ACPLB_POLLING_INTERVAL_MS")?.unwrap_or(DEFAULT_POLL),
             idle: time("ACPLB_IDLE_TIMEOUT_MS")?,
         })
     }
 
-    /// The value of Codex's `notify`, as TOML, if it is to be set; `roost` is the program that forwards.
-    pub(crate) fn notify(&self, roost: &OsStr) -> Option<String> {
+    /// The value of Codex's `notify` setting as TOML; `None` if it is not to be set. `roost` is the path of this
+    /// program, which forwards.
+    pub(crate) fn notify_value(&self, roost: &OsStr) -> Option<String> {
         match (&self.sink, &self.inject) {
-            (None, _) | (_, Inject::Nothing) => None,
-            (_, Inject::Value(value)) => Some(value.clone()),
-            (_, Inject::Forwarder) => {
+            (None, _) | (_, NotifyValue::Nothing) => None,
+            (_, NotifyValue::Value(value)) => Some(value.clone()),
+            (_, NotifyValue::Forwarder) => {
                 Some(toml::Value::from(vec![roost.to_string_lossy().into_owned(), "notify".into()]).to_string())
             }
         }
     }
 
-    /// What the forwarder must find in its environment.
-    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+    /// The variables that the forwarder needs in Codex's environment.
+    pub(crate) fn forwarder_variables(&self) -> Vec<(&'static str, String)> {
         let sink = self.sink.iter();
         sink.flat_map(|(path, kind)| {
             [("ACPLB_NOTIFY_PATH", path.display().to_string()), ("ACPLB_NOTIFY_KIND", kind.name().to_owned())]
@@ -139,17 +142,17 @@ impl Settings {
 mod tests {
     use super::*;
 
-    fn read(variables: &[(&str, &str)]) -> Result<Settings, String> {
+    fn read(variables: &[(&str, &str)]) -> Result<NotifySettings, String> {
         let find =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        Settings::of(find).map_err(|error| error.to_string())
+        NotifySettings::from_variables(find).map_err(|error| error.to_string())
     }
 
     #[test]
     fn without_a_path_nothing_is_heard_and_nothing_is_set() {
         let settings = read(&[("ACPLB_NOTIFY_PATH", "")]).unwrap();
-        assert_eq!(settings, Settings::default());
-        assert_eq!((settings.notify("roost".as_ref()), settings.variables()), (None, vec![]));
+        assert_eq!(settings, NotifySettings::default());
+        assert_eq!((settings.notify_value("roost".as_ref()), settings.forwarder_variables()), (None, vec![]));
     }
 
     #[test]
@@ -167,7 +170,7 @@ mod tests {
         ];
         for (variables, expected) in table {
             let all = [&[("ACPLB_NOTIFY_PATH", "/tmp/n")], variables].concat();
-            assert_eq!(read(&all).unwrap().notify("/bin/roost".as_ref()).as_deref(), expected, "{variables:?}");
+            assert_eq!(read(&all).unwrap().notify_value("/bin/roost".as_ref()).as_deref(), expected, "{variables:?}");
         }
     }
 
@@ -181,8 +184,8 @@ mod tests {
         ];
         let settings = read(&all).unwrap();
         assert_eq!((settings.poll, settings.idle), (Duration::from_millis(20), Some(Duration::from_millis(1200))));
-        let told = [("ACPLB_NOTIFY_PATH", "/tmp/n".to_owned()), ("ACPLB_NOTIFY_KIND", "fifo".to_owned())];
-        assert_eq!(settings.variables(), told);
+        let expected = [("ACPLB_NOTIFY_PATH", "/tmp/n".to_owned()), ("ACPLB_NOTIFY_KIND", "fifo".to_owned())];
+        assert_eq!(settings.forwarder_variables(), expected);
     }
 
     #[test]
@@ -192,8 +195,12 @@ mod tests {
             "ACPLB_NOTIFY_CMD" => Some(String::new()),
             _ => None,
         };
-        assert!(unused(set).unwrap().starts_with("ACPLB_IDLE_TIMEOUT_MS do nothing"), "{:?}", unused(set));
-        assert_eq!(unused(|_| None), None);
+        assert!(
+            unused_variables_warning(set).unwrap().starts_with("ACPLB_IDLE_TIMEOUT_MS do nothing"),
+            "{:?}",
+            unused_variables_warning(set)
+        );
+        assert_eq!(unused_variables_warning(|_| None), None);
     }
 
     #[test]

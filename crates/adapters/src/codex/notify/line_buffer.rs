@@ -1,32 +1,32 @@
-//! Bytes that have arrived, cut into lines.
+//! Splits arriving bytes into lines.
 
 use std::collections::VecDeque;
 
-/// The longest line that is kept; a longer one is dropped whole.
-const LONGEST: usize = 1 << 20;
+/// The longest line, in bytes; a longer one is dropped completely.
+const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Complete lines that wait, and the beginning of the next.
+/// Complete lines that were not taken yet, and the beginning of the next.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(super) struct LineBuffer {
     lines: VecDeque<Vec<u8>>,
-    rest: Vec<u8>,
-    /// The line that arrives is too long.
+    partial: Vec<u8>,
+    /// The line that is arriving is too long; its bytes are dropped until it ends.
     too_long: bool,
 }
 
-impl Pending {
-    /// Takes what arrived.
+impl LineBuffer {
+    /// Adds bytes as they arrive; they may end in the middle of a line.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let mut pieces = bytes.split(|byte| *byte == b'\n').peekable();
         while let Some(piece) = pieces.next() {
-            self.too_long |= self.rest.len() + piece.len() > LONGEST;
+            self.too_long |= self.partial.len() + piece.len() > MAX_LINE_BYTES;
             if self.too_long {
-                self.rest.clear();
+                self.partial.clear();
             } else {
-                self.rest.extend_from_slice(piece);
+                self.partial.extend_from_slice(piece);
             }
             if pieces.peek().is_some() {
-                let line = std::mem::take(&mut self.rest);
+                let line = std::mem::take(&mut self.partial);
                 if !std::mem::take(&mut self.too_long) {
                     self.lines.push_back(line);
                 }
@@ -34,14 +34,14 @@ impl Pending {
         }
     }
 
-    /// The next complete line.
+    /// Takes the next complete line, without its line feed.
     pub(super) fn next(&mut self) -> Option<Vec<u8>> {
         self.lines.pop_front()
     }
 
-    /// Whoever wrote the beginning of a line will not write its end.
-    pub(super) fn forget_rest(&mut self) {
-        self.rest.clear();
+    /// Drops the beginning of a line whose end will not come.
+    pub(super) fn discard_partial(&mut self) {
+        self.partial.clear();
         self.too_long = false;
     }
 }
@@ -51,9 +51,9 @@ mod tests {
     use super::*;
 
     fn lines(pieces: &[&[u8]]) -> Vec<Vec<u8>> {
-        let mut pending = Pending::default();
-        pieces.iter().for_each(|piece| pending.push(piece));
-        std::iter::from_fn(|| pending.next()).collect()
+        let mut buffer = LineBuffer::default();
+        pieces.iter().for_each(|piece| buffer.push(piece));
+        std::iter::from_fn(|| buffer.next()).collect()
     }
 
     #[test]
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_dropped_and_the_next_is_not() {
-        let long = vec![b'x'; LONGEST];
+        let long = vec![b'x'; MAX_LINE_BYTES];
         assert_eq!(lines(&[&long, b"x", b"\nshort\n"]), [b"short".to_vec()]);
     }
 }

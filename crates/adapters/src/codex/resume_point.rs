@@ -1,4 +1,4 @@
-//! What a later daemon must know to go on with a session, beside the session's socket; it goes with the run.
+//! What a later daemon needs to take over a session. Stored beside the session's socket and removed with its run.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,40 +10,38 @@ use tokio::io::AsyncWriteExt;
 
 use super::sandbox::Sandbox;
 
-/// A session as far as it can be known again. Holds no secret.
+/// A session, as far as a later daemon needs it. Holds no secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Note {
-    /// Where it works.
+pub(super) struct ResumePoint {
+    /// The working directory of the session.
     pub(super) cwd: PathBuf,
-    /// Codex's own folder.
+    /// Codex's home folder, where its history and settings are.
     pub(super) home: PathBuf,
-    /// The model that was asked for.
+    /// The model that was asked for last; `None` for Codex's default.
     pub(super) model: Option<String>,
-    /// The names of Codex's settings; values can be secrets.
+    /// The names of Codex's settings without their values, which can be secrets.
     pub(super) settings: Vec<String>,
-    /// The thread, once it is begun.
+    /// `None` until the first task starts the thread.
     pub(super) thread: Option<Thread>,
 }
 
-/// A thread that Codex knows.
+/// A thread that Codex has started or resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Thread {
-    /// Codex's id for it.
     pub(super) id: String,
-    /// The sandbox that the next turn runs in, where it is ours to choose.
+    /// The sandbox that the last turn ran in; `None` if the settings choose one instead of the mode.
     pub(super) sandbox: Option<Sandbox>,
-    /// Files with instructions that Codex found.
+    /// The instruction files that Codex says it found.
     pub(super) instructions: Vec<String>,
-    /// The host's tools that it was begun with.
+    /// The host's tools that the thread was started with; Codex takes no others later.
     #[serde(default)]
     pub(super) tools: Option<ToolManifest>,
 }
 
-impl Note {
-    /// Writes it so that a reader sees all of it or nothing. One that cannot be written costs a restart its survivors,
-    /// and nothing else.
+impl ResumePoint {
+    /// Writes it atomically. A failure is only logged: the session works on, but cannot outlive the daemon.
     pub(super) async fn write(&self, folder: &Path) {
-        let (path, unfinished) = (place(folder), folder.join("session.tmp"));
+        let (path, unfinished) = (file_in(folder), folder.join("session.tmp"));
         let text = serde_json::to_vec(self).unwrap_or_default();
         let written = async {
             write_private(&unfinished, &text).await?;
@@ -54,47 +52,48 @@ impl Note {
         }
     }
 
-    /// Reads it.
+    /// Reads the resume point of the run in this folder.
     pub(super) async fn read(folder: &Path) -> io::Result<Self> {
-        Ok(serde_json::from_slice(&tokio::fs::read(place(folder)).await?)?)
+        Ok(serde_json::from_slice(&tokio::fs::read(file_in(folder)).await?)?)
     }
 }
 
-/// Writes a file for us alone.
+/// Writes a file that only our user can read.
 async fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path).await?;
     file.write_all(bytes).await?;
-    // The file is closed in the background; what is written must be there before it is renamed or read.
+    // tokio closes the file in the background; the bytes must be there before it is renamed or read.
     file.flush().await
 }
 
-fn place(folder: &Path) -> PathBuf {
+fn file_in(folder: &Path) -> PathBuf {
     folder.join("session.json")
 }
 
-/// The turn whose end nobody has been told yet.
+/// A file with the id of the running turn. It exists from the start of a turn until its end was delivered to the
+/// session, so a later daemon knows which turn to take over.
 #[derive(Clone, Debug)]
-pub(super) struct TurnNote(PathBuf);
+pub(super) struct TurnMarker(PathBuf);
 
-impl TurnNote {
-    /// The one in this folder.
+impl TurnMarker {
+    /// The marker of the run in this folder, whether it exists or not.
     pub(super) fn within(folder: &Path) -> Self {
         Self(folder.join("turn"))
     }
 
-    /// A turn has begun.
+    /// Called when a turn has started. A failure is only logged: the turn works on, but cannot outlive the daemon.
     pub(super) async fn write(&self, turn: &str) {
         if let Err(error) = write_private(&self.0, turn.as_bytes()).await {
             tracing::warn!(%error, "A turn of Codex's is not noted: it cannot go on if Roost is killed.");
         }
     }
 
-    /// Its end was told.
+    /// Called when the end of the turn was delivered; there may be no marker.
     pub(super) async fn remove(&self) {
         let _ = tokio::fs::remove_file(&self.0).await;
     }
 
-    /// The turn, if there is one.
+    /// The id of the running turn; `None` if none runs.
     pub(super) async fn read(&self) -> Option<String> {
         tokio::fs::read_to_string(&self.0).await.ok().filter(|turn| !turn.is_empty())
     }
