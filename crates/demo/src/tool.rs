@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
 };
 use serde_json::{Value, json};
 
-use super::turn::{Interrupt, DemoTurn};
+use super::turn::{DemoTurn, Interrupt};
 
 /// The key of an answer's `_meta` under which Roost adds things, such as why a call was refused.
 const REASON_META: &str = "roost";

@@ -19,7 +19,7 @@ use super::Demo;
 use super::acts;
 use super::keyword::Keyword;
 use super::prompt::Prompt;
-use super::session::{SessionTotals, Session};
+use super::session::{Session, SessionTotals};
 
 /// The usual estimate for English text; the demo has no tokenizer.
 const CHARS_PER_TOKEN: u64 = 4;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::agents::{Agent, Sandbox, write_settings, variables};
+use testkit::agents::{Agent, Sandbox, variables, write_settings};
 use testkit::model::ModelServer;
 use testkit::model::script::SCRIPTS;
 

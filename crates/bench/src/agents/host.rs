@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use testkit::agents::{bin, write_settings, opencode_config, variables};
+use testkit::agents::{bin, opencode_config, variables, write_settings};
 
 use super::RUNTIMES;
 use crate::Outcome;

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::workspace_daemon::WorkspaceDaemon;
 use super::tool::{measure_alternately, run};
 use super::tree::{ANY_CASE, COMMON, RARE};
+use super::workspace_daemon::WorkspaceDaemon;
 use super::{BENCH, Tree};
 use crate::Outcome;
 use crate::figure::{Table, Target, millis};

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::workspace_daemon::WorkspaceDaemon;
 use super::tool::{measure_alternately, run};
+use super::workspace_daemon::WorkspaceDaemon;
 use super::{BENCH, Tree};
 use crate::Outcome;
 use crate::figure::{Table, Target, median, millis};
@@ -90,7 +90,8 @@ fn fuzzy(table: &mut Table, host: &mut WorkspaceDaemon, tree: &Tree, id: &str) -
             times.push(took);
             Ok(took)
         };
-        let (middle, fzf) = measure_alternately(tree.rounds, ours, || Ok(run(folder, "fzf", &["--filter", typed], &files)?.0))?;
+        let (middle, fzf) =
+            measure_alternately(tree.rounds, ours, || Ok(run(folder, "fzf", &["--filter", typed], &files)?.0))?;
         if middle > slowest.0 {
             slowest = (middle, typed);
         }

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::labels::LABELS;
-use super::workspace_daemon::WorkspaceDaemon;
 use super::tool::run;
+use super::workspace_daemon::WorkspaceDaemon;
 use super::{BENCH, Tree};
 use crate::Outcome;
 use crate::figure::{Table, Target};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::workspace_daemon::WorkspaceDaemon;
 use super::tool::{measure_alternately, run};
+use super::workspace_daemon::WorkspaceDaemon;
 use super::{BENCH, Tree};
 use crate::Outcome;
 use crate::figure::{Table, Target};

@@ -60,7 +60,9 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     };
     let images = paths(&args.image)?.map(|all| all.into_iter().map(image).collect());
     let (images, files) = (Cell::new(images), Cell::new(paths(&args.file)?));
-    Run { args, interaction, client: &client, interrupt: &interrupt, images, files }.run(text, context.verbose > 0).await
+    Run { args, interaction, client: &client, interrupt: &interrupt, images, files }
+        .run(text, context.verbose > 0)
+        .await
 }
 
 /// Absolute paths, because the daemon has another working directory; `None` if there are no files.

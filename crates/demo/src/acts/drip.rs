@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::time::interval;
 
-use super::{Interrupt, DemoTurn};
+use super::{DemoTurn, Interrupt};
 
 /// Sends pieces at a steady rate. Each tells its number and when it was sent in nanoseconds of the machine's monotonic
 /// clock, which a reader on the same machine shares.

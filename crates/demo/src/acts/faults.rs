@@ -11,7 +11,7 @@ use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::super::output;
-use super::{Interrupt, DemoTurn};
+use super::{DemoTurn, Interrupt};
 
 /// What a Rust process exits with after a panic.
 const CRASHED: i32 = 101;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::super::output;
-use super::{Interrupt, DemoTurn};
+use super::{DemoTurn, Interrupt};
 use agent_client_protocol::v1::schema::SessionNotification;
 
 const BLOCK_LINES: u64 = 256;

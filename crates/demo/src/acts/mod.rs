@@ -8,7 +8,7 @@ mod tools;
 mod tour;
 
 use super::keyword::Keyword;
-use super::turn::{Interrupt, DemoTurn};
+use super::turn::{DemoTurn, Interrupt};
 
 /// Does what the keyword says; `Ok` is a turn that ended by itself.
 pub(super) async fn play(turn: &DemoTurn, keyword: &Keyword) -> Result<(), Interrupt> {

@@ -12,7 +12,7 @@ use agent_client_protocol::v1::schema::{
 };
 use tokio::time::Instant;
 
-use super::{Interrupt, DemoTurn};
+use super::{DemoTurn, Interrupt};
 
 pub(super) async fn hello(turn: &DemoTurn) -> Result<(), Interrupt> {
     turn.say("Hello from ").await?;

@@ -9,7 +9,7 @@ use futures::future::try_join_all;
 use serde_json::json;
 
 use super::super::tool::{OpenCall, PermissionAnswer, Refusal};
-use super::{Interrupt, DemoTurn};
+use super::{DemoTurn, Interrupt};
 
 pub(super) const REFUSED: &str = "The user did not allow this.";
 /// What a long output shows while it is still being printed.

@@ -4,7 +4,7 @@ use agent_client_protocol::v1::schema::{SessionUpdate, UsageUpdate};
 
 use super::super::keyword;
 use super::tools::{WriteOutcome, write_file};
-use super::{Interrupt, DemoTurn};
+use super::{DemoTurn, Interrupt};
 
 const FILE: &str = "hello-roost.txt";
 const FILE_TEXT: &str = "Hello from Roost!\nThe demo agent wrote this file after you allowed it.\n";

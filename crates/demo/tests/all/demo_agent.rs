@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
     CloseSessionRequest, NewSessionRequest, PlanEntryStatus, RequestPermissionOutcome, RequestPermissionResponse,
     SessionUpdate, StopReason, ToolCallStatus,
 };
-use host::{ALLOWS, Approver, REJECTS, host, host_with_forms, picked, agent_text};
+use host::{ALLOWS, Approver, REJECTS, agent_text, host, host_with_forms, picked};
 
 /// The states each tool call went through, in the order of the updates.
 fn statuses(updates: &[SessionUpdate]) -> Vec<ToolCallStatus> {
@@ -276,7 +276,9 @@ async fn resume_counts_a_restored_transcript() {
         host.turn("hello").await.0.unwrap();
         let blocks = vec!["user: hello\nagent: Hello!".into(), "resume".into()];
         host.prompt_blocks(blocks).await.unwrap();
-        assert!(agent_text(&host.seen()).ends_with("Prompts in this session: 3 (2 here, 1 restored from a transcript)."));
+        assert!(
+            agent_text(&host.seen()).ends_with("Prompts in this session: 3 (2 here, 1 restored from a transcript).")
+        );
     })
     .await;
 }

@@ -19,7 +19,8 @@ fn shell(instance: &RoostInstance, options: &[&str], command: &str) -> (String, 
     let prompt = format!("SCRIPT:shell RUN:{command}");
     let fixed = ["run", "--json", "--permission-mode", "yolo"];
     let args = [&fixed, options, &[prompt.as_str()]].concat();
-    let done = RunningCommand::new(instance.command(&args).env("TOKEN", SECRET).env("LEAK", "leaked")).finish().ended(0);
+    let done =
+        RunningCommand::new(instance.command(&args).env("TOKEN", SECRET).env("LEAK", "leaked")).finish().ended(0);
     assert!(!format!("{}{}", done.stdout, done.stderr).contains(SECRET), "{done:#?}");
     let events = parsed(&done.stdout);
     (events[0]["trace"]["session_id"].as_str().unwrap().to_owned(), answer(&events))

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use testkit::agents::{Agent, write_settings, variables};
+use testkit::agents::{Agent, variables, write_settings};
 
 use crate::codex::MODEL;
 use crate::kit::{PATIENCE, RoostInstance, answer, of_type, session_id};

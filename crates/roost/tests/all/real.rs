@@ -1,6 +1,6 @@
 //! An instance in which a real agent talks to the scripted model.
 
-use testkit::agents::{Agent, write_settings, variables};
+use testkit::agents::{Agent, variables, write_settings};
 
 use crate::codex::MODEL;
 use crate::kit::RoostInstance;

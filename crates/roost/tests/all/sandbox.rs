@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::agents::{Agent, bin, write_settings, variables};
+use testkit::agents::{Agent, bin, variables, write_settings};
 use testkit::model::ModelServer;
 
 use crate::kit::{RoostInstance, RunningCommand};

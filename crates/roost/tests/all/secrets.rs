@@ -125,7 +125,7 @@ fn everything_in_the_state_directory_is_for_its_owner_alone() {
     // What the user allows others elsewhere does not count here.
     let mut up = Command::new("sh");
     instance.clear(&mut up).args(["-c", "umask 000; exec \"$0\" serve --tls self-signed", env!("CARGO_BIN_EXE_roost")]);
-    let mut serve = crate::kit::Started::new(&mut up);
+    let mut serve = crate::kit::RunningCommand::new(&mut up);
     serve.line().unwrap();
     instance.run(&["run", "out", "2000"]).ended(0);
     let mut run = instance.start(&["run", "--json", "stubborn"]);

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-pub use sandbox::{Sandbox, write_settings, opencode_config, variables};
+pub use sandbox::{Sandbox, opencode_config, variables, write_settings};
 
 /// A coding agent whose pinned version tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

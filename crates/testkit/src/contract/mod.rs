@@ -12,9 +12,9 @@
 mod ending;
 mod lying;
 mod report;
+mod reporting;
 mod resuming;
 mod stage;
-mod reporting;
 mod tools;
 
 use std::path::{Path, PathBuf};
@@ -24,9 +24,9 @@ use roost_engine::adapter::{McpServer, RuntimeAdapter};
 
 pub use ending::*;
 use report::Report;
+pub use reporting::*;
 pub use resuming::*;
 pub use stage::Stage;
-pub use reporting::*;
 pub use tools::*;
 
 /// A runtime under test, as the `make` function of [`contract!`](crate::contract!) returns it.
@@ -102,7 +102,7 @@ pub struct UseServer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Conformance {
     /// The runtime does what the contract asks.
-    Kept,
+    Holds,
     /// The runtime does not do this and does not claim to. Names the capability that says so.
     NotClaimed(&'static str),
 }
@@ -121,7 +121,10 @@ pub fn run(
 
 /// Runs one test of the contract. `make` is called once for every daemon that the test starts, with the folder in which
 /// the subject must record its processes.
-pub fn check(make: impl Fn(PathBuf) -> Subject + 'static, test: impl AsyncFnOnce(&mut Stage) -> Conformance) -> Conformance {
+pub fn check(
+    make: impl Fn(PathBuf) -> Subject + 'static,
+    test: impl AsyncFnOnce(&mut Stage) -> Conformance,
+) -> Conformance {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         let mut stage = Stage::open(Box::new(make)).await;

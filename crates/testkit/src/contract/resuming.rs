@@ -9,8 +9,8 @@ use roost_model::runtime::{McpSupport, McpTransport, RuntimeStateModel};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::stage::{Stage, text};
 use super::reporting::native_ids;
+use super::stage::{Stage, text};
 use super::{Conformance, Recall, assert_claim, not_claimed};
 
 /// 18. After a restart the runtime remembers the session by itself exactly if it claims to, and no tool runs again.

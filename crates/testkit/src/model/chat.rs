@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::dialect::Dialect;
-use super::sse::{SseFrame, Ids, argument_pieces};
+use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::responses::{Responses, media_type};
 use super::script::Act;
+use super::sse::{Ids, SseFrame, argument_pieces};
 use super::{CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 
 /// OpenAI's Chat Completions, as a [`Dialect`]. The refusals are those of the Responses API.
@@ -23,7 +23,8 @@ impl Dialect for Chat {
             }
         }
         let functions = list(&body["tools"]).iter().map(|tool| &tool["function"]);
-        request.tools = functions.map(|function| OfferedTool::new(&function["name"], &function["parameters"])).collect();
+        request.tools =
+            functions.map(|function| OfferedTool::new(&function["name"], &function["parameters"])).collect();
         request
     }
 

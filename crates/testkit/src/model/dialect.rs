@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::model_request::ModelRequest;
 use super::chat::Chat;
-use super::sse::{SseFrame, Ids};
 use super::gemini::Gemini;
 use super::messages::Messages;
+use super::model_request::ModelRequest;
 use super::responses::Responses;
 use super::script::Act;
+use super::sse::{Ids, SseFrame};
 
 /// An API of a provider of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,8 +152,12 @@ mod tests {
             "input": [{ "type": "additional_tools", "role": "developer", "tools": [group] }],
         }));
         let search = OfferedTool { name: "web_search".into(), ..OfferedTool::default() };
-        let exec =
-            OfferedTool { name: "exec".into(), namespace: Some("functions".into()), takes_text: true, ..OfferedTool::default() };
+        let exec = OfferedTool {
+            name: "exec".into(),
+            namespace: Some("functions".into()),
+            takes_text: true,
+            ..OfferedTool::default()
+        };
         assert_eq!(request.tools, [search, exec]);
     }
 
@@ -178,11 +182,13 @@ mod tests {
         let texts = [Act::Call(program, "await something()".into())];
         for api in APIS {
             let dialect = api.dialect();
-            let stream =
-                |frames: Vec<SseFrame>| frames.iter().map(|frame| frame.bytes.replace("\n\n", "\n")).collect::<String>();
+            let stream = |frames: Vec<SseFrame>| {
+                frames.iter().map(|frame| frame.bytes.replace("\n\n", "\n")).collect::<String>()
+            };
             let mut golden = stream(dialect.stream(&acts, "model-1", &mut Ids::for_answer("s")));
             golden += "\n--- whole\n";
-            golden += &serde_json::to_string_pretty(&dialect.document(&acts, "model-1", &mut Ids::for_answer("w"))).unwrap();
+            golden +=
+                &serde_json::to_string_pretty(&dialect.document(&acts, "model-1", &mut Ids::for_answer("w"))).unwrap();
             golden += "\n--- failing\n";
             golden += &stream(dialect.failing("model-1", &mut Ids::for_answer("f")));
             golden += "\n--- refused\n";

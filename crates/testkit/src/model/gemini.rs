@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::dialect::Dialect;
-use super::sse::{SseFrame, Ids};
+use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::script::Act;
+use super::sse::{Ids, SseFrame};
 use super::{CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 
 /// Google's generateContent, as a [`Dialect`]. A refusal is also how its streams report an error.

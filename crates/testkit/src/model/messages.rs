@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::dialect::Dialect;
-use super::sse::{SseFrame, Ids, argument_pieces};
+use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::script::Act;
+use super::sse::{Ids, SseFrame, argument_pieces};
 use super::{CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 
 /// The signature of every thought; agents must send it back unchanged.
@@ -30,7 +30,8 @@ impl Dialect for Messages {
                 }
             }
         }
-        request.tools = list(&body["tools"]).iter().map(|tool| OfferedTool::new(&tool["name"], &tool["input_schema"])).collect();
+        request.tools =
+            list(&body["tools"]).iter().map(|tool| OfferedTool::new(&tool["name"], &tool["input_schema"])).collect();
         request
     }
 

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::dialect::Dialect;
-use super::sse::{SseFrame, Ids, argument_pieces};
+use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::script::Act;
+use super::sse::{Ids, SseFrame, argument_pieces};
 use super::{CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS, REASONING_TOKENS};
 
 /// OpenAI's Responses, as a [`Dialect`]. Codex uses it.

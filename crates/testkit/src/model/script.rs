@@ -121,7 +121,9 @@ pub const SCRIPTS: &[Script] = &[
         let part = request.option("TOOL:").and_then(|rest| rest.split_whitespace().next()).unwrap_or("probe_echo");
         acts([say("Calling the tool."), tools::named(request, part)])
     }),
-    once("esc", "asks to leave the sandbox (Codex)", |request| acts([say("Asking for more."), tools::escalated(request)])),
+    once("esc", "asks to leave the sandbox (Codex)", |request| {
+        acts([say("Asking for more."), tools::escalated(request)])
+    }),
     once("patch", "adds patched.txt by apply_patch in the shell (Codex)", |request| {
         let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: patched.txt\n+hi\n*** End Patch\nEOF";
         acts([say("Patching."), tools::shell(request, patch)])
@@ -375,7 +377,10 @@ mod tests {
     fn who_names_no_script_is_told_which_there_are() {
         let none = ModelRequest { tools: claude(), ..ModelRequest::default() };
         assert!(answer_text(&reply(&none)).starts_with("Say SCRIPT:<name> to tell me what to do; I know text, think"));
-        assert!(answer_text(&reply(&request("SCRIPT:dance", claude()))).starts_with("There is no script dance; I know text"));
+        assert!(
+            answer_text(&reply(&request("SCRIPT:dance", claude())))
+                .starts_with("There is no script dance; I know text")
+        );
     }
 
     #[test]

@@ -17,11 +17,11 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use uuid::Uuid;
 
-use super::model_request::text;
 use super::dialect::Api;
-use super::sse::{SseFrame, Ids};
+use super::model_request::text;
 use super::route::{ModelEndpoint, Route, route};
 use super::script::{Reply, reply};
+use super::sse::{Ids, SseFrame};
 use crate::soon;
 
 /// The time between two pieces of an answer, unless a test wants another.
@@ -111,7 +111,11 @@ impl ModelServer {
     }
 
     /// Waits until the condition holds for all requests so far, and returns them. `what` names it if it never does.
-    pub async fn requests_when(&self, what: &str, they_are: impl FnMut(&Vec<RecordedRequest>) -> bool) -> Vec<RecordedRequest> {
+    pub async fn requests_when(
+        &self,
+        what: &str,
+        they_are: impl FnMut(&Vec<RecordedRequest>) -> bool,
+    ) -> Vec<RecordedRequest> {
         let mut log = self.log.subscribe();
         soon(what, log.wait_for(they_are)).await.unwrap().clone()
     }
@@ -250,9 +254,8 @@ enum Ending {
 }
 
 fn stream_response(frames: Vec<SseFrame>, gap: Duration, ending: Ending, open: OpenRequest) -> Response {
-    let pieces = stream::unfold(
-        (frames.into_iter(), Some(open), Duration::ZERO),
-        move |(mut frames, open, wait)| async move {
+    let pieces =
+        stream::unfold((frames.into_iter(), Some(open), Duration::ZERO), move |(mut frames, open, wait)| async move {
             let open = open?;
             if !wait.is_zero() {
                 tokio::time::sleep(wait).await;
@@ -271,8 +274,7 @@ fn stream_response(frames: Vec<SseFrame>, gap: Duration, ending: Ending, open: O
                     Some((Err(std::io::Error::other("the script cuts the stream")), (frames, None, Duration::ZERO)))
                 }
             }
-        },
-    );
+        });
     ([(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")], Body::from_stream(pieces))
         .into_response()
 }

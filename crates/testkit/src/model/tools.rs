@@ -21,7 +21,8 @@ pub(super) fn shell(request: &ModelRequest, command: &str) -> Act {
     if let Some(tool) = find(request, SHELL) {
         return Act::Call(tool.clone(), Value::Object(shell_arguments(tool, command)));
     }
-    program(request, &format!("tools.exec_command({{cmd: {}}})", json!(command))).unwrap_or_else(|| none("SHELL", request))
+    program(request, &format!("tools.exec_command({{cmd: {}}})", json!(command)))
+        .unwrap_or_else(|| none("SHELL", request))
 }
 
 /// Runs a command outside of Codex's sandbox.

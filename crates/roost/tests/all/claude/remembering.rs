@@ -7,7 +7,7 @@ use roost_model::content::TranscriptRole;
 use roost_model::ids::RuntimeSessionId;
 use testkit::soon;
 
-use super::live::{POLL, LiveClaude, files, run_allowing};
+use super::live::{LiveClaude, POLL, files, run_allowing};
 
 #[tokio::test]
 async fn the_hosts_id_is_the_agents_id_and_a_new_process_goes_on_with_it() {

@@ -2,7 +2,7 @@
 
 use roost_engine::adapter::{Fact, RuntimeSession, RuntimeTask, TaskEnd};
 
-use super::live::{POLL, LiveClaude, input, run_allowing, start, wait_for, wait_for_end};
+use super::live::{LiveClaude, POLL, input, run_allowing, start, wait_for, wait_for_end};
 
 async fn stops(live: &LiveClaude, mut session: Box<dyn RuntimeSession>, mut task: RuntimeTask) {
     task.control.stop().await.unwrap();

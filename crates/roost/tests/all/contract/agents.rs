@@ -8,7 +8,7 @@ use roost_adapters::acp::{AcpAdapter, AgentCommand, preset};
 use roost_engine::adapter::{McpServer, McpServerTransport};
 use roost_model::runtime::RuntimeName;
 use serde_json::json;
-use testkit::agents::{Agent, write_settings, variables};
+use testkit::agents::{Agent, variables, write_settings};
 use testkit::contract::{Recall, Script, Subject, UseServer, Write};
 use testkit::scripted_agent::{WEATHER, tool_server_url};
 

@@ -52,7 +52,8 @@ async fn a_change_of_mode_is_no_answer() {
     let mut session = live.session().await;
     for mode in [Mode::Plan, Mode::Ask, Mode::Plan] {
         let mut task =
-            WatchedTask::begin_with(&mut session, roost_engine::adapter::TaskInput { mode, ..input("SCRIPT:text") }).await;
+            WatchedTask::begin_with(&mut session, roost_engine::adapter::TaskInput { mode, ..input("SCRIPT:text") })
+                .await;
         assert!(completed(&task.end(Say::Yes).await));
         assert_eq!(task.text(), "Hello from the scripted model, streaming in several deltas.", "{mode:?}");
     }

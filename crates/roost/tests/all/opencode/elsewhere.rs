@@ -317,8 +317,9 @@ async fn a_turn_that_ended_while_nobody_listened_is_told_to_its_end() {
     let mut task = WatchedTask::begin(&mut session, "SCRIPT:text").await;
     proxy.closed.store(true, Ordering::Relaxed);
     proxy.cut();
-    let answered =
-        |requests: &Vec<RecordedRequest>| requests.iter().any(|one| one.script.is_some() && one.end == End::Answered(200));
+    let answered = |requests: &Vec<RecordedRequest>| {
+        requests.iter().any(|one| one.script.is_some() && one.end == End::Answered(200))
+    };
     MODEL.requests_when("the model has answered", answered).await;
     proxy.closed.store(false, Ordering::Relaxed);
     let end = task.end(Say::Yes).await;
