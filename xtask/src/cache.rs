@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::Result;
-use crate::fixtures::place;
+use crate::fixtures::locked_packages;
 
 /// The project's cache folder, `~/.cache/roost` unless XDG says otherwise.
 pub(crate) struct Cache {
@@ -15,7 +15,7 @@ pub(crate) struct Cache {
 impl Cache {
     /// Finds the cache from the environment; a relative `CARGO_TARGET_DIR` is taken from `root`, as cargo does there.
     pub(crate) fn from_env(root: &Path) -> Result<Self> {
-        let home = place::cache(env::var_os("XDG_CACHE_HOME").map(PathBuf::from), env::home_dir())
+        let home = locked_packages::cache_dir(env::var_os("XDG_CACHE_HOME").map(PathBuf::from), env::home_dir())
             .ok_or("no cache folder: set HOME or XDG_CACHE_HOME to an absolute path")?;
         let target = match env::var_os("CARGO_TARGET_DIR") {
             Some(chosen) => root.join(chosen),
@@ -24,17 +24,17 @@ impl Cache {
         Ok(Self { home, target })
     }
 
-    /// The target directory of every cargo that xtask starts for this workspace.
+    /// `CARGO_TARGET_DIR` of every cargo command that xtask starts for this workspace.
     pub(crate) fn target(&self) -> &Path {
         &self.target
     }
 
-    /// The cache itself.
+    /// The project's cache folder, which all clones share.
     pub(crate) fn home(&self) -> &Path {
         &self.home
     }
 
-    /// A folder of the cache with its own purpose.
+    /// The path of a folder in the cache; nothing is created.
     pub(crate) fn folder(&self, name: &str) -> PathBuf {
         self.home.join(name)
     }
@@ -55,7 +55,7 @@ mod tests {
             (None, path(""), None),
             (None, None, None),
         ] {
-            assert_eq!(place::cache(xdg.clone(), home.clone()), expected, "{xdg:?} {home:?}");
+            assert_eq!(locked_packages::cache_dir(xdg.clone(), home.clone()), expected, "{xdg:?} {home:?}");
         }
     }
 }

@@ -10,10 +10,10 @@ use crate::{Result, fixtures, step};
 
 const FOLDER: &str = "conformance";
 
-/// The agents that the daemon hosts besides its own.
+/// The real agents that the daemon hosts beside the built-in demo.
 const AGENTS: [&str; 2] = ["claude", "codex"];
 
-/// Builds the release binary and walks through its daemon.
+/// Carries out `cargo xtask conformance`: builds the release binary and runs the walk against it.
 pub(crate) fn run(root: &Path) -> Result {
     let cache = Cache::from_env(root)?;
     fixtures::install(&cache)?;
@@ -36,7 +36,7 @@ pub(crate) fn run(root: &Path) -> Result {
     walk(root, &cache, "release")
 }
 
-/// Walks through the daemon of a binary that is built. The agents must be installed.
+/// Runs the conformance walk against a binary that is already built for this profile. The agents must be installed.
 pub(crate) fn walk(root: &Path, cache: &Cache, profile: &str) -> Result {
     let python = python(root, cache)?;
     let built = cache.target().join(profile);
@@ -46,11 +46,11 @@ pub(crate) fn walk(root: &Path, cache: &Cache, profile: &str) -> Result {
     let mut walk = Command::new(python);
     walk.arg(root.join(FOLDER).join("walk.py")).arg("--roost").arg(&daemon.roost).arg("--repo").arg(home.repo());
     // The folder of the scripts is the checkout, which is nobody's to write into.
-    home.of(walk.arg("--agents").args(AGENTS)).env("PYTHONDONTWRITEBYTECODE", "1");
+    home.confine(walk.arg("--agents").args(AGENTS)).env("PYTHONDONTWRITEBYTECODE", "1");
     step::run("conformance", &mut walk)
 }
 
-/// A Python with the packages of the walk; they are installed where they are not there yet.
+/// The Python of a virtual environment that has the walk's packages; both are made if they are missing.
 fn python(root: &Path, cache: &Cache) -> Result<PathBuf> {
     let requirements = root.join(FOLDER).join("requirements.txt");
     let wanted = fs::read_to_string(&requirements)
@@ -73,7 +73,7 @@ fn python(root: &Path, cache: &Cache) -> Result<PathBuf> {
     if works() { Ok(python) } else { Err(format!("{} does not work; remove it and try again", venv.display())) }
 }
 
-/// A home that is gone when this is dropped.
+/// A temporary home directory, removed on drop.
 struct Home(PathBuf);
 
 impl Home {
@@ -88,8 +88,8 @@ impl Home {
         self.0.join("repo")
     }
 
-    /// Keeps a command to this home.
-    fn of<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+    /// Lets a command see this home instead of the user's, and no `ROOST_*` variable.
+    fn confine<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("ROOST_") {
                 command.env_remove(name);
@@ -108,7 +108,7 @@ impl Drop for Home {
     }
 }
 
-/// The scripted model, and a home in which agents use it; ends when dropped.
+/// The process of the scripted model, which also writes the agents' settings into the home. Killed on drop.
 struct Model(Child);
 
 impl Model {
@@ -117,7 +117,7 @@ impl Model {
         command.arg("--roost").arg(&home.0).stdin(Stdio::null()).stdout(Stdio::piped());
         let child = command.spawn().map_err(|error| format!("cannot start {}: {error}", model.display()))?;
         let mut model = Self(child);
-        says(&mut model.0, "the model is there")?;
+        wait_until_ready(&mut model.0, "the model is there")?;
         Ok(model)
     }
 }
@@ -129,7 +129,7 @@ impl Drop for Model {
     }
 }
 
-/// A daemon; ends when dropped.
+/// A running `roost serve`. On drop it is ended with `roost down`, or killed if that fails.
 struct Daemon<'a> {
     roost: PathBuf,
     home: &'a Home,
@@ -137,21 +137,21 @@ struct Daemon<'a> {
 }
 
 impl<'a> Daemon<'a> {
-    /// Starts one on any free port; returns when it listens.
+    /// Starts a daemon on any free port and returns once it listens.
     fn start(roost: &Path, home: &'a Home) -> Result<Self> {
         let mut serve = Command::new(roost);
         serve.arg("--config").arg(home.0.join("roost.toml")).args(["serve", "--port", "0", "--repo"]).arg(home.repo());
-        let serve = home.of(&mut serve).stdin(Stdio::null()).stdout(Stdio::piped());
+        let serve = home.confine(&mut serve).stdin(Stdio::null()).stdout(Stdio::piped());
         let child = serve.spawn().map_err(|error| format!("cannot start {}: {error}", roost.display()))?;
         let mut daemon = Self { roost: roost.into(), home, child };
-        says(&mut daemon.child, "listens on")?;
+        wait_until_ready(&mut daemon.child, "listens on")?;
         Ok(daemon)
     }
 }
 
 impl Drop for Daemon<'_> {
     fn drop(&mut self) {
-        let is_down = step::succeeds(self.home.of(Command::new(&self.roost).arg("down")));
+        let is_down = step::succeeds(self.home.confine(Command::new(&self.roost).arg("down")));
         if !is_down {
             // Its holders end its agents.
             let _ = self.child.kill();
@@ -160,11 +160,11 @@ impl Drop for Daemon<'_> {
     }
 }
 
-/// Waits until a process has said that it is ready.
-fn says(child: &mut Child, word: &str) -> Result {
-    let mut said = String::new();
+/// Reads the first line of a process's stdout and checks that it says the process is ready.
+fn wait_until_ready(child: &mut Child, word: &str) -> Result {
+    let mut line = String::new();
     if let Some(stdout) = child.stdout.take() {
-        BufReader::new(stdout).read_line(&mut said).map_err(|error| error.to_string())?;
+        BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
     }
-    if said.contains(word) { Ok(()) } else { Err(format!("it did not say that it {word:?}: {said:?}")) }
+    if line.contains(word) { Ok(()) } else { Err(format!("it did not say that it {word:?}: {line:?}")) }
 }

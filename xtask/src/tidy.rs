@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: the rules of the house that no compiler checks, one file per rule.
 
 mod architecture;
+mod doc_comments;
 mod file_length;
 mod layers;
 mod leftovers;
@@ -21,6 +22,7 @@ type Check = fn(&Repo) -> Vec<String>;
 
 const CHECKS: &[Check] = &[
     architecture::check,
+    doc_comments::check,
     file_length::check,
     layers::check,
     leftovers::check,
@@ -32,7 +34,7 @@ const CHECKS: &[Check] = &[
     unused_dependencies::check,
 ];
 
-/// Reports every violation of every rule.
+/// Runs every check and fails with all violations at once.
 pub(crate) fn run(root: &Path) -> Result {
     let repo = Repo::read(root)?;
     let violations: Vec<String> = CHECKS.iter().flat_map(|check| check(&repo)).collect();

@@ -27,7 +27,7 @@ pub(crate) fn test(root: &Path, cache: &Cache) -> Result {
     step::run("typescript tests", &mut tests)
 }
 
-/// The compiler, known to start; it is installed where it is not there yet.
+/// The path of the TypeScript compiler, which is installed first if it does not start.
 fn compiler(cache: &Cache) -> Result<PathBuf> {
     let name = format!("typescript-{VERSION}");
     let compiler = cache.folder("tools").join(&name).join("node_modules/.bin/tsc");

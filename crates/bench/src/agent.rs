@@ -40,7 +40,7 @@ impl BareAgent {
         Ok(agent)
     }
 
-    /// Prompts and returns when the first piece of the answer is there; `rest` reads the turn to its end.
+    /// Prompts and returns when the first piece of the answer is there; [`BareAgent::read_response`] reads the rest.
     pub(crate) fn first_delta(&mut self, text: &str) -> Outcome {
         let params = json!({ "sessionId": self.session, "prompt": [{ "type": "text", "text": text }] });
         self.send("session/prompt", params)?;
@@ -48,8 +48,8 @@ impl BareAgent {
         Ok(())
     }
 
-    /// A whole turn in which every request for permission is granted.
-    pub(crate) fn granted(&mut self, text: &str) -> Outcome {
+    /// Runs a turn to its end and grants every request for permission.
+    pub(crate) fn run_turn_granting(&mut self, text: &str) -> Outcome {
         let params = json!({ "sessionId": self.session, "prompt": [{ "type": "text", "text": text }] });
         self.send("session/prompt", params)?;
         loop {
@@ -64,8 +64,8 @@ impl BareAgent {
         }
     }
 
-    /// Reads to the answer of the last request.
-    pub(crate) fn rest(&mut self) -> Outcome<Value> {
+    /// Reads up to the response to the last request and returns its result.
+    pub(crate) fn read_response(&mut self) -> Outcome<Value> {
         loop {
             let line = self.read()?;
             let message: Value = serde_json::from_str(&line)?;
@@ -77,7 +77,7 @@ impl BareAgent {
 
     fn call(&mut self, method: &str, params: Value) -> Outcome<Value> {
         self.send(method, params)?;
-        self.rest()
+        self.read_response()
     }
 
     fn send(&mut self, method: &str, params: Value) -> Outcome {

@@ -21,7 +21,7 @@ use crate::figure::Table;
 const RUNTIMES: [(&str, Agent); 4] =
     [("claude", Agent::Claude), ("codex", Agent::Codex), ("gemini", Agent::Gemini), ("opencode", Agent::OpenCode)];
 
-/// Measures.
+/// Measures every runtime: first delta, processor time, many sessions at once, and stopping.
 pub(crate) fn run(table: &mut Table) -> Outcome {
     for (name, agent) in RUNTIMES {
         println!("{name} {}", agent.version());
@@ -34,7 +34,7 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
     Ok(())
 }
 
-type Part = fn(&mut Table, &str) -> Outcome;
+type AgentsPart = fn(&mut Table, &str) -> Outcome;
 
-const PARTS: [(&str, Part); 4] =
+const PARTS: [(&str, AgentsPart); 4] =
     [("first delta", first::run), ("work", work::run), ("many", many::run), ("stop", stop::run)];

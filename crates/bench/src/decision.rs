@@ -77,7 +77,7 @@ fn calls() -> [(&'static str, &'static str, Value); 9] {
     ]
 }
 
-/// Rules of every kind, none of which makes another unnecessary.
+/// The rule with this number; together they are of every kind, and none shadows another.
 fn rule(at: usize) -> Rule {
     let effect = if at.is_multiple_of(2) { Effect::Allow } else { Effect::Deny };
     let tool = |name: String| Rule { tool: Some(name), ..Rule::new(effect) };

@@ -8,22 +8,23 @@ mod check;
 pub(crate) mod client;
 pub(crate) mod daemon;
 mod flood;
-mod frame;
 mod health;
 mod hello;
 mod ready;
+mod warm_session;
 mod watch;
 mod watchers;
+mod ws_frame;
 
 use crate::figure::{Table, Target};
 use crate::{Outcome, durable};
 
-/// Events of the yardstick.
+/// Events that the yardstick writes before each part.
 const EVENTS: u64 = 200_000;
-/// Below this the machine is too busy for times to mean anything, as in `stream`.
+/// Events per second of the yardstick below which the machine is too busy for times to mean anything, as in `stream`.
 const WEAK: f64 = 100_000.0;
 
-/// Measures.
+/// Runs every part after a yardstick of its own, so that a busy machine voids the targets of that part only.
 pub(crate) fn run(table: &mut Table) -> Outcome {
     for (name, part) in PARTS {
         eprintln!("bench door, {name} …");
@@ -34,9 +35,9 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
     Ok(())
 }
 
-type Part = fn(&mut Table, Judge<'_>) -> Outcome;
+type DoorPart = fn(&mut Table, Judge<'_>) -> Outcome;
 
-const PARTS: [(&str, Part); 5] = [
+const PARTS: [(&str, DoorPart); 5] = [
     ("watch", watch::run),
     ("flood", flood::run),
     ("hello", hello::run),
@@ -44,5 +45,5 @@ const PARTS: [(&str, Part); 5] = [
     ("ready", ready::run),
 ];
 
-/// Judges a figure that a busy machine would spoil.
+/// Turns a target into [`Target::Void`] if the machine is too busy to judge it.
 type Judge<'a> = &'a dyn Fn(Target) -> Target;

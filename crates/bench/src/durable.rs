@@ -23,7 +23,7 @@ fn rate(durable: &Path, events: u64, consumer: &[&str]) -> Outcome<f64> {
     let output = Command::new(durable).args(consumer).stdin(pipe).stderr(Stdio::piped()).output()?;
     flood.wait()?;
     // It says, for example, "rows 500000 events 146302/s".
-    let said = String::from_utf8_lossy(&output.stderr);
-    let rate = said.split_whitespace().last().and_then(|word| word.strip_suffix("/s")?.parse().ok());
-    Ok(rate.ok_or_else(|| format!("durable said: {said}"))?)
+    let output_text = String::from_utf8_lossy(&output.stderr);
+    let rate = output_text.split_whitespace().last().and_then(|word| word.strip_suffix("/s")?.parse().ok());
+    Ok(rate.ok_or_else(|| format!("durable said: {output_text}"))?)
 }

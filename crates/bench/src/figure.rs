@@ -8,21 +8,21 @@ use serde::Serialize;
 
 use crate::Outcome;
 
-/// What a figure is held against.
+/// The target of a figure.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Target {
-    /// Shown, not judged.
+    /// The figure is shown and not judged.
     None,
-    /// At least this much.
+    /// Met if the figure is at least this.
     AtLeast(f64),
-    /// At most this much.
+    /// Met if the figure is at most this.
     AtMost(f64),
-    /// Would be judged, but the yardstick of this run is too weak.
+    /// Not judged, because the yardstick of this run shows a machine that is too busy.
     Void,
 }
 
-/// One measured figure.
+/// One measured figure; `met` is true if it has no target.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Figure {
     bench: &'static str,
@@ -55,12 +55,12 @@ impl Table {
             Target::AtMost(most) => value <= most,
         };
         let what = what.into();
-        // A run that is long, or is cut short, has told what it knows.
+        // Also at once, so that a run that is interrupted has shown its figures.
         eprintln!("  {what}: {} {unit}", number(value));
         self.figures.push(Figure { bench, what, value, unit, target, met });
     }
 
-    /// No target was missed.
+    /// True if no figure missed its target; decides the exit code.
     pub(crate) fn all_met(&self) -> bool {
         self.figures.iter().all(|figure| figure.met)
     }
@@ -94,13 +94,13 @@ fn number(value: f64) -> String {
     if value.abs() >= 1000.0 || value == value.trunc() { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
-/// The middle of some measurements.
+/// The median; NaN if there are no values.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// A time in milliseconds.
+/// A duration in milliseconds, with fractions.
 pub(crate) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }

@@ -10,24 +10,25 @@ use roost_model::ids::SessionId;
 
 use crate::Outcome;
 
-/// What a follower saw of one task.
+/// What a follower received of one task.
 #[derive(Debug)]
-pub(crate) struct Seen {
-    /// Deltas.
+pub(crate) struct FollowerReport {
+    /// Streamed pieces of the answer that it received.
     pub(crate) deltas: u64,
-    /// Places in the stream that it should have seen and did not.
+    /// Sequence numbers that were skipped.
     pub(crate) lost: u64,
-    /// When it saw the task's end.
+    /// When it received the task's end.
     pub(crate) end: Instant,
 }
 
-/// Follows a session after this event until its task ends; sleeps once, half-way through `deltas`, if told to.
+/// Follows a session after this event until its task ends, on a new thread. With a `pause`, it sleeps once for that long
+/// after that many deltas.
 pub(crate) fn until_end(
     log: Arc<dyn Log>,
     session: &SessionId,
     after: u64,
     pause: Option<(u64, Duration)>,
-) -> JoinHandle<Outcome<Seen>> {
+) -> JoinHandle<Outcome<FollowerReport>> {
     let stream = StreamId::from(session);
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -41,7 +42,7 @@ pub(crate) fn until_end(
                     next = entry.seq() + 1;
                     match &entry.event()?.body {
                         EventBody::ModelOutputDelta(_) => deltas += 1,
-                        EventBody::TaskCompleted(_) => return Ok(Seen { deltas, lost, end: Instant::now() }),
+                        EventBody::TaskCompleted(_) => return Ok(FollowerReport { deltas, lost, end: Instant::now() }),
                         body if body.ends_task() => return Err(format!("the task ended badly: {body:?}").into()),
                         _ => {}
                     }
@@ -55,7 +56,7 @@ pub(crate) fn until_end(
     })
 }
 
-/// Waits for a follower's thread.
+/// Joins a follower's thread and returns its result.
 pub(crate) fn join<T>(thread: JoinHandle<Outcome<T>>) -> Outcome<T> {
     thread.join().map_err(|_| "a follower panicked")?
 }

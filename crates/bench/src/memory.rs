@@ -11,7 +11,7 @@ use crate::{Outcome, follow};
 pub(crate) const HOST: &str = "host-sessions";
 const SESSIONS: u64 = 100;
 
-/// Measures.
+/// Adds the resident memory of an idle Roost and of one with [`SESSIONS`] idle sessions, each in a process of its own.
 pub(crate) fn run(table: &mut Table) -> Outcome {
     let idle = resident(0)?;
     let busy = resident(SESSIONS)?;
@@ -41,7 +41,7 @@ fn resident(sessions: u64) -> Outcome<f64> {
     resident
 }
 
-/// What the kernel says about a process's memory, such as `VmRSS`.
+/// A memory field of `/proc/PID/status` such as `VmRSS`, in megabytes.
 pub(crate) fn megabytes(process: u32, field: &str) -> Outcome<f64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));

@@ -1,4 +1,4 @@
-//! `policy`: what it costs to be asked.
+//! `policy`: the cost of decisions and of asking a person.
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ const TURNS: usize = 200;
 const PENDING: usize = 10_000;
 const LISTINGS: usize = 21;
 
-/// Measures.
+/// Adds the time of a decision, of a turn with and without an approval, and of listing [`PENDING`] approvals.
 pub(crate) fn run(table: &mut Table) -> Outcome {
     let (call, micros) = decision::slowest()?;
     table.add("policy", format!("a decision with 1000 rules, p99 ({call})"), micros, "us", Target::AtMost(20.0));
@@ -33,7 +33,7 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
     let mut bare = vec![];
     for _ in 0..=TURNS {
         let start = Instant::now();
-        agent.granted("edit")?;
+        agent.run_turn_granting("edit")?;
         bare.push(millis(start.elapsed()));
     }
     let bare = median(bare);
@@ -99,7 +99,7 @@ async fn listing() -> Outcome<f64> {
     let lock = StateLock::acquire(folder.path(), "roost-bench")?;
     let log = SqliteLog::open(&lock, LogOptions::default())?;
     let session = SessionId::new();
-    let events = (0..PENDING).map(|_| asked(&session)).collect();
+    let events = (0..PENDING).map(|_| approval_requested(&session)).collect();
     log.append(&(&session).into(), events).await?.await?;
     let mut times = vec![];
     for _ in 0..LISTINGS {
@@ -113,9 +113,9 @@ async fn listing() -> Outcome<f64> {
     Ok(median(times))
 }
 
-fn asked(session: &SessionId) -> NewEvent {
+fn approval_requested(session: &SessionId) -> NewEvent {
     let input = json!({ "command": "cargo test --workspace", "description": "Run the tests" });
-    let asked = ApprovalRequestedPayload {
+    let payload = ApprovalRequestedPayload {
         identity: ToolCallIdentity::first(Some("call_1".into()), &input),
         name: "shell".into(),
         title: Some("cargo test --workspace".into()),
@@ -127,5 +127,5 @@ fn asked(session: &SessionId) -> NewEvent {
         expires_at: None,
     };
     let (trace, runtime) = (Trace::session(session.clone()), RuntimeRef::new(RuntimeName::Demo));
-    NewEvent { time: Timestamp::now(), trace, runtime, body: asked.into() }
+    NewEvent { time: Timestamp::now(), trace, runtime, body: payload.into() }
 }

@@ -9,14 +9,14 @@ use tempfile::TempDir;
 
 use crate::{Outcome, stage};
 
-/// A daemon of its own, which ends with this.
+/// A daemon in a temporary state directory; `roost down` ends it on drop.
 pub(crate) struct Daemon {
     roost: PathBuf,
     folder: TempDir,
 }
 
 impl Daemon {
-    /// Starts it by a first task, so that no start is measured.
+    /// Starts the daemon with a first task, so that its start is not measured.
     pub(crate) fn start() -> Outcome<Self> {
         let daemon = Self { roost: stage::roost()?, folder: tempfile::tempdir()? };
         std::fs::write(daemon.config(), "")?;
@@ -48,7 +48,7 @@ impl Daemon {
         command
     }
 
-    /// Nobody's own settings are measured.
+    /// An empty configuration, so that the settings of this machine's user do not count.
     fn config(&self) -> PathBuf {
         self.folder.path().join("roost.toml")
     }

@@ -13,8 +13,8 @@ use tempfile::TempDir;
 
 use crate::{Outcome, http, stage};
 
-/// What reached a client.
-pub(crate) struct Delivered {
+/// How many events reached a client, and how many per second.
+pub(crate) struct Delivery {
     pub(crate) delivered: u64,
     pub(crate) rate: f64,
 }
@@ -23,7 +23,7 @@ const CHUNK: &[u8] = b"agent_message_chunk";
 /// Silence on the stream after the turn's end, after which nothing more comes.
 const SILENCE: Duration = Duration::from_millis(700);
 
-/// The peer at work.
+/// A running server of the peer; killed on drop.
 pub(crate) struct SandboxServer {
     child: Child,
     pub(crate) address: SocketAddr,
@@ -38,7 +38,7 @@ impl Drop for SandboxServer {
 }
 
 /// Prompts the agent through the peer and counts what its event stream delivers.
-pub(crate) fn flood(prompt: &str) -> Outcome<Delivered> {
+pub(crate) fn flood(prompt: &str) -> Outcome<Delivery> {
     let server = SandboxServer::start()?;
     let path = "/v1/acp/bench";
     let hello = json!({ "protocolVersion": 1, "clientCapabilities": {} });
@@ -71,7 +71,7 @@ pub(crate) fn flood(prompt: &str) -> Outcome<Delivered> {
             }
         }
         turn.join().map_err(|_| "the peer's client panicked")??;
-        Ok(Delivered { delivered, rate: delivered as f64 / (last - start).as_secs_f64() })
+        Ok(Delivery { delivered, rate: delivered as f64 / (last - start).as_secs_f64() })
     })
 }
 

@@ -19,12 +19,12 @@ pub(crate) fn roost() -> Outcome<PathBuf> {
     from_env("ROOST_BIN")
 }
 
-/// A path that `cargo xtask bench` passes in.
+/// A path that `cargo xtask bench` passes in the environment.
 pub(crate) fn from_env(name: &str) -> Outcome<PathBuf> {
     Ok(std::env::var_os(name).ok_or_else(|| format!("{name} is not set; run `cargo xtask bench`"))?.into())
 }
 
-/// A running Roost.
+/// An engine with its log and the demo agent, in a temporary folder.
 pub(crate) struct Stage {
     pub(crate) engine: Engine,
     pub(crate) log: Arc<dyn Log>,

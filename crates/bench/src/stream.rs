@@ -12,7 +12,7 @@ const ROUNDS: usize = 5;
 /// Below this the machine is too busy for the comparison to mean anything.
 const WEAK: f64 = 100_000.0;
 
-/// Measures.
+/// Adds the rates of the pipe, of the durable yardstick, of Roost and of the peer, and what each of them loses.
 pub(crate) fn run(table: &mut Table) -> Outcome {
     let runtime = tokio::runtime::Runtime::new()?;
     let (mut pipe, mut rows, mut ours, mut theirs, mut their_loss) = (vec![], vec![], vec![], vec![], vec![]);
@@ -55,7 +55,7 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
 }
 
 /// One flood: what the last follower saw, and how long the first one took to see the end.
-async fn flood(pause: Option<Duration>) -> Outcome<(follow::Seen, Duration)> {
+async fn flood(pause: Option<Duration>) -> Outcome<(follow::FollowerReport, Duration)> {
     let stage = Stage::start(4).await?;
     let session = stage.session().await?;
     stage.prompt(&session, "hello").await?;

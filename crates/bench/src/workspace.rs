@@ -7,11 +7,11 @@ mod contents;
 mod idle;
 mod labels;
 mod names;
-mod place;
 mod quality;
 mod status;
 mod tool;
 mod tree;
+mod workspace_daemon;
 
 use std::time::Instant;
 
@@ -20,18 +20,18 @@ use tempfile::TempDir;
 use crate::Outcome;
 use crate::figure::{Table, Target};
 
-/// The name of this bench in the table.
+/// The name of this bench in the first column of the table.
 const BENCH: &str = "workspace";
 
-/// A repository that is measured, and what is asked of it.
+/// A generated repository that is measured, with the targets for its size.
 struct Tree {
     name: &'static str,
     folder: TempDir,
-    /// How often a measurement is taken; what is shown is the middle.
+    /// How often each measurement is taken; the table shows the median.
     rounds: usize,
-    /// Milliseconds that a list may take.
+    /// The target for a list of files, in milliseconds.
     list: Target,
-    /// Milliseconds that a fuzzy query may take.
+    /// The target for a fuzzy query, in milliseconds.
     fuzzy: Target,
 }
 
@@ -45,7 +45,7 @@ impl Tree {
     }
 }
 
-/// Measures.
+/// Grows trees of several sizes and measures every part on each of them.
 pub(crate) fn run(table: &mut Table) -> Outcome {
     for (tool, args) in [("rg", ["--version"]), ("fzf", ["--version"]), ("git", ["--version"])] {
         let version = String::from_utf8(tool::run("/".as_ref(), tool, &args, b"")?.1)?;
@@ -55,16 +55,17 @@ pub(crate) fn run(table: &mut Table) -> Outcome {
     for (name, files, list, fuzzy) in [("13k", 13_000, least, least), ("100k", 100_000, Target::None, most)] {
         let tree = Tree::grow(name, files, list, fuzzy)?;
         for (what, part) in PARTS {
-            told(tree.name, what, || part(table, &tree))?;
+            report_progress(tree.name, what, || part(table, &tree))?;
         }
     }
     let tree = Tree::grow("10k changed", 20_000, Target::None, Target::None)?;
     tree::change(tree.folder.path(), 10_000)?;
-    told(tree.name, "git", || status::measure(table, &tree))?;
-    told("20 workspaces", "idle", || idle::measure(table))
+    report_progress(tree.name, "git", || status::measure(table, &tree))?;
+    report_progress("20 workspaces", "idle", || idle::measure(table))
 }
 
-fn told(tree: &str, part: &str, work: impl FnOnce() -> Outcome) -> Outcome {
+/// Runs one part and says on stderr when it begins and how long it took.
+fn report_progress(tree: &str, part: &str, work: impl FnOnce() -> Outcome) -> Outcome {
     eprintln!("bench workspace, {tree}, {part} …");
     let start = Instant::now();
     work()?;
@@ -72,9 +73,9 @@ fn told(tree: &str, part: &str, work: impl FnOnce() -> Outcome) -> Outcome {
     Ok(())
 }
 
-type Part = fn(&mut Table, &Tree) -> Outcome;
+type WorkspacePart = fn(&mut Table, &Tree) -> Outcome;
 
-const PARTS: [(&str, Part); 4] = [
+const PARTS: [(&str, WorkspacePart); 4] = [
     ("git", status::measure),
     ("names", names::measure),
     ("labelled queries", quality::measure),

@@ -1,16 +1,16 @@
-//! How long ago something was, in as few characters as possible.
+//! Words durations for people, in as few characters as possible.
 
 use std::time::Duration;
 
 use roost_model::time::Timestamp;
 
-/// Such as `5m ago`.
+/// A time before now such as `5m ago`; a time in the future is `0s ago`.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     let millis = u64::try_from(now.as_millis() - then.as_millis()).unwrap_or(0);
     format!("{} ago", span(Duration::from_millis(millis)))
 }
 
-/// Such as `5m`.
+/// A duration in its largest whole unit, such as `5m`.
 pub(crate) fn span(span: Duration) -> String {
     match span.as_secs() {
         seconds @ 0..60 => format!("{seconds}s"),

@@ -15,16 +15,16 @@ use roost_model::ids::ArtifactId;
 use roost_model::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
 use serde_json::Value;
 
-use crate::keyboard::Typed;
+use crate::keyboard::KeyboardInput;
 use crate::screen::{exact, one_line};
 use crate::style::Style;
-use answer::{Choice, DECLINE, said, values};
+use answer::{Choice, DECLINE, parse_decision, parse_field};
 use card::field;
 pub(crate) use card::{Against, Extent, card, content};
 pub(crate) use explain::explain;
 pub(crate) use response::{CallDecision, QuestionAnswer, UserResponse};
 
-/// What waits for whoever sits at the terminal.
+/// The approvals and questions that wait for the person at the terminal, asked one at a time.
 pub(crate) struct Asker {
     style: Style,
     cwd: PathBuf,
@@ -32,27 +32,27 @@ pub(crate) struct Asker {
     asking: Option<Asking>,
 }
 
-/// What is being asked.
+/// The approval or question that is shown now.
 struct Asking {
     pending: Pending,
     step: Step,
-    /// Not all of it was shown.
+    /// The card did not show all of the call; `v` does.
     cut: bool,
 }
 
-/// What exactly is asked about it.
+/// Which input the prompt is waiting for.
 enum Step {
     Decide,
     Why,
-    /// The first fields of a question are answered.
+    /// The answers so far, and the index of the field that is asked now.
     Field(BTreeMap<String, Vec<String>>, usize),
 }
 
-/// What comes of a line.
+/// What a line of input leads to.
 pub(crate) enum Reaction {
-    /// It is an answer.
+    /// The answer is complete and is to be sent.
     Respond(UserResponse),
-    /// There is more to say before it is.
+    /// Text to print; the same thing is asked again.
     Say(String),
 }
 
@@ -61,12 +61,12 @@ impl Asker {
         Self { style, cwd: cwd.to_owned(), waiting: VecDeque::new(), asking: None }
     }
 
-    /// Asks about this too.
+    /// Queues something to be asked after everything that waits already.
     pub(crate) fn add(&mut self, pending: Pending) {
         self.waiting.push_back(pending);
     }
 
-    /// Takes note of an event; says why what is being asked no longer needs an answer.
+    /// Updates the queue from an event. If that resolves what is being asked, returns a line that says why.
     pub(crate) fn note(&mut self, event: &NormalizedEvent) -> Option<String> {
         match PendingChange::of(event)? {
             PendingChange::Opened(pending) => {
@@ -81,17 +81,17 @@ impl Asker {
         }
     }
 
-    /// Something is being asked.
+    /// True while an answer is being typed.
     pub(crate) fn is_asking(&self) -> bool {
         self.asking.is_some()
     }
 
-    /// Something waits and nothing is being asked.
+    /// True if [`Asker::begin`] has something to show.
     pub(crate) fn is_due(&self) -> bool {
         self.asking.is_none() && !self.waiting.is_empty()
     }
 
-    /// Where the whole input of the next call is, if it was too big for its event.
+    /// The artifact with the full input of the next call, if it was too big for its event.
     pub(crate) fn input_elsewhere(&self) -> Option<ArtifactId> {
         match &self.waiting.front()?.ask {
             PendingAsk::Approval(asked) => Some(asked.input_ref.as_ref()?.artifact_id.clone()),
@@ -99,14 +99,14 @@ impl Asker {
         }
     }
 
-    /// Takes the whole input of the next call.
+    /// Replaces the input of the next call by the full one.
     pub(crate) fn put_input(&mut self, input: Value) {
         if let Some(Pending { ask: PendingAsk::Approval(asked), .. }) = self.waiting.front_mut() {
             (asked.input, asked.input_ref) = (input, None);
         }
     }
 
-    /// Begins with the next thing that waits; gives what is to be shown of it. Reads files, so it may take a while.
+    /// Takes the next thing from the queue and returns what to show of it. Reads files to compare changes, so it blocks.
     pub(crate) fn begin(&mut self) -> Option<String> {
         let pending = self.waiting.pop_front()?;
         let (text, step, cut) = match &pending.ask {
@@ -124,7 +124,7 @@ impl Asker {
         Some(text)
     }
 
-    /// What stands before the cursor while something is asked.
+    /// The prompt to show before the cursor; `None` if nothing is asked.
     pub(crate) fn prompt(&self) -> Option<String> {
         let asking = self.asking.as_ref()?;
         let prompt = match (&asking.pending.ask, &asking.step) {
@@ -144,8 +144,8 @@ impl Asker {
         Some(more + &prompt)
     }
 
-    /// Takes what was typed. Reads files, so it may take a while.
-    pub(crate) fn answer(&mut self, typed: Typed) -> Option<Reaction> {
+    /// Handles a line of input. May read files to show a change, so it blocks.
+    pub(crate) fn answer(&mut self, typed: KeyboardInput) -> Option<Reaction> {
         let asking = self.asking.as_mut()?;
         let reaction = match &asking.pending.ask {
             PendingAsk::Approval(asked) => match decision(&mut asking.step, &typed, asked) {
@@ -163,7 +163,7 @@ impl Asker {
                     Reaction::Say("  not understood (? explains); nothing runs until you answer\n".into())
                 }
             },
-            PendingAsk::Question(asked) => answered(self.style, asked, &mut asking.step, &typed),
+            PendingAsk::Question(asked) => answer_field(self.style, asked, &mut asking.step, &typed),
         };
         if let Reaction::Respond(_) = reaction {
             self.asking = None;
@@ -173,7 +173,7 @@ impl Asker {
 }
 
 impl Step {
-    /// The field that is asked about.
+    /// The index of the field that is asked about.
     fn at(&self) -> usize {
         match self {
             Self::Field(_, at) => *at,
@@ -188,22 +188,22 @@ fn choices(asked: &ApprovalRequestedPayload, cut: bool) -> String {
     format!("  [y]es  {longer}{all}[?] explain  [n]o: ")
 }
 
-fn decision(step: &mut Step, typed: &Typed, asked: &ApprovalRequestedPayload) -> Choice {
+fn decision(step: &mut Step, typed: &KeyboardInput, asked: &ApprovalRequestedPayload) -> Choice {
     let line = match typed {
         // Whoever leaves has not allowed anything.
-        Typed::End => return Choice::No(None),
-        Typed::Line(line) => line,
+        KeyboardInput::End => return Choice::No(None),
+        KeyboardInput::Line(line) => line,
     };
     if let Step::Why = step {
         return Choice::No(Some(line.trim()).filter(|why| !why.is_empty()).map(str::to_owned));
     }
-    match said(line) {
+    match parse_decision(line) {
         Choice::Yes(scope) if scope != ApprovalScope::Once && asked.offer.is_none() => Choice::Unclear,
         Choice::NoReason => {
             *step = Step::Why;
             Choice::NoReason
         }
-        said => said,
+        choice => choice,
     }
 }
 
@@ -217,16 +217,17 @@ fn respond(asked: &ApprovalRequestedPayload, decision: CallDecision) -> UserResp
     }
 }
 
-fn answered(style: Style, asked: &QuestionAskedPayload, step: &mut Step, typed: &Typed) -> Reaction {
+/// Handles a line about the current field of a question.
+fn answer_field(style: Style, asked: &QuestionAskedPayload, step: &mut Step, typed: &KeyboardInput) -> Reaction {
     let respond = |answer| Reaction::Respond(UserResponse::Question { question: asked.question_id.clone(), answer });
     let line = match typed {
-        Typed::End => return respond(QuestionAnswer::Declined),
-        Typed::Line(line) if line.trim() == DECLINE => return respond(QuestionAnswer::Declined),
-        Typed::Line(line) => line,
+        KeyboardInput::End => return respond(QuestionAnswer::Declined),
+        KeyboardInput::Line(line) if line.trim() == DECLINE => return respond(QuestionAnswer::Declined),
+        KeyboardInput::Line(line) => line,
     };
     let Step::Field(answers, at) = step else { return respond(QuestionAnswer::Declined) };
     if let Some(field) = asked.fields.get(*at) {
-        match values(field, line) {
+        match parse_field(field, line) {
             Err(wrong) => return Reaction::Say(format!("  {}\n", one_line(&wrong))),
             Ok(values) if values.is_empty() => {}
             Ok(values) => _ = answers.insert(field.id.clone(), values),
@@ -239,11 +240,11 @@ fn answered(style: Style, asked: &QuestionAskedPayload, step: &mut Step, typed: 
     }
 }
 
-/// Why something needs no answer any more.
+/// The reason in words why something needs no answer any more.
 fn ending(body: &EventBody) -> String {
     match body {
         EventBody::ApprovalResolved(resolved) => match resolved.end {
-            ApprovalEnd::Answered => format!("answered by {}", named(resolved.answered_by.as_ref())),
+            ApprovalEnd::Answered => format!("answered by {}", answerer_name(resolved.answered_by.as_ref())),
             ApprovalEnd::Expired => "nobody answered in time".into(),
             ApprovalEnd::Stopped => "the task was stopped".into(),
             ApprovalEnd::TaskEnded => "the task has ended".into(),
@@ -251,7 +252,7 @@ fn ending(body: &EventBody) -> String {
             ApprovalEnd::HostRestarted => "Roost was restarted".into(),
         },
         EventBody::QuestionResolved(resolved) => match (&resolved.answered_by, &resolved.reason) {
-            (Some(by), _) => format!("answered by {}", named(Some(by))),
+            (Some(by), _) => format!("answered by {}", answerer_name(Some(by))),
             (None, Some(reason)) => one_line(reason).into_owned(),
             (None, None) => "it is over".into(),
         },
@@ -259,8 +260,8 @@ fn ending(body: &EventBody) -> String {
     }
 }
 
-/// Who answered, in as few words as possible.
-pub(crate) fn named(by: Option<&Answerer>) -> String {
+/// A short name of who answered: the user, else the client, else where it came from.
+pub(crate) fn answerer_name(by: Option<&Answerer>) -> String {
     let name = by.and_then(|by| {
         let client = by.client_id.as_ref().map(|client| client.as_str());
         by.user_id.as_ref().map(|user| user.as_str()).or(client).or(by.from.as_deref())

@@ -35,12 +35,12 @@ fn asker(events: &[NormalizedEvent]) -> Asker {
     asker
 }
 
-fn line(text: &str) -> Typed {
-    Typed::Line(text.into())
+fn line(text: &str) -> KeyboardInput {
+    KeyboardInput::Line(text.into())
 }
 
 /// What is sent after these lines; the last one must be an answer.
-fn sent(asker: &mut Asker, lines: &[Typed]) -> UserResponse {
+fn sent(asker: &mut Asker, lines: &[KeyboardInput]) -> UserResponse {
     for typed in lines {
         match asker.answer(typed.clone()) {
             Some(Reaction::Respond(to)) => return to,
@@ -75,8 +75,8 @@ fn an_answer_names_the_call_as_it_was_shown() {
         (json!({}), vec![line("n too risky")], deny(Some("too risky"))),
         (json!({}), vec![line("n"), line("y")], deny(Some("y"))),
         (json!({}), vec![line("n"), line("")], deny(None)),
-        (json!({}), vec![Typed::End], deny(None)),
-        (json!({}), vec![line("n"), Typed::End], deny(None)),
+        (json!({}), vec![KeyboardInput::End], deny(None)),
+        (json!({}), vec![line("n"), KeyboardInput::End], deny(None)),
     ];
     for (more, lines, expected) in table {
         let mut asker = asker(&[requested("a", more)]);
@@ -150,7 +150,7 @@ fn a_question_is_answered_field_by_field_or_declined() {
         (vec![line("2"), line("red")], given(&[("bird", "robin"), ("why", "red")])),
         (vec![line("9"), line(""), line("owl"), line("")], given(&[("bird", "owl")])),
         (vec![line("/decline")], QuestionAnswer::Declined),
-        (vec![line("1"), Typed::End], QuestionAnswer::Declined),
+        (vec![line("1"), KeyboardInput::End], QuestionAnswer::Declined),
     ];
     for (lines, expected) in table {
         let mut asker = asker(&[question()]);

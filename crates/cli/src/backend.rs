@@ -1,4 +1,4 @@
-//! What commands need of the daemon's own parts, for the composition root to give.
+//! The interface through which commands use the daemon's own parts; the composition root implements it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,30 +21,30 @@ use crate::exit::Exit;
 /// The daemon's own parts, as far as commands need them in their own process.
 #[async_trait(?Send)]
 pub trait Backend {
-    /// What `roost.toml` and the environment say, as far as commands look at it.
+    /// The part of `roost.toml` and the environment that commands use.
     fn settings(&self) -> CommandSettings;
 
     /// Carries out `roost serve`; returns when the daemon has ended.
     async fn serve(&self, args: &serve::Args) -> Result<Exit, Error>;
 
-    /// The log for a command that only reads. Whoever comes first after a crash puts in order what it left; while
-    /// another process holds the state directory, the log is as that one has written it.
+    /// Opens the log for a command that only reads. After a crash, the first command recovers the log; while another
+    /// process holds the state directory, the log is read as that process has written it.
     async fn read_log(&self, command: &str) -> Result<Arc<dyn Log>, Error>;
 
     /// Every runtime, each looked at where its sessions live.
     async fn survey(&self) -> Result<RuntimeRegistry, Error>;
 
-    /// Every runtime and whether it can be started from here; quicker than [`Backend::survey`], as no login is looked
-    /// for.
+    /// Every runtime and whether it can be started from here. Quicker than [`Backend::survey`], because no login is
+    /// checked.
     async fn installations(&self) -> Result<Vec<Installation>, Error>;
 
-    /// What is known of one runtime here; `None` if it is not configured any more.
+    /// The version, login and capabilities of one runtime; `None` if it is not configured any more.
     async fn report(&self, runtime: &RuntimeName) -> Result<Option<RuntimeReport>, Error>;
 
     /// The sessions that runtimes keep of a directory by themselves, without those that are hosted already.
     async fn native_sessions(&self, cwd: &Path, hosted: &[SessionRecord]) -> Result<NativeSessions, Error>;
 
-    /// How to log in to a runtime, where its sessions of this namespace live.
+    /// Checks a runtime's login in the home of this namespace's sessions, and returns how to log in.
     async fn login(&self, runtime: String, namespace: Option<&str>) -> Result<Login, Error>;
 
     /// The bytes of an artifact.
@@ -57,7 +57,7 @@ pub trait Backend {
 
 /// The part of the configuration that commands look at.
 pub struct CommandSettings {
-    /// Where the daemon listens unless it is told otherwise.
+    /// The configured TCP address of the daemon.
     pub listen: SocketAddr,
     /// The folder that clients find without asking for it, if it is configured.
     pub repo: Option<PathBuf>,
@@ -65,13 +65,13 @@ pub struct CommandSettings {
     pub allow_yolo: bool,
     /// When agents are kept from the state directory; never if absent.
     pub hide_state: Option<Raise>,
-    /// How far single runtimes are kept apart, by their ids.
+    /// The configured isolation by runtime id; runtimes without one use the default.
     pub isolation: BTreeMap<String, Isolation>,
 }
 
 /// A runtime and whether it can be started.
 pub struct Installation {
-    /// Its id.
+    /// The id by which `roost.toml` and commands name it.
     pub id: String,
     /// Whether it may be used.
     pub status: RuntimeStatus,
@@ -79,43 +79,43 @@ pub struct Installation {
     pub version: Result<Option<String>, String>,
 }
 
-/// What a support bundle says of a runtime.
+/// The facts about a runtime in a support bundle.
 pub struct RuntimeReport {
     /// Its version, when it tells; or why it cannot be started, and what to do.
     pub version: Result<Option<String>, String>,
     /// Whether somebody is logged in.
     pub auth: AuthStatus,
-    /// What it can do.
+    /// The capabilities that its adapter declares.
     pub capabilities: RuntimeCapabilities,
 }
 
-/// What runtimes keep of a directory by themselves.
+/// The sessions of a directory that runtimes keep in their own history.
 pub struct NativeSessions {
-    /// The sessions, as records.
+    /// Sessions that Roost does not host, in the form of its own records.
     pub sessions: Vec<SessionRecord>,
-    /// Which runtimes do not tell, and why.
+    /// Messages about runtimes whose sessions could not be listed.
     pub notices: Vec<String>,
 }
 
-/// How to log in to a runtime.
+/// The login state of a runtime, and how to change it.
 pub struct Login {
     /// Whether somebody is logged in.
     pub status: AuthStatus,
-    /// What the runtime says about logging in.
+    /// The adapter's advice on logging in; `None` if it has none.
     pub hint: Option<String>,
     /// Its own command for it, where it has one.
     pub command: Option<LoginCommand>,
-    /// How far its sessions are kept apart.
+    /// The isolation of the sessions that this login is for.
     pub isolation: Isolation,
 }
 
 /// A command by which a person logs in.
 pub struct LoginCommand {
-    /// The program.
+    /// The runtime's own program, by path or name.
     pub program: OsString,
-    /// Its arguments.
+    /// The arguments that make it log in.
     pub args: Vec<OsString>,
-    /// Its whole environment.
+    /// The complete environment of its sessions; nothing else is passed on but what finds a browser.
     pub env: BTreeMap<String, String>,
 }
 
@@ -124,6 +124,6 @@ pub struct LoginCommand {
 pub enum ArtifactLoss {
     /// The bytes on disk are not those that were stored.
     Changed,
-    /// It is not here, or cannot be read.
+    /// The file does not exist or cannot be read.
     Missing,
 }

@@ -17,31 +17,31 @@ use crate::cli::Context;
 use crate::error::Error;
 use crate::exit::Exit;
 
-/// Said by a daemon that listens.
+/// Written by a daemon that listens.
 const READY: &str = "ready";
-/// Said by one that is not needed, because another one listens.
+/// Written by a daemon that ends at once, because another one listens.
 const NOT_NEEDED: &str = "not needed";
 
-/// What came of the start of a daemon.
+/// The result of starting a daemon in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Started {
-    /// It listens.
-    Ours,
-    /// Another one was faster, and listens.
-    Anothers,
+pub enum StartResult {
+    /// The daemon that was started listens.
+    Started,
+    /// Another daemon was faster and listens; this one has ended.
+    NotNeeded,
 }
 
-impl Started {
-    /// The daemon's side: says what came of its start, and lets go of whoever waits for it.
+impl StartResult {
+    /// Called in the daemon: reports the result to the command that waits for it, and lets go of its stdout.
     pub fn say(self) -> io::Result<()> {
         release(match self {
-            Self::Ours => READY,
-            Self::Anothers => NOT_NEEDED,
+            Self::Started => READY,
+            Self::NotNeeded => NOT_NEEDED,
         })
     }
 }
 
-/// The daemon's side: says why it cannot start.
+/// Called in the daemon: reports why it cannot start to the command that waits for it.
 pub fn say_failed(error: &Error) -> io::Result<()> {
     release(&error.to_string())
 }
@@ -49,19 +49,19 @@ pub fn say_failed(error: &Error) -> io::Result<()> {
 #[expect(clippy::disallowed_methods, reason = "whoever started the daemon reads this from a pipe")]
 fn release(word: &str) -> io::Result<()> {
     let mut stdout = io::stdout();
-    let said = stdout.write_all(word.as_bytes()).and_then(|()| stdout.flush());
+    let written = stdout.write_all(word.as_bytes()).and_then(|()| stdout.flush());
     rustix::stdio::dup2_stdout(OpenOptions::new().write(true).open("/dev/null")?)?;
-    said
+    written
 }
 
-/// The daemon's side: leaves the terminal of whoever started it, and all its signals.
+/// Called in the daemon: leaves the session of the terminal it was started from, so that its signals do not reach it.
 pub fn detach() {
     // It fails only for the leader of a process group, which nothing that was started by [`start`] is.
     let _ = rustix::process::setsid();
 }
 
 /// Starts `roost serve` with these arguments; returns when it listens.
-pub(crate) async fn start(context: &Context, args: Vec<OsString>) -> Result<Started, Error> {
+pub(crate) async fn start(context: &Context, args: Vec<OsString>) -> Result<StartResult, Error> {
     let (dir, log) = (context.state.dir().to_owned(), context.state.daemon_log());
     let log = blocking(move || open_log(&dir, &log)).await?;
     let mut command = Command::new(std::env::current_exe().map_err(Error::Start)?);
@@ -73,19 +73,19 @@ pub(crate) async fn start(context: &Context, args: Vec<OsString>) -> Result<Star
     // Whoever is in the background keeps no folder from being removed.
     command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().map_err(Error::Start)?;
-    let mut said = String::new();
+    let mut report = String::new();
     if let Some(mut stdout) = child.stdout.take() {
-        stdout.read_to_string(&mut said).await.map_err(Error::Start)?;
+        stdout.read_to_string(&mut report).await.map_err(Error::Start)?;
     }
-    match said.as_str() {
-        READY => Ok(Started::Ours),
-        NOT_NEEDED => Ok(Started::Anothers),
+    match report.as_str() {
+        READY => Ok(StartResult::Started),
+        NOT_NEEDED => Ok(StartResult::NotNeeded),
         _ => {
             let ended = child.wait().await.map_err(Error::Start)?;
             let exit = if ended.code() == Some(Exit::Usage as i32) { Exit::Usage } else { Exit::Failed };
-            let why = match said.is_empty() {
+            let why = match report.is_empty() {
                 true => format!("the daemon ended with {ended}; see {}", context.state.daemon_log().display()),
-                false => said,
+                false => report,
             };
             Err(Error::Daemon { why, exit })
         }

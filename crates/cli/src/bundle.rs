@@ -70,7 +70,7 @@ impl Bundle {
         })
     }
 
-    /// How many events are in it.
+    /// The number of events in the bundle so far.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
@@ -106,7 +106,7 @@ impl Bundle {
         path: &Path,
         manifest: Value,
         facts: Facts,
-        kept: &BundledArtifacts,
+        artifacts: &BundledArtifacts,
     ) -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file = NamedTempFile::new_in(folder)?;
@@ -125,7 +125,7 @@ impl Bundle {
         let mut events = self.events.into_inner().map_err(io::IntoInnerError::into_error)?;
         events.rewind()?;
         tar.file("events.jsonl", &mut events)?;
-        kept.write(&mut tar)?;
+        artifacts.write(&mut tar)?;
         let file = tar.0.into_inner()?.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
@@ -133,7 +133,7 @@ impl Bundle {
     }
 }
 
-/// What is known besides the events.
+/// The documents of a bundle that do not come from events.
 pub(crate) struct Facts {
     pub(crate) health: Value,
     pub(crate) capabilities: Value,

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::paths::StateDir;
 use crate::screen;
-use crate::stderr::tell;
+use crate::stderr::print_stderr;
 use crate::style::Style;
 
 /// Threads for async work; what waits for disks and readers has its own.
@@ -77,27 +77,27 @@ enum CliCommand {
     Completions(cmd::completions::Args),
 }
 
-/// What every command gets.
+/// What every command gets, made once from the command line and the configuration.
 pub(crate) struct Context {
-    /// Where everything is kept.
+    /// The state directory: `--state`, else the XDG one.
     pub(crate) state: StateDir,
     /// The configuration, if it was named.
     pub(crate) config_file: Option<PathBuf>,
     /// The part of the configuration that commands look at.
     pub(crate) settings: CommandSettings,
-    /// Show more; 2 for even more.
+    /// How often `--verbose` was given.
     pub(crate) verbose: u8,
-    /// The daemon's own parts.
+    /// The daemon's own parts, for commands that work without a daemon.
     pub(crate) backend: Box<dyn Backend>,
 }
 
-/// What was said for all commands alike.
+/// The options that all commands share.
 pub struct Launch {
-    /// Where everything is kept.
+    /// The state directory: `--state`, else the XDG one.
     pub state: StateDir,
     /// The configuration, if it was named.
     pub config_file: Option<PathBuf>,
-    /// Show more; 2 for even more.
+    /// How often `--verbose` was given.
     pub verbose: u8,
 }
 
@@ -105,18 +105,18 @@ pub struct Launch {
 pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> ExitCode {
     let Cli { global, command } = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(said) => return say(&said),
+        Err(error) => return print_clap_error(&error),
     };
     let command = command.unwrap_or_else(|| CliCommand::Serve(cmd::serve::Args::plain()));
     if !matches!(command, CliCommand::Serve(_)) {
-        diagnostics::of_command(global.verbose);
+        diagnostics::init_for_command(global.verbose);
     }
     let exit = match Context::new(global, compose).and_then(|context| run(command, &context)) {
         Ok(exit) => exit,
         Err(error) => {
             let exit = error.exit();
             if exit != Exit::Completed {
-                tell(format_args!("roost: {error}"));
+                print_stderr(format_args!("roost: {error}"));
             }
             exit
         }
@@ -124,19 +124,19 @@ pub fn main(compose: impl FnOnce(Launch) -> Result<Box<dyn Backend>, Error>) -> 
     exit.into()
 }
 
-/// Prints the help that was asked for, or what is wrong with the command line and quotes it.
-fn say(said: &clap::Error) -> ExitCode {
+/// Prints what clap calls an error: the help that was asked for, or what is wrong with the command line.
+fn print_clap_error(error: &clap::Error) -> ExitCode {
     let text = |style: Style| match style.colours() {
-        true => said.render().ansi().to_string(),
-        false => said.render().to_string(),
+        true => error.render().ansi().to_string(),
+        false => error.render().to_string(),
     };
     // Whoever closed the stream does not want to know.
-    let _ = match said.use_stderr() {
-        true => write!(screen::stderr(), "{}", text(Style::of_stderr())),
-        false => write!(screen::stdout(), "{}", text(Style::of_stdout())),
+    let _ = match error.use_stderr() {
+        true => write!(screen::stderr(), "{}", text(Style::for_stderr())),
+        false => write!(screen::stdout(), "{}", text(Style::for_stdout())),
     };
     // Clap's codes are ours: 0 for help, 2 for a mistake.
-    ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(Exit::Usage as u8))
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8))
 }
 
 impl Context {

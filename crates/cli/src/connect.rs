@@ -1,20 +1,20 @@
-//! The way to the daemon: over its socket, and into being where it is needed and not there.
+//! Connects to the daemon over its socket, and starts one if a command needs it.
 
 use std::time::Duration;
 
 use roost_client::Client;
 use roost_rpc::{DaemonStatus, NoParams, method};
 
-use crate::background::{self, Started};
+use crate::background::{self, StartResult};
 use crate::cli::Context;
 use crate::error::Error;
 use crate::paths::StateDir;
-use crate::stderr::tell;
+use crate::stderr::print_stderr;
 
-/// How long a daemon may take to say hello.
+/// How long a daemon may take to answer a new connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The daemon, if one runs.
+/// Connects to the daemon; `None` if none runs.
 pub(crate) async fn find(state: &StateDir) -> Result<Option<Client>, Error> {
     match tokio::time::timeout(PATIENCE, Client::connect(&state.socket()?)).await {
         Ok(Ok(client)) => Ok(Some(client)),
@@ -26,8 +26,8 @@ pub(crate) async fn find(state: &StateDir) -> Result<Option<Client>, Error> {
     }
 }
 
-/// The daemon and how it is, if one runs.
-pub async fn look(state: &StateDir) -> Result<Option<(Client, DaemonStatus)>, Error> {
+/// Connects to the daemon and asks for its status; `None` if none runs.
+pub async fn find_with_status(state: &StateDir) -> Result<Option<(Client, DaemonStatus)>, Error> {
     let Some(client) = find(state).await? else { return Ok(None) };
     match client.call::<method::DaemonStatusGet>(NoParams {}).await {
         Err(roost_client::Error::Gone) => Ok(None),
@@ -36,7 +36,7 @@ pub async fn look(state: &StateDir) -> Result<Option<(Client, DaemonStatus)>, Er
 }
 
 /// Asks the daemon to end; returns when it listens no more.
-pub async fn dismiss(client: &Client) -> Result<(), Error> {
+pub async fn stop_daemon(client: &Client) -> Result<(), Error> {
     match client.call::<method::DaemonStop>(NoParams {}).await {
         // It may be gone before its answer is.
         Ok(_) | Err(roost_client::Error::Gone) => {}
@@ -46,18 +46,18 @@ pub async fn dismiss(client: &Client) -> Result<(), Error> {
     Ok(())
 }
 
-/// The daemon; one is started if none runs.
+/// Connects to the daemon; starts one in the background if none runs.
 pub(crate) async fn open(context: &Context) -> Result<Client, Error> {
     if let Some(client) = find(&context.state).await? {
         return Ok(client);
     }
-    if background::start(context, vec!["--auto".into()]).await? == Started::Ours {
-        tell("roost: started a daemon in the background; `roost down` stops it");
+    if background::start(context, vec!["--auto".into()]).await? == StartResult::Started {
+        print_stderr("roost: started a daemon in the background; `roost down` stops it");
     }
     find(&context.state).await?.ok_or(Error::Client(roost_client::Error::Gone))
 }
 
-/// The daemon, for what makes no sense without one.
+/// Connects to the daemon; an error if none runs, for commands that make no sense without one.
 pub(crate) async fn running(context: &Context) -> Result<Client, Error> {
     find(&context.state).await?.ok_or(Error::NoDaemon)
 }

@@ -97,7 +97,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the process ends with.
+    /// The exit code of the process for this error.
     pub fn exit(&self) -> Exit {
         match self {
             // Nobody reads any more, so nothing is wrong.

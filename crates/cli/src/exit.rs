@@ -1,4 +1,4 @@
-//! What the process ends with.
+//! The exit codes of the process.
 
 use std::process::ExitCode;
 
@@ -8,13 +8,13 @@ use roost_model::session::TaskOutcome;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// It did what was asked.
+    /// The command did what it was asked to do.
     Completed = 0,
-    /// It did not.
+    /// The command or its task failed, or a check found a problem.
     Failed = 1,
-    /// It was asked in a way that cannot work.
+    /// The arguments or the configuration are wrong.
     Usage = 2,
-    /// Somebody stopped it.
+    /// A signal stopped the command, or its task was stopped.
     Stopped = 130,
 }
 

@@ -1,4 +1,4 @@
-//! Finds the session that somebody means.
+//! Finds the session that an id or the beginning of one names.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use roost_rpc::{FaultCode, KeptBy, SessionInfo, SessionListParams, SessionParams
 use crate::error::Error;
 use crate::past;
 
-/// Shown at least of an id.
+/// Characters of an id that are always shown.
 const SHORTEST: usize = 8;
 /// Sessions that the daemon lists at once.
 const PAGE: u32 = 500;
@@ -24,37 +24,37 @@ pub(crate) async fn session(log: &dyn Log, id: &str) -> Result<SessionRecord, Er
     }
 }
 
-/// The same, asked of the daemon.
+/// The same among the sessions that the daemon hosts.
 pub(crate) async fn hosted(client: &Client, id: &str) -> Result<SessionInfo, Error> {
-    match named(client, id).await? {
+    match get_exact(client, id).await? {
         Some(found) if found.source == KeptBy::Managed => Ok(found),
-        _ => only(id, listed(client).await?, |info| &info.session_id),
+        _ => only(id, list_hosted(client).await?, |info| &info.session_id),
     }
 }
 
-/// The same, or a session that an agent keeps of this directory.
+/// The same among hosted sessions and those that agents keep of this directory.
 pub(crate) async fn hosted_or_past(client: &Client, id: &str, cwd: &Path) -> Result<SessionInfo, Error> {
-    if let Some(found) = named(client, id).await? {
+    if let Some(found) = get_exact(client, id).await? {
         return Ok(found);
     }
-    let (past, _) = past::asked(client, cwd).await?;
+    let (past, _) = past::list_from_daemon(client, cwd).await?;
     let is_it = |info: &&SessionInfo| info.record.runtime_session_id.as_ref().is_some_and(|own| own.as_str() == id);
     if let Some(found) = past.iter().find(is_it) {
         return Ok(found.clone());
     }
-    let all = listed(client).await?.into_iter().chain(past).collect();
+    let all = list_hosted(client).await?.into_iter().chain(past).collect();
     only(id, all, |info| &info.session_id)
 }
 
 /// The session of exactly this id.
-async fn named(client: &Client, id: &str) -> Result<Option<SessionInfo>, Error> {
+async fn get_exact(client: &Client, id: &str) -> Result<Option<SessionInfo>, Error> {
     match client.call::<method::SessionGet>(SessionParams { session_id: id.into(), agent_type: None }).await {
         Err(roost_client::Error::Fault(fault)) if fault.kind() == Some(FaultCode::SessionNotFound) => Ok(None),
         answer => Ok(Some(answer?)),
     }
 }
 
-async fn listed(client: &Client) -> Result<Vec<SessionInfo>, Error> {
+async fn list_hosted(client: &Client) -> Result<Vec<SessionInfo>, Error> {
     let mut sessions = Vec::new();
     loop {
         let params = SessionListParams {
@@ -81,7 +81,7 @@ fn only<T>(id: &str, all: Vec<T>, id_of: impl Fn(&T) -> &str) -> Result<T, Error
     found.pop().ok_or_else(|| Error::UnknownSession(id.into()))
 }
 
-/// How much of each id is enough to tell all of them apart.
+/// How many characters of each id tell all of them apart; at least [`SHORTEST`].
 pub(crate) fn unique_length<'a>(ids: impl Iterator<Item = &'a SessionId>) -> usize {
     let mut ids: Vec<_> = ids.map(SessionId::as_str).collect();
     ids.sort_unstable();

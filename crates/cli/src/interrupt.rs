@@ -9,10 +9,10 @@ use tokio::task::JoinHandle;
 use crate::error::Error;
 use crate::exit::Exit;
 
-/// What was asked for.
+/// The signal that was received last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopRequest {
-    /// Nothing yet.
+    /// No signal since the start or the last [`Interrupt::reset`].
     Nothing,
     /// Ctrl-C: the task is to stop.
     Stop,
@@ -22,40 +22,40 @@ pub(crate) enum StopRequest {
 
 /// Listens for Ctrl-C and SIGTERM.
 pub struct Interrupt {
-    asked: watch::Sender<StopRequest>,
+    request: watch::Sender<StopRequest>,
     listener: JoinHandle<()>,
 }
 
 impl Interrupt {
-    /// Listens until dropped.
+    /// Starts to listen; dropping the value stops it. A second signal before a reset exits the process.
     pub fn listen() -> Result<Self, Error> {
         let mut ctrl_c = signal(SignalKind::interrupt()).map_err(Error::Start)?;
         let mut term = signal(SignalKind::terminate()).map_err(Error::Start)?;
-        let (asked, _) = watch::channel(StopRequest::Nothing);
-        let ask = asked.clone();
+        let (request, _) = watch::channel(StopRequest::Nothing);
+        let sender = request.clone();
         let listener = tokio::spawn(async move {
             loop {
                 let new = either(&mut ctrl_c, &mut term).await;
-                if ask.send_replace(new) != StopRequest::Nothing {
+                if sender.send_replace(new) != StopRequest::Nothing {
                     // What was asked for goes on without us: the daemon does it, or the holders of a daemon's agents.
                     process::exit(Exit::Stopped as i32);
                 }
             }
         });
-        Ok(Self { asked, listener })
+        Ok(Self { request, listener })
     }
 
     /// Returns once somebody has asked to stop, however long ago.
-    pub async fn asked(&self) {
-        let mut asked = self.asked.subscribe();
-        if asked.wait_for(|asked| *asked != StopRequest::Nothing).await.is_err() {
+    pub async fn stop_requested(&self) {
+        let mut request = self.request.subscribe();
+        if request.wait_for(|request| *request != StopRequest::Nothing).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
 
-    /// What was asked for is done: the next Ctrl-C is a first one again.
-    pub(crate) fn done(&self) -> StopRequest {
-        self.asked.send_replace(StopRequest::Nothing)
+    /// Forgets the request and returns it: the next Ctrl-C is a first one again.
+    pub(crate) fn reset(&self) -> StopRequest {
+        self.request.send_replace(StopRequest::Nothing)
     }
 }
 

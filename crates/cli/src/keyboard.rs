@@ -1,4 +1,4 @@
-//! What somebody types at the terminal, a line at a time.
+//! Reads lines from the terminal.
 //!
 //! A thread reads, because a terminal that is shared with others cannot be made non-blocking. It reads only while a line
 //! is wanted: what is typed otherwise stays with the terminal, for the next one who wants a line or for the shell.
@@ -20,30 +20,30 @@ use crate::screen;
 /// The most that a terminal gives at once.
 const CHUNK: usize = 4096;
 
-/// The terminal's keys.
+/// Lines typed at the terminal, read by a thread on demand.
 pub(crate) struct Keyboard {
-    lines: mpsc::Receiver<(Instant, Typed)>,
+    lines: mpsc::Receiver<(Instant, KeyboardInput)>,
     want: Option<wants::SyncSender<()>>,
-    /// The thread reads for somebody who may have given up meanwhile.
+    /// The thread is reading a line, for a caller who may have given up meanwhile.
     is_wanted: bool,
-    /// What was typed before is forgotten.
+    /// Lines that were begun before this are dropped.
     since: Instant,
     /// Closing it ends the thread wherever it waits.
     stay: Option<OwnedFd>,
     reader: Option<JoinHandle<()>>,
 }
 
-/// What was typed.
+/// A line from the terminal, or its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Typed {
-    /// A line.
+pub(crate) enum KeyboardInput {
+    /// The text of a line, without its line end.
     Line(String),
     /// Ctrl-D, or the terminal is gone.
     End,
 }
 
 impl Keyboard {
-    /// Somebody sits in front of this process.
+    /// True if stdin and stdout are a terminal.
     pub(crate) fn is_there() -> bool {
         io::stdin().is_terminal() && screen::stdout_is_terminal()
     }
@@ -65,21 +65,21 @@ impl Keyboard {
         Ok(Self { lines, want: Some(want), is_wanted: false, since, stay: Some(stay), reader: Some(reader) })
     }
 
-    /// What was typed until now is no answer to what is asked next.
+    /// Drops what was typed so far, because it is no answer to what is asked next.
     pub(crate) fn forget(&mut self) {
         // A terminal that is gone says so when it is read.
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);
         self.since = Instant::now();
     }
 
-    /// The next line. Cancel safe.
-    pub(crate) async fn line(&mut self) -> Typed {
+    /// Waits for the next line. Cancel safe: a line that is being typed goes to the next call.
+    pub(crate) async fn line(&mut self) -> KeyboardInput {
         loop {
             if !self.is_wanted {
                 // There is room: the one before was taken.
                 self.is_wanted = self.want.as_ref().is_some_and(|want| want.try_send(()).is_ok());
             }
-            let Some((when, typed)) = self.lines.recv().await else { return Typed::End };
+            let Some((when, typed)) = self.lines.recv().await else { return KeyboardInput::End };
             self.is_wanted = false;
             if when >= self.since {
                 return typed;
@@ -99,7 +99,7 @@ impl Drop for Keyboard {
 }
 
 /// A line, and when its first character was there; `None` if nobody will want it.
-fn read_line(stdin: &Stdin, leave: &OwnedFd) -> Option<(Instant, Typed)> {
+fn read_line(stdin: &Stdin, leave: &OwnedFd) -> Option<(Instant, KeyboardInput)> {
     let (mut line, mut begun) = (Vec::new(), None);
     let mut chunk = [0; CHUNK];
     loop {
@@ -118,11 +118,11 @@ fn read_line(stdin: &Stdin, leave: &OwnedFd) -> Option<(Instant, Typed)> {
             Ok(count) if count > 0 => {
                 line.extend_from_slice(&chunk[..count]);
                 if line.ends_with(b"\n") {
-                    return Some((when, Typed::Line(text(&line))));
+                    return Some((when, KeyboardInput::Line(text(&line))));
                 }
             }
-            Ok(_) | Err(_) if line.is_empty() => return Some((when, Typed::End)),
-            Ok(_) | Err(_) => return Some((when, Typed::Line(text(&line)))),
+            Ok(_) | Err(_) if line.is_empty() => return Some((when, KeyboardInput::End)),
+            Ok(_) | Err(_) => return Some((when, KeyboardInput::Line(text(&line)))),
         }
     }
 }

@@ -39,11 +39,11 @@ mod workspace;
 pub use backend::{
     ArtifactLoss, Backend, CommandSettings, Installation, Login, LoginCommand, NativeSessions, RuntimeReport,
 };
-pub use background::{Started, detach, say_failed};
+pub use background::{StartResult, detach, say_failed};
 pub use blocking::blocking;
 pub use cli::{Launch, main};
 pub use cmd::serve::{Args as ServeArgs, DAEMON_NAME, Listen};
-pub use connect::{dismiss, look};
+pub use connect::{find_with_status, stop_daemon};
 pub use diagnostics::{filter, for_people};
 pub use error::Error;
 pub use exit::Exit;

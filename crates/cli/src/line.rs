@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::error::Error;
 
-/// What the types of all events that begin or end a task begin with, as they stand in JSON.
+/// The beginning, in JSON, of the type of every event that starts or ends a task.
 const TASK_TYPE: &str = "\"task.";
 
 /// One event: the text as it is stored, and what it says once somebody asks.
@@ -18,7 +18,7 @@ pub(crate) struct EventLine {
     event: OnceLock<Result<Box<NormalizedEvent>, String>>,
 }
 
-/// Some events in order.
+/// A batch of events in their order, cheap to clone.
 pub(crate) type EventLines = Arc<[EventLine]>;
 
 impl EventLine {
@@ -42,7 +42,7 @@ impl EventLine {
         self.json.contains(TASK_TYPE)
     }
 
-    /// The event itself.
+    /// The parsed event; parsed at the first call and then kept.
     pub(crate) fn event(&self) -> Result<&NormalizedEvent, Error> {
         let read = || serde_json::from_str(&self.json).map_err(|error| error.to_string());
         self.event.get_or_init(read).as_deref().map_err(|why| Error::Unreadable(why.clone()))

@@ -1,4 +1,4 @@
-//! What a new device needs, shown at the terminal.
+//! Shows at the terminal how to connect a new device.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::style::Style;
 
 /// Says in the foreground where the daemon listens, and how to connect a device if that is given.
 pub fn say_listening(url: &str, pair: Option<&PairResult>) -> Result<(), Error> {
-    let style = Style::of_stdout();
+    let style = Style::for_stdout();
     let how = pair.map(|pair| shown(style, pair)).unwrap_or_default();
     screen::print(&format!("{how}Roost listens on {}; Ctrl-C ends it.", style.bold(url)))
 }
@@ -43,7 +43,7 @@ pub(crate) fn shown(style: Style, pair: &PairResult) -> String {
     text
 }
 
-/// What the QR code holds.
+/// The JSON in the QR code, with the keys in the order that clients expect.
 fn content(pair: &PairResult) -> String {
     let mut content = json!({
         "ws": pair.ws, "http": pair.http, "session": pair.session, "repo": pair.repo, "token": pair.token,

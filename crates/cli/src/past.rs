@@ -8,30 +8,30 @@ use roost_rpc::{KeptBy, SessionInfo, SessionListParams, method};
 use crate::backend::NativeSessions;
 use crate::cli::Context;
 use crate::error::Error;
-use crate::reading::Reading;
+use crate::reading::RecordReader;
 
 /// Sessions that the daemon lists at once.
 const PAGE: u32 = 500;
 
-/// What agents keep of a directory; what is hosted is left out. Without a reading nothing is hosted.
+/// The sessions that agents keep of a directory, without those that Roost hosts. Without a reading nothing is hosted.
 pub(crate) async fn sessions(
     context: &Context,
-    reading: Option<&Reading>,
+    reading: Option<&RecordReader>,
     cwd: &Path,
 ) -> Result<NativeSessions, Error> {
     let hosted = match reading {
-        Some(Reading::Daemon(client)) => {
-            let (sessions, notices) = asked(client, cwd).await?;
+        Some(RecordReader::Daemon(client)) => {
+            let (sessions, notices) = list_from_daemon(client, cwd).await?;
             return Ok(NativeSessions { sessions: sessions.into_iter().map(|one| one.record).collect(), notices });
         }
-        Some(Reading::AtRest(log)) => log.sessions(usize::MAX).await?,
+        Some(RecordReader::AtRest(log)) => log.sessions(usize::MAX).await?,
         None => Vec::new(),
     };
     context.backend.native_sessions(cwd, &hosted).await
 }
 
-/// What agents keep of a directory, asked of the daemon, and which of them do not tell.
-pub(crate) async fn asked(client: &Client, cwd: &Path) -> Result<(Vec<SessionInfo>, Vec<String>), Error> {
+/// Asks the daemon for the sessions that agents keep of a directory. Also returns messages about agents that failed.
+pub(crate) async fn list_from_daemon(client: &Client, cwd: &Path) -> Result<(Vec<SessionInfo>, Vec<String>), Error> {
     let mut sessions = Vec::new();
     loop {
         let params = SessionListParams {

@@ -15,13 +15,13 @@ const MAX_SOCKET: usize = 100;
 pub struct StateDir(PathBuf);
 
 impl StateDir {
-    /// The named directory, else the XDG one.
+    /// The directory named with `--state`, else the XDG one.
     pub(crate) fn choose(named: Option<PathBuf>) -> Result<Self, Error> {
         let default = || xdg().map(|xdg| xdg.state_dir().unwrap_or_else(|| xdg.data_dir()).join("roost"));
         named.map_or_else(default, |dir| std::path::absolute(dir).map_err(Error::NoCwd)).map(Self)
     }
 
-    /// The directory.
+    /// The path of the state directory, absolute.
     pub fn dir(&self) -> &Path {
         &self.0
     }
@@ -31,7 +31,7 @@ impl StateDir {
         self.0.join("run")
     }
 
-    /// What is too big for an event.
+    /// The folder of artifacts: what was too big for an event.
     pub fn artifacts(&self) -> PathBuf {
         self.0.join("artifacts")
     }
@@ -48,12 +48,12 @@ impl StateDir {
         Ok(runtime.join("roost").join(name).with_extension("sock"))
     }
 
-    /// What the daemon says of itself while it runs.
+    /// `daemon.json`: the process and the addresses of the daemon, while it runs.
     pub fn daemon_file(&self) -> PathBuf {
         self.0.join("daemon.json")
     }
 
-    /// What the daemon noted.
+    /// The daemon's log file, which rotates.
     pub fn daemon_log(&self) -> PathBuf {
         self.0.join("daemon.log")
     }
@@ -64,7 +64,7 @@ impl StateDir {
     }
 }
 
-/// The usual place of `roost.toml`.
+/// The path of `roost.toml` unless `--config` names another one.
 pub fn config_file() -> Result<PathBuf, Error> {
     Ok(xdg()?.config_dir().join("roost").join("roost.toml"))
 }

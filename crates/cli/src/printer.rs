@@ -15,11 +15,11 @@ use crate::screen::{self, Screen};
 /// Enough for a whole batch of small events in one system call.
 const BUFFER: usize = 256 << 10;
 
-/// How events are printed.
+/// The form in which events are printed.
 pub(crate) enum OutputForm {
     /// One line of JSON each, exactly as stored.
     Json,
-    /// As a conversation.
+    /// As a conversation that people read.
     People(Box<Renderer>),
     /// Not at all, because nobody reads any more.
     Nothing,
@@ -54,7 +54,7 @@ impl Printer {
         self.for_people(move |renderer, out| renderer.prompt(out, &prompt)).await
     }
 
-    /// Somebody typed a line behind the prompt.
+    /// Must be called after a line was typed behind the prompt, so that the next text begins on a new line.
     pub(crate) async fn typed(&self) -> Result<(), Error> {
         self.for_people(|renderer, _| {
             renderer.typed();

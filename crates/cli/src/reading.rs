@@ -1,4 +1,4 @@
-//! Reading the record: from the daemon while one runs, else from where it is kept.
+//! Reads the record: from the daemon if one runs, else from the log files.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use crate::error::Error;
 use crate::find;
 use crate::line::{self, EventLines};
 
-/// Events read at once.
+/// Events in one page.
 const PAGE: u32 = 4096;
-/// Sessions read at once.
+/// Sessions in one page of the daemon's list.
 const SESSIONS: u32 = 500;
 
-/// Where the record is read.
-pub(crate) enum Reading {
+/// The source of the record: a running daemon, or the log files if none runs.
+pub(crate) enum RecordReader {
     Daemon(Box<Client>),
     AtRest(Arc<dyn Log>),
 }
 
-impl Reading {
+impl RecordReader {
     pub(crate) async fn open(context: &Context, command: &str) -> Result<Self, Error> {
         match connect::find(&context.state).await? {
             Some(client) => Ok(Self::Daemon(Box::new(client))),
@@ -54,16 +54,16 @@ impl Reading {
         }
     }
 
-    /// What happens in a session from now on.
-    pub(crate) async fn follow(&self, session: &SessionId) -> Result<Following, Error> {
+    /// Follows the events of a session from now on.
+    pub(crate) async fn follow(&self, session: &SessionId) -> Result<EventFollower, Error> {
         match self {
             Self::Daemon(client) => {
                 let params =
                     SubscribeParams { sessions: Some(vec![session.to_string()]), ..SubscribeParams::default() };
-                Ok(Following::Daemon(client.subscribe(params).await?))
+                Ok(EventFollower::Daemon(client.subscribe(params).await?))
             }
             Self::AtRest(log) => {
-                Ok(Following::AtRest(log.follow(Filter::stream(StreamId::from(session)), Start::Now).await?))
+                Ok(EventFollower::AtRest(log.follow(Filter::stream(StreamId::from(session)), Start::Now).await?))
             }
         }
     }
@@ -96,7 +96,7 @@ impl Reading {
         }
     }
 
-    /// What waits for an answer, the oldest first.
+    /// All approvals and questions that wait for an answer, the oldest first.
     pub(crate) async fn pending(&self) -> Result<Vec<Pending>, Error> {
         match self {
             Self::Daemon(client) => {
@@ -109,12 +109,12 @@ impl Reading {
 }
 
 /// A session that is followed.
-pub(crate) enum Following {
+pub(crate) enum EventFollower {
     Daemon(Subscription),
     AtRest(Follower),
 }
 
-impl Following {
+impl EventFollower {
     /// The next events; waits for them.
     pub(crate) async fn next(&mut self) -> Result<EventLines, Error> {
         match self {

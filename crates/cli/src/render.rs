@@ -17,32 +17,32 @@ use crate::style::Style;
 use plan::Plan;
 use tools::ToolCalls;
 
-/// What is shown beyond the usual.
+/// Which optional parts of a conversation are shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Show {
-    /// What the user said, and the session itself.
+    /// The user's prompts and the line about the session.
     pub(crate) prompts: bool,
-    /// Notices that are only good to know, and the session's own changes.
+    /// Notices of level info, and events about the session itself.
     pub(crate) all: bool,
-    /// What persons are asked and answer; not where whoever reads this is the one who is asked.
+    /// Approvals and questions; false where the reader is asked about them anyway.
     pub(crate) asks: bool,
 }
 
-/// What the last characters were, if their line is still open.
+/// What the unfinished line on the screen belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Open {
+enum OpenLine {
     Nothing,
     Answer,
     Thought,
-    /// Somebody may be typing.
+    /// A prompt, behind which a person may be typing.
     Prompt,
 }
 
-/// Shows events to people.
+/// Writes events as a conversation. Keeps track of the line that is open, of tool calls and of the plan.
 pub(crate) struct Renderer {
     style: Style,
     show: Show,
-    open: Open,
+    open: OpenLine,
     /// The last character of the text whose line is open: the next piece may hold the other half of an emoji.
     last: Option<char>,
     /// Pieces of the current answer were shown, so that the whole of it need not be.
@@ -57,7 +57,7 @@ impl Renderer {
         Self {
             style,
             show,
-            open: Open::Nothing,
+            open: OpenLine::Nothing,
             last: None,
             streamed: false,
             tools: ToolCalls::default(),
@@ -66,15 +66,15 @@ impl Renderer {
         }
     }
 
-    /// Shows one event.
+    /// Writes one event; some print nothing.
     pub(crate) fn event(&mut self, out: &mut impl Write, event: &NormalizedEvent) -> io::Result<()> {
         match &event.body {
             EventBody::ModelOutputDelta(delta) => match delta.kind {
                 Delta::TextDelta | Delta::CodeDelta => {
                     self.streamed = true;
-                    self.text(out, Open::Answer, &delta.delta)
+                    self.text(out, OpenLine::Answer, &delta.delta)
                 }
-                Delta::ReasoningDelta => self.text(out, Open::Thought, &delta.delta),
+                Delta::ReasoningDelta => self.text(out, OpenLine::Thought, &delta.delta),
                 Delta::JsonDelta | Delta::UnknownDelta => Ok(()),
             },
             EventBody::ModelOutputCompleted(_) if std::mem::take(&mut self.streamed) => Ok(()),
@@ -94,20 +94,20 @@ impl Renderer {
 
     /// Shows what somebody is to type behind, unless it is there already.
     pub(crate) fn prompt(&mut self, out: &mut impl Write, prompt: &str) -> io::Result<()> {
-        if self.open == Open::Prompt {
+        if self.open == OpenLine::Prompt {
             return Ok(());
         }
         self.end_line(out)?;
-        self.open = Open::Prompt;
+        self.open = OpenLine::Prompt;
         out.write_all(prompt.as_bytes())
     }
 
-    /// Somebody typed a line; the terminal has shown it, its end included.
+    /// Must be called after a line was typed: the terminal has shown it, with its line end.
     pub(crate) fn typed(&mut self) {
-        self.open = Open::Nothing;
+        self.open = OpenLine::Nothing;
     }
 
-    /// What is shown in whole lines.
+    /// The complete lines for an event; empty if it prints nothing.
     fn lines(&mut self, event: &NormalizedEvent, body: &EventBody) -> String {
         let style = self.style;
         match body {
@@ -202,17 +202,17 @@ impl Renderer {
 
     fn block(&mut self, out: &mut impl Write, block: &AssistantContentBlock) -> io::Result<()> {
         match block {
-            AssistantContentBlock::Text { text } => self.text(out, Open::Answer, text),
-            AssistantContentBlock::Code { code, .. } => self.text(out, Open::Answer, code),
+            AssistantContentBlock::Text { text } => self.text(out, OpenLine::Answer, text),
+            AssistantContentBlock::Code { code, .. } => self.text(out, OpenLine::Answer, code),
             AssistantContentBlock::ArtifactRef { name, artifact_id, .. } => {
                 let name = name.as_deref().unwrap_or(artifact_id.as_str());
-                self.text(out, Open::Answer, &format!("[{name}]\n"))
+                self.text(out, OpenLine::Answer, &format!("[{name}]\n"))
             }
         }
     }
 
     /// Shows a piece of text where the last one ended.
-    fn text(&mut self, out: &mut impl Write, kind: Open, text: &str) -> io::Result<()> {
+    fn text(&mut self, out: &mut impl Write, kind: OpenLine, text: &str) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
@@ -223,17 +223,17 @@ impl Renderer {
         self.last = text.chars().next_back();
         let text = visible_after(text, before);
         match kind {
-            Open::Thought => write!(out, "{}", self.style.dim(&text))?,
-            Open::Answer | Open::Nothing | Open::Prompt => out.write_all(text.as_bytes())?,
+            OpenLine::Thought => write!(out, "{}", self.style.dim(&text))?,
+            OpenLine::Answer | OpenLine::Nothing | OpenLine::Prompt => out.write_all(text.as_bytes())?,
         }
-        self.open = if text.ends_with('\n') { Open::Nothing } else { kind };
+        self.open = if text.ends_with('\n') { OpenLine::Nothing } else { kind };
         Ok(())
     }
 
     fn end_line(&mut self, out: &mut impl Write) -> io::Result<()> {
-        match std::mem::replace(&mut self.open, Open::Nothing) {
-            Open::Nothing => Ok(()),
-            Open::Answer | Open::Thought | Open::Prompt => out.write_all(b"\n"),
+        match std::mem::replace(&mut self.open, OpenLine::Nothing) {
+            OpenLine::Nothing => Ok(()),
+            OpenLine::Answer | OpenLine::Thought | OpenLine::Prompt => out.write_all(b"\n"),
         }
     }
 }

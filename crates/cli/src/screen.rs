@@ -26,19 +26,19 @@ pub(crate) struct Screen<W> {
     last: Option<char>,
 }
 
-/// The command's output.
+/// A safe stdout for the command's output.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn stdout() -> Screen<io::Stdout> {
     Screen::new(io::stdout(), stdout_is_terminal())
 }
 
-/// The same, for many small writes; who writes must flush.
+/// A safe stdout for many small writes; the caller must flush.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn buffered_stdout(capacity: usize) -> Screen<io::BufWriter<io::Stdout>> {
     Screen::new(io::BufWriter::with_capacity(capacity, io::stdout()), stdout_is_terminal())
 }
 
-/// Words beside the output.
+/// A safe stderr for messages beside the output.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn stderr() -> Screen<io::Stderr> {
     Screen::new(io::stderr(), stderr_is_terminal())
@@ -85,7 +85,7 @@ impl<W: Write> Screen<W> {
         Self { out, is_terminal, last: None }
     }
 
-    /// One line of JSON.
+    /// Writes a value as one line of JSON.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
         let line = serde_json::to_string(value)?;
         self.json_line(&line)

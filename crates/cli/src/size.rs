@@ -1,6 +1,6 @@
-//! How big something is, in as few characters as possible.
+//! Words sizes in bytes for people.
 
-/// Such as `20.0 KB`.
+/// A number of bytes such as `20.0 KB`, in units of 1024 up to TB. The server words sizes the same way.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     let (mut size, mut unit) = (bytes as f64, "B");

@@ -4,69 +4,70 @@ use std::fmt;
 
 use crate::screen;
 
-/// Whether to paint.
+/// Whether text is painted; decided once for each stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     colours: bool,
 }
 
 impl Style {
-    /// Without colours.
+    /// For files and tests: no text is painted.
     pub(crate) const PLAIN: Self = Self { colours: false };
 
     /// For stdout: colours on a terminal, unless `NO_COLOR` is set.
-    pub(crate) fn of_stdout() -> Self {
-        Self::of(screen::stdout_is_terminal())
+    pub(crate) fn for_stdout() -> Self {
+        Self::for_stream(screen::stdout_is_terminal())
     }
 
-    /// The same for stderr.
-    pub(crate) fn of_stderr() -> Self {
-        Self::of(screen::stderr_is_terminal())
+    /// For stderr: colours on a terminal, unless `NO_COLOR` is set.
+    pub(crate) fn for_stderr() -> Self {
+        Self::for_stream(screen::stderr_is_terminal())
     }
 
-    fn of(is_terminal: bool) -> Self {
+    fn for_stream(is_terminal: bool) -> Self {
+        // Read here and not handed in: these variables belong to the terminal, as the stream itself.
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         Self { colours: is_terminal && !refused && !dumb }
     }
 
-    /// Whether to paint.
+    /// True if text is painted, for libraries that paint by themselves.
     pub(crate) fn colours(self) -> bool {
         self.colours
     }
 
-    pub(crate) fn dim<T>(self, text: T) -> Painted<T> {
+    pub(crate) fn dim<T>(self, text: T) -> PaintedText<T> {
         self.paint("2", text)
     }
 
-    pub(crate) fn bold<T>(self, text: T) -> Painted<T> {
+    pub(crate) fn bold<T>(self, text: T) -> PaintedText<T> {
         self.paint("1", text)
     }
 
-    pub(crate) fn red<T>(self, text: T) -> Painted<T> {
+    pub(crate) fn red<T>(self, text: T) -> PaintedText<T> {
         self.paint("31", text)
     }
 
-    pub(crate) fn green<T>(self, text: T) -> Painted<T> {
+    pub(crate) fn green<T>(self, text: T) -> PaintedText<T> {
         self.paint("32", text)
     }
 
-    pub(crate) fn yellow<T>(self, text: T) -> Painted<T> {
+    pub(crate) fn yellow<T>(self, text: T) -> PaintedText<T> {
         self.paint("33", text)
     }
 
-    fn paint<T>(self, code: &'static str, text: T) -> Painted<T> {
-        Painted { code: self.colours.then_some(code), text }
+    fn paint<T>(self, code: &'static str, text: T) -> PaintedText<T> {
+        PaintedText { code: self.colours.then_some(code), text }
     }
 }
 
-/// A text with its colour.
-pub(crate) struct Painted<T> {
+/// A text that displays with its escape sequences, or plainly.
+pub(crate) struct PaintedText<T> {
     code: Option<&'static str>,
     text: T,
 }
 
-impl<T: fmt::Display> fmt::Display for Painted<T> {
+impl<T: fmt::Display> fmt::Display for PaintedText<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.code {
             Some(code) => {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::screen::one_line;
 use crate::style::Style;
 
-/// Writes the rows under their heads.
+/// Writes the rows under their heads; each column is as wide as its widest cell.
 pub(crate) fn write<const N: usize>(
     out: &mut impl Write,
     style: Style,

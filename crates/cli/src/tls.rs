@@ -1,4 +1,4 @@
-//! How encryption is asked for, on the command line and in the configuration.
+//! The TLS setting, as `--tls` and `server.tls` write it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ const SELF_SIGNED: &str = "self-signed";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Tls {
-    /// Made here.
+    /// The daemon makes one for itself, in its state directory.
     SelfSigned,
-    /// Read from files.
+    /// PEM files of the user's.
     Files {
-        /// The certificate chain.
+        /// The certificate chain, the server's own first.
         cert: PathBuf,
-        /// Its key.
+        /// The private key of the first certificate.
         key: PathBuf,
     },
 }

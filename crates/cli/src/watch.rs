@@ -14,32 +14,32 @@ use roost_rpc::{ArtifactParams, SessionStopParams, StopWhat, method};
 use crate::ask::{Asker, Reaction};
 use crate::blocking::blocking;
 use crate::error::Error;
-use crate::keyboard::{Keyboard, Typed};
+use crate::keyboard::{Keyboard, KeyboardInput};
 use crate::line::{self, EventLines};
 use crate::printer::{OutputForm, Printer};
 use crate::style::Style;
 
-/// What a session does, on its way to the screen.
+/// Prints a session's events and asks the person at the terminal.
 pub(crate) struct Watch<'a> {
     client: &'a Client,
     session: String,
     events: Subscription,
     printer: Printer,
-    /// Nobody reads what is printed any more.
+    /// True after a broken pipe: nobody reads the output any more.
     unread: bool,
-    /// Whoever sits here is asked; nobody is if this is absent.
+    /// Asks about approvals and questions here; `None` if somebody else answers them.
     asker: Option<Asker>,
 }
 
 /// The task whose end is waited for.
-pub(crate) enum Wanted {
+pub(crate) enum WatchedTask {
     Task(TaskId),
-    /// The one that a queued prompt will become.
+    /// The task of a prompt that is still queued.
     Prompt(PromptId),
 }
 
-impl Wanted {
-    /// How the task ended, if it did with this event.
+impl WatchedTask {
+    /// The outcome, if this event ends the task. Learns the task's id when the queued prompt starts.
     fn ended(&mut self, event: &NormalizedEvent) -> Option<TaskOutcome> {
         if let (Self::Prompt(prompt), EventBody::TaskStarted(started)) = (&self, &event.body)
             && started.prompt_id.as_ref() == Some(prompt)
@@ -62,12 +62,12 @@ impl<'a> Watch<'a> {
         self.asker = Some(Asker::new(style, cwd));
     }
 
-    /// Where everything is printed.
+    /// The printer, for text that is no event's.
     pub(crate) fn printer(&self) -> &Printer {
         &self.printer
     }
 
-    /// Nobody reads what is printed any more.
+    /// True if nobody reads the output any more.
     pub(crate) fn is_unread(&self) -> bool {
         self.unread
     }
@@ -75,7 +75,7 @@ impl<'a> Watch<'a> {
     /// Prints what happens until the task has ended. Not cancel safe: who gives up, gives up the watch.
     pub(crate) async fn task(
         &mut self,
-        mut wanted: Wanted,
+        mut wanted: WatchedTask,
         mut keyboard: Option<&mut Keyboard>,
     ) -> Result<TaskOutcome, Error> {
         loop {
@@ -104,7 +104,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Prints events up to the task's last one; tells how it ended if it is among them.
-    async fn show(&mut self, lines: &EventLines, wanted: &mut Wanted) -> Result<Option<TaskOutcome>, Error> {
+    async fn show(&mut self, lines: &EventLines, wanted: &mut WatchedTask) -> Result<Option<TaskOutcome>, Error> {
         let (mut outcome, mut end) = (None, 0);
         while end < lines.len() && outcome.is_none() {
             if lines[end].may_bound_task() {
@@ -161,9 +161,9 @@ impl<'a> Watch<'a> {
         }
     }
 
-    async fn answer(&mut self, typed: Typed) -> Result<(), Error> {
+    async fn answer(&mut self, typed: KeyboardInput) -> Result<(), Error> {
         let Some(mut asker) = self.asker.take() else { return Ok(()) };
-        if let Typed::Line(_) = typed {
+        if let KeyboardInput::Line(_) = typed {
             self.printer.typed().await?;
         }
         let (asker, reaction) = blocking(move || {
@@ -192,7 +192,7 @@ pub(crate) async fn stop(client: &Client, session: &str, what: StopWhat, why: &s
     Ok(())
 }
 
-/// The whole of something that was too big for an event.
+/// Downloads an artifact: something that was too big for an event.
 pub(crate) async fn artifact(client: &Client, id: &ArtifactId) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! The workspace that somebody means.
+//! Finds the workspace that a command is about.
 
 use std::path::{Path, PathBuf};
 

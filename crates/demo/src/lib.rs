@@ -30,7 +30,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader};
 
 use output::Output;
 use session::Sessions;
-use turn::Turn;
+use turn::DemoTurn;
 
 /// Runs the agent on stdin and stdout in a runtime of its own; the body of `roost demo-agent`.
 pub fn main() -> ExitCode {
@@ -130,7 +130,7 @@ where
         .on_receive_request(
             {
                 let demo = demo.clone();
-                async move |request: PromptRequest, responder, client: ConnectionTo<Client>| match Turn::begin(
+                async move |request: PromptRequest, responder, client: ConnectionTo<Client>| match DemoTurn::begin(
                     &demo,
                     &request,
                     client.clone(),

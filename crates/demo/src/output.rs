@@ -61,7 +61,7 @@ impl Output {
         self.send(Item::Lines(lines)).await
     }
 
-    /// Queues one session update.
+    /// Queues one session update as a line, waiting while the queue is full.
     pub(super) async fn notify(&self, notification: &SessionNotification) -> io::Result<()> {
         self.lines(encode(notification)?).await
     }

@@ -1,4 +1,4 @@
-//! What a prompt asks for.
+//! Parses a prompt into the keyword that it begins with and what a host put in front of it.
 
 use agent_client_protocol::v1::schema::ContentBlock;
 

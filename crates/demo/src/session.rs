@@ -33,14 +33,14 @@ struct Memory {
     running: Option<CancellationToken>,
 }
 
-/// How much a session has seen so far.
+/// Counters of a session when a turn begins.
 #[derive(Clone, Copy)]
-pub(super) struct Seen {
-    /// Prompts received here, the running one included.
+pub(super) struct SessionTotals {
+    /// Prompts of this session, the running one included.
     pub(super) prompts: u64,
     /// Blocks of an earlier transcript that the host put in front of a prompt.
     pub(super) restored: u64,
-    /// Tokens of all earlier turns.
+    /// Tokens of all earlier turns, the running one excluded.
     pub(super) tokens: u64,
 }
 
@@ -71,7 +71,7 @@ impl Sessions {
 
 impl Session {
     /// Starts the only turn a session may run at a time; the token tells it to stop.
-    pub(super) fn begin(&self, prompt: &Prompt) -> Result<(CancellationToken, Seen), Error> {
+    pub(super) fn begin(&self, prompt: &Prompt) -> Result<(CancellationToken, SessionTotals), Error> {
         let mut memory = self.memory();
         if memory.running.is_some() {
             let message = "the session is still busy with another prompt; cancel it or wait";
@@ -81,8 +81,8 @@ impl Session {
         memory.running = Some(stop.clone());
         memory.prompts += 1;
         memory.restored += prompt.restored;
-        let seen = Seen { prompts: memory.prompts, restored: memory.restored, tokens: memory.tokens };
-        Ok((stop, seen))
+        let totals = SessionTotals { prompts: memory.prompts, restored: memory.restored, tokens: memory.tokens };
+        Ok((stop, totals))
     }
 
     /// Ends the running turn, which used this many tokens.

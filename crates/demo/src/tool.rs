@@ -8,26 +8,26 @@ use agent_client_protocol::v1::schema::{
 };
 use serde_json::{Value, json};
 
-use super::turn::{Interrupt, Turn};
+use super::turn::{DemoTurn, Interrupt};
 
-/// Where an answer's `_meta` holds what Roost adds to it, such as why a call was refused.
+/// The key of an answer's `_meta` under which Roost adds things, such as why a call was refused.
 const REASON_META: &str = "roost";
 
 const ALLOW_ONCE: &str = "allow-once";
 const ALLOW_ALWAYS: &str = "allow-always";
 const REJECT_ONCE: &str = "reject-once";
 
-/// The answer to a request for permission.
-pub(super) enum Permission {
+/// The client's answer to a request for permission.
+pub(super) enum PermissionAnswer {
     Granted,
     Refused(Refusal),
 }
 
-/// A no, with the reason that the user gave.
+/// A refusal, with the reason if the host passed one on.
 pub(super) struct Refusal(Option<String>);
 
 impl Refusal {
-    /// How a sentence about what was not done begins.
+    /// The beginning of a sentence about what was not done, for the answer to the user.
     pub(super) fn sentence(&self) -> String {
         match &self.0 {
             Some(reason) => format!("You did not allow it ({reason})"),
@@ -38,16 +38,16 @@ impl Refusal {
 
 /// An announced tool call that has not ended yet.
 pub(super) struct OpenCall<'turn> {
-    turn: &'turn Turn,
+    turn: &'turn DemoTurn,
     call: ToolCall,
     tool: &'static str,
 }
 
-impl Turn {
+impl DemoTurn {
     /// A tool call with the next id of this session; announce it when it is complete.
     pub(super) fn tool_call(&self, title: impl Into<String>, kind: ToolKind) -> ToolCall {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let id = ToolCallId::new(format!("call-{}-{number}", self.seen.prompts));
+        let id = ToolCallId::new(format!("call-{}-{number}", self.totals.prompts));
         ToolCall::new(id, title).kind(kind)
     }
 
@@ -75,10 +75,10 @@ impl Turn {
 
 impl OpenCall<'_> {
     /// Asks the user; anything but one of the two ways to allow is a refusal.
-    pub(super) async fn permission(&self) -> Result<Permission, Interrupt> {
+    pub(super) async fn permission(&self) -> Result<PermissionAnswer, Interrupt> {
         let session = &self.turn.session;
         if session.is_always_allowed(self.tool) {
-            return Ok(Permission::Granted);
+            return Ok(PermissionAnswer::Granted);
         }
         let option = PermissionOption::new;
         let request = RequestPermissionRequest::new(
@@ -93,14 +93,14 @@ impl OpenCall<'_> {
         let answer = self.turn.client.send_request(request).block_task().await;
         let answer = answer.map_err(Interrupt::Failed)?;
         let reason = answer.meta.as_ref().and_then(|meta| meta.get(REASON_META)?.get("reason")?.as_str());
-        let refused = Permission::Refused(Refusal(reason.map(Into::into)));
+        let refused = PermissionAnswer::Refused(Refusal(reason.map(Into::into)));
         match answer.outcome {
             RequestPermissionOutcome::Cancelled => Err(Interrupt::Cancelled),
             RequestPermissionOutcome::Selected(selected) => match &*selected.option_id.0 {
-                ALLOW_ONCE => Ok(Permission::Granted),
+                ALLOW_ONCE => Ok(PermissionAnswer::Granted),
                 ALLOW_ALWAYS => {
                     session.always_allow(self.tool);
-                    Ok(Permission::Granted)
+                    Ok(PermissionAnswer::Granted)
                 }
                 _ => Ok(refused),
             },

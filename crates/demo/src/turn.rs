@@ -1,4 +1,4 @@
-//! One turn: what the acts speak through, and how it ends.
+//! One turn of the demo agent: the acts stream through it, and it sends the answer to the prompt.
 
 use std::io;
 use std::sync::Arc;
@@ -19,16 +19,17 @@ use super::Demo;
 use super::acts;
 use super::keyword::Keyword;
 use super::prompt::Prompt;
-use super::session::{Seen, Session};
+use super::session::{Session, SessionTotals};
 
-/// The usual rough rule for English text.
+/// The usual estimate for English text; the demo has no tokenizer.
 const CHARS_PER_TOKEN: u64 = 4;
 
-pub(super) struct Turn {
+/// The running turn of a session. Acts report everything through it.
+pub(super) struct DemoTurn {
     pub(super) demo: Arc<Demo>,
     pub(super) session: Arc<Session>,
     pub(super) client: ConnectionTo<Client>,
-    pub(super) seen: Seen,
+    pub(super) totals: SessionTotals,
     /// Announced tool calls that are neither completed nor failed.
     pub(super) open_calls: Mutex<Vec<ToolCallId>>,
     /// Tool calls announced so far.
@@ -38,7 +39,7 @@ pub(super) struct Turn {
     chars_said: AtomicU64,
 }
 
-/// Why an act ended before its end.
+/// Why an act ended early.
 pub(super) enum Interrupt {
     Cancelled,
     Failed(Error),
@@ -50,7 +51,7 @@ impl From<io::Error> for Interrupt {
     }
 }
 
-/// Tokens of one turn.
+/// Tokens of one turn, estimated from characters.
 pub(super) struct Usage {
     input: u64,
     output: u64,
@@ -62,7 +63,7 @@ impl Usage {
     }
 }
 
-impl Turn {
+impl DemoTurn {
     pub(super) fn begin(
         demo: &Arc<Demo>,
         request: &PromptRequest,
@@ -70,12 +71,12 @@ impl Turn {
     ) -> Result<Self, Error> {
         let session = demo.sessions.get(&request.session_id)?;
         let prompt = Prompt::read(&request.prompt);
-        let (stop, seen) = session.begin(&prompt)?;
+        let (stop, totals) = session.begin(&prompt)?;
         Ok(Self {
             demo: demo.clone(),
             session,
             client,
-            seen,
+            totals,
             open_calls: Mutex::default(),
             calls: AtomicU64::new(0),
             prompt,
@@ -136,14 +137,14 @@ impl Turn {
 
     /// One piece of the answer; all pieces of a turn are one message.
     pub(super) fn chunk(&self, text: String) -> SessionUpdate {
-        let id = MessageId::from(format!("message-{}", self.seen.prompts));
+        let id = MessageId::from(format!("message-{}", self.totals.prompts));
         SessionUpdate::AgentMessageChunk(ContentChunk::new(text.into()).message_id(id))
     }
 
     /// Streams one piece of reasoning.
     pub(super) async fn think(&self, text: &str) -> Result<(), Interrupt> {
         self.count(text.chars().count());
-        let id = MessageId::from(format!("thought-{}", self.seen.prompts));
+        let id = MessageId::from(format!("thought-{}", self.totals.prompts));
         let chunk = ContentChunk::new(text.into()).message_id(id);
         self.update(SessionUpdate::AgentThoughtChunk(chunk)).await
     }
@@ -160,7 +161,7 @@ impl Turn {
         }
     }
 
-    /// Counts characters that were said towards the usage.
+    /// Adds characters of the answer to the usage.
     pub(super) fn count(&self, chars: usize) {
         self.chars_said.fetch_add(chars as u64, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What the commands need of the daemon's parts: composed from the configuration, in the command's own process.
+//! Gives commands the daemon's own parts, composed from the configuration in the command's process.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::{login, serve};
 
-/// The parts as this configuration says.
+/// The [`Backend`] of one command; parts are composed when a command asks for them.
 struct Composition {
     launch: Launch,
     config: Config,
 }
 
-/// Reads the configuration for a command.
+/// Reads the configuration and returns the backend of a command.
 pub(crate) fn open(launch: Launch) -> Result<Box<dyn Backend>, roost_cli::Error> {
     let config = match &launch.config_file {
         Some(named) => Config::read(named, std::env::vars_os()),

@@ -23,16 +23,16 @@ use crate::error::Error;
 
 /// The engine and its log in this process.
 pub(crate) struct Roost {
-    /// Takes commands.
+    /// The engine, which takes commands.
     pub(crate) engine: Arc<Engine>,
-    /// Tells what happens.
+    /// The log that the engine writes and readers follow.
     pub(crate) log: Arc<dyn Log>,
-    /// The same log, with what only its owner may do.
+    /// The same log, for what only its owner does: retention, compaction and closing.
     pub(crate) store: SqliteLog,
 }
 
 impl Roost {
-    /// Puts in order what a crash left in the state directory, and is ready for commands.
+    /// Opens the log, recovers from what a crash may have left in the state directory, and starts the engine.
     pub(crate) async fn start(lock: StateLock, state: &StateDir, config: &Config) -> Result<Self, Error> {
         let options = LogOptions { synchronous: config.log.synchronous.into(), ..LogOptions::default() };
         let artifacts = state.artifacts();
@@ -48,15 +48,15 @@ impl Roost {
         Ok(Self { engine: Arc::new(engine), log, store })
     }
 
-    /// Ends everything that runs and gives the state directory back.
+    /// Shuts the engine and its agents down, closes the log and releases the state directory.
     pub(crate) async fn close(self) {
         self.engine.shutdown("roost ended").await;
         self.store.close().await;
     }
 }
 
-/// The log for a command that only reads. Whoever comes first after a crash puts in order what it left; while another
-/// process holds the state directory, it is as that one has written it.
+/// Opens the log for a command that only reads. If nobody holds the state directory, what a crash left is recovered
+/// first; otherwise the log is read as the holder has written it.
 pub(crate) async fn reader(state: &StateDir, config: &Config, command: &str) -> Result<Arc<dyn Log>, Error> {
     let dir = state.dir().to_owned();
     let log = blocking(move || Ok(SqliteLog::open_read_only(&dir)?)).await?;
@@ -107,7 +107,7 @@ fn acp_agent(id: &str, runtime: &config::Runtime, holder: Arc<Holder>) -> AcpAda
     AcpAdapter::new(RuntimeName::from_id(id), display_name, command, holder).of(preset)
 }
 
-/// How a runtime is started: as configured, else by its own name.
+/// The command of a runtime: as configured, else the program of its id.
 fn command(id: &str, runtime: &config::Runtime) -> AgentCommand {
     AgentCommand {
         program: runtime.command.as_deref().unwrap_or(id).into(),
@@ -121,23 +121,23 @@ pub(crate) fn holder(roost: &Path, state: &StateDir, wall: Option<Wall>) -> Hold
     Holder { program: roost.into(), args: vec!["hold".into()], records: state.run(), ladder: Ladder::default(), wall }
 }
 
-/// What is kept from runtimes: the state directory, but for the socket and the pictures of prompts.
+/// What is hidden from runtimes: the state directory, except the socket and the artifacts, which hold images of prompts.
 pub(crate) fn wall(state: &StateDir, raise: Option<Raise>) -> Result<Option<Wall>, Error> {
     let Some(raise) = raise else { return Ok(None) };
     Ok(Some(Wall { raise, hidden: state.dir().into(), shown: vec![state.socket()?, state.artifacts()] }))
 }
 
-/// The part of our environment that runtimes may see.
+/// The allow-listed part of this process's environment, which runtimes may see.
 pub(crate) fn environment() -> Environment {
     Environment::allowed_from(std::env::vars_os())
 }
 
-/// How runtimes' environments are made.
+/// How the environments of runtimes are made from this process's.
 pub(crate) fn environments(state: &StateDir) -> Environments {
     Environments { base: environment(), namespaces: state.namespaces(), isolation: Isolation::default() }
 }
 
-/// How far single runtimes are kept apart, by their ids.
+/// The configured isolation by runtime id.
 pub(crate) fn isolation(config: &Config) -> BTreeMap<String, Isolation> {
     config.runtimes.iter().filter_map(|(id, runtime)| Some((id.clone(), runtime.isolation?))).collect()
 }
@@ -159,13 +159,13 @@ fn engine_config(state: &StateDir, config: &Config) -> Result<roost_engine::Conf
     })
 }
 
-/// What the runtimes keep by themselves.
+/// The sessions that runtimes keep by themselves, for listing them without a daemon.
 pub(crate) fn native_history(state: &StateDir, config: &Config) -> Result<NativeHistory, Error> {
     let engine = engine_config(state, config)?;
     Ok(NativeHistory::new(runtimes(state, config)?, engine.environments, engine.isolation))
 }
 
-/// How long events are kept.
+/// How long and up to which size events are kept, as configured.
 pub(crate) fn retention(config: &Config) -> Retention {
     Retention {
         max_age: Duration::from_hours(24 * u64::from(config.log.retention_days)),

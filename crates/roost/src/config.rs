@@ -61,7 +61,7 @@ impl Config {
         Ok(config)
     }
 
-    /// What no type can say.
+    /// Checks what the types cannot: rules, runtime ids, and which keys a runtime takes.
     fn check(&self) -> Result<(), String> {
         RuleSet::new(&self.policy.rules).map_err(|error| error.to_string())?;
         for (id, runtime) in &self.runtimes {
@@ -88,7 +88,7 @@ impl Config {
 }
 
 impl Runtime {
-    /// What would change nothing of a runtime that lives in our own binary.
+    /// Refuses keys that have no effect on a runtime inside this binary.
     fn check_without_command(&self, id: &str) -> Result<(), String> {
         let unfit = [
             ("command", self.command.is_some()),
@@ -106,7 +106,7 @@ impl Runtime {
         }
     }
 
-    /// What does not go with a server that runs already.
+    /// Refuses keys that contradict a `url`, where the server runs already.
     fn check_url(&self, id: &str, keys: ConfigKeys) -> Result<(), String> {
         if !keys.url {
             let takers = BUILT_IN.iter().filter(|one| one.facts.config.url).map(|one| format!("`{}`", one.id));

@@ -1,4 +1,4 @@
-//! `daemon.json`: what a running daemon says of itself to those who cannot ask it.
+//! `daemon.json`: the process and the addresses of the running daemon, for programs that do not speak its protocol.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use roost_process::Process;
 use serde::Serialize;
 
-/// What is in the file.
+/// The content of the file; removed when the daemon ends.
 #[derive(Debug, Serialize)]
 pub(crate) struct DaemonFile {
-    /// The daemon.
+    /// The daemon's process; its start time tells a later process with the same id apart.
     #[serde(flatten)]
     pub(crate) process: Process,
-    /// Where it listens; absent if only on the socket.
+    /// The TCP address; absent if the daemon listens on its socket only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) address: Option<String>,
-    /// The same as a URL.
+    /// The URL of that address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) http: Option<String>,
-    /// The local socket.
+    /// The path of the Unix socket, on which commands connect.
     pub(crate) socket: PathBuf,
     /// A command started it, so it leaves by itself.
     pub(crate) auto_started: bool,
-    /// Roost's version.
+    /// The version of the binary that runs.
     pub(crate) version: String,
 }
 

@@ -1,5 +1,4 @@
-//! The daemon's log: one line of JSON for each thing noted, in files that do not grow for ever. People at a terminal are
-//! told on stderr as well.
+//! The daemon's log: one line of JSON for each entry, in files that rotate. At a terminal, entries go to stderr as well.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,7 +12,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::Daemon;
 
-/// Begins to note what happens in a daemon; what is noted last is written when the guard goes.
+/// Installs the daemon's log. Dropping the guard writes what is still queued.
 pub(crate) fn begin(launch: &Launch, config: &Daemon, is_background: bool) -> Result<WorkerGuard, Error> {
     let path = launch.state.daemon_log();
     let (log, guard) = open(&path, config.log_max_mb, config.log_files, is_background)
@@ -26,30 +25,30 @@ pub(crate) fn begin(launch: &Launch, config: &Daemon, is_background: bool) -> Re
     Ok(guard)
 }
 
-/// Opens the log for a daemon; what is still to be written when the guard goes is written then.
-fn open(path: &Path, max_mb: u32, kept: u32, takes_stderr: bool) -> io::Result<(NonBlocking, WorkerGuard)> {
+/// Opens the log file behind a queue. Dropping the guard writes what is still queued.
+fn open(path: &Path, max_mb: u32, max_old_files: u32, takes_stderr: bool) -> io::Result<(NonBlocking, WorkerGuard)> {
     let max = u64::from(max_mb.max(1)) * 1_000_000;
     // A disk that is slow or full must not hold up what is logged about.
-    Ok(tracing_appender::non_blocking(Rotating::open(path, max, kept, takes_stderr)?))
+    Ok(tracing_appender::non_blocking(RotatingFile::open(path, max, max_old_files, takes_stderr)?))
 }
 
-/// A file that is put aside and begun anew when it has grown too big.
-struct Rotating {
+/// A file that is renamed to `NAME.1` and begun anew before it would grow beyond `max` bytes.
+struct RotatingFile {
     path: PathBuf,
     max: u64,
-    /// How many that were put aside are kept.
-    kept: u32,
-    /// What goes to stderr, such as a panic, belongs here too.
+    /// How many rotated files are kept; 0 keeps none.
+    max_old_files: u32,
+    /// Redirect stderr to the file, so that a panic is in the log too.
     takes_stderr: bool,
     file: File,
     size: u64,
 }
 
-impl Rotating {
-    fn open(path: &Path, max: u64, kept: u32, takes_stderr: bool) -> io::Result<Self> {
+impl RotatingFile {
+    fn open(path: &Path, max: u64, max_old_files: u32, takes_stderr: bool) -> io::Result<Self> {
         let file = append(path)?;
         let size = file.metadata()?.len();
-        Ok(Self { path: path.into(), max, kept, takes_stderr, file, size })
+        Ok(Self { path: path.into(), max, max_old_files, takes_stderr, file, size })
     }
 
     fn rotate(&mut self) -> io::Result<()> {
@@ -58,11 +57,11 @@ impl Rotating {
             name.push(format!(".{number}"));
             PathBuf::from(name)
         };
-        for number in (1..self.kept).rev() {
+        for number in (1..self.max_old_files).rev() {
             // The first files that are put aside have no older ones to push on.
             let _ = fs::rename(aside(number), aside(number + 1));
         }
-        match self.kept {
+        match self.max_old_files {
             0 => fs::remove_file(&self.path)?,
             _ => fs::rename(&self.path, aside(1))?,
         }
@@ -75,7 +74,7 @@ impl Rotating {
     }
 }
 
-impl Write for Rotating {
+impl Write for RotatingFile {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.size > 0 && self.size + line.len() as u64 > self.max {
             self.rotate()?;
@@ -103,7 +102,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("daemon.log");
         let text = |name: &str| fs::read_to_string(folder.path().join(name)).ok();
-        let mut log = Rotating::open(&path, 10, 2, false).unwrap();
+        let mut log = RotatingFile::open(&path, 10, 2, false).unwrap();
         for line in ["first\n", "second\n", "third\n", "4\n", "fourth, which is longer\n"] {
             log.write_all(line.as_bytes()).unwrap();
         }
@@ -118,7 +117,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("daemon.log");
         for line in ["one\n", "two\n", "three\n"] {
-            Rotating::open(&path, 8, 0, false).unwrap().write_all(line.as_bytes()).unwrap();
+            RotatingFile::open(&path, 8, 0, false).unwrap().write_all(line.as_bytes()).unwrap();
         }
         assert_eq!(fs::read_to_string(path).unwrap(), "three\n");
     }

@@ -29,7 +29,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// What the process ends with.
+    /// The exit code of the process for this error.
     fn exit(&self) -> Exit {
         use roost_engine::Error as Engine;
         match self {

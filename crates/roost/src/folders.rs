@@ -10,6 +10,7 @@ pub(crate) fn projects(named: Option<&[PathBuf]>) -> Vec<PathBuf> {
     if let Some(named) = named {
         return named.to_vec();
     }
+    // This crate is the composition root, so it may read the home directory; the server gets the folders.
     let Ok(home) = etcetera::home_dir() else { return Vec::new() };
     PROJECTS.iter().map(|name| home.join(name)).filter(|folder| folder.is_dir()).collect()
 }

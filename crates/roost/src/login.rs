@@ -1,4 +1,4 @@
-//! How to log in to a runtime, in the environment that its sessions have.
+//! Prepares `roost login`: a runtime's login, checked in the environment of its sessions.
 
 use roost_cli::{Login, LoginCommand, StateDir};
 use roost_engine::adapter::Availability;
@@ -9,7 +9,7 @@ use crate::compose;
 use crate::config::Config;
 use crate::error::Error;
 
-/// Looks at a runtime where its sessions of this namespace live; without one, where they usually do.
+/// Checks a runtime's login in the home of this namespace; without one, in the home that its sessions use.
 pub(crate) async fn prepare(
     state: &StateDir,
     config: &Config,

@@ -18,6 +18,7 @@ fn main() -> ExitCode {
     match args.next().as_deref().and_then(|word| word.to_str()) {
         // These run as children many times a day: they start before anything else is set up.
         Some("hold") => roost_process::hold::main(args),
+        // Codex runs it when a turn ends; no other runtime calls back, so the registration has no such hook.
         Some("notify") => roost_adapters::codex::forward(args),
         Some("demo-agent") => roost_demo::main(),
         _ => roost_cli::main(backend::open),

@@ -1,10 +1,10 @@
-//! `roost serve`: the daemon, from its first breath to its last.
+//! `roost serve`: starts the daemon, waits for a reason to end, and shuts it down.
 
 use std::time::{Duration, Instant};
 
 use roost_cli::{
-    DAEMON_NAME, Exit, Interrupt, Launch, Listen, ServeArgs, Started, Tls, blocking, config_file, detach, dismiss,
-    lock, look, say_failed, say_listening,
+    DAEMON_NAME, Exit, Interrupt, Launch, Listen, ServeArgs, StartResult, Tls, blocking, config_file, detach,
+    find_with_status, lock, say_failed, say_listening, stop_daemon,
 };
 use roost_log::StateLock;
 use roost_process::Process;
@@ -18,14 +18,14 @@ use crate::error::Error;
 use crate::folders;
 use crate::upkeep;
 
-/// How long another process may hold the state directory before this is given up.
+/// How long to wait for another process that holds the state directory.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often a state directory that is held is looked at.
+/// How often a held state directory is tried again.
 const POLL: Duration = Duration::from_millis(10);
-/// How long everything may take to end.
+/// How long the shutdown may take before the process exits anyway.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Carries out `roost serve`.
+/// Carries out `roost serve`. In the background, errors go to the command that started this process.
 pub(crate) async fn run(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exit, roost_cli::Error> {
     let served = async { serve(args, launch, config).await.map_err(roost_cli::Error::from) };
     if !args.auto && !args.background {
@@ -50,7 +50,7 @@ async fn serve(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exi
     let settings = settings(args, launch, config)?;
     let is_background = args.auto || args.background;
     let Some(lock) = claim(launch, args.auto).await? else {
-        Started::Anothers.say().map_err(roost_cli::Error::Output)?;
+        StartResult::NotNeeded.say().map_err(roost_cli::Error::Output)?;
         return Ok(Exit::Completed);
     };
     let _log = daemon_log::begin(launch, &config.daemon, is_background)?;
@@ -66,15 +66,15 @@ async fn serve(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exi
             return Err(error);
         }
     };
-    let told = match is_background {
-        true => Started::Ours.say().map_err(|error| roost_cli::Error::Output(error).into()),
-        false => tell(args, &server, url).await,
+    let announced = match is_background {
+        true => StartResult::Started.say().map_err(|error| roost_cli::Error::Output(error).into()),
+        false => announce(args, &server, url).await,
     };
-    if let Err(error) = told {
+    if let Err(error) = announced {
         tracing::warn!(%error, "Nobody was told that the daemon listens.");
     }
     tokio::select! {
-        () = interrupt.asked() => tracing::info!("A signal ends the daemon."),
+        () = interrupt.stop_requested() => tracing::info!("A signal ends the daemon."),
         () = server.asked_to_stop() => tracing::info!("The daemon was asked to end, or is no longer needed."),
         () = upkeep::keep(&roost.store, &roost.engine, compose::retention(config)) => {}
     }
@@ -91,7 +91,8 @@ async fn serve(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Exi
     Ok(Exit::Completed)
 }
 
-/// The state directory; `None` if another daemon serves it, where that is as good.
+/// Takes the lock of the state directory. `None` if another daemon holds it and `any_will_do`. A daemon that only serves
+/// commands and has nothing to do is stopped.
 async fn claim(launch: &Launch, any_will_do: bool) -> Result<Option<StateLock>, Error> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -99,10 +100,10 @@ async fn claim(launch: &Launch, any_will_do: bool) -> Result<Option<StateLock>, 
             Err(roost_cli::Error::Held { .. }) if Instant::now() < deadline => {}
             answer => return Ok(Some(answer?)),
         }
-        match look(&launch.state).await? {
+        match find_with_status(&launch.state).await? {
             Some(_) if any_will_do => return Ok(None),
             // It serves commands only, and this one will serve them too.
-            Some((other, status)) if status.auto_started && status.running_tasks == 0 => dismiss(&other).await?,
+            Some((other, status)) if status.auto_started && status.running_tasks == 0 => stop_daemon(&other).await?,
             Some((_, status)) => {
                 let at = status.address.unwrap_or_else(|| "its socket only".into());
                 return Err(Error::AlreadyRuns { pid: status.pid, at });
@@ -114,7 +115,7 @@ async fn claim(launch: &Launch, any_will_do: bool) -> Result<Option<StateLock>, 
     }
 }
 
-/// The TCP side, unless it would be open to everybody on the network.
+/// The TCP settings; an error if they would serve the network without encryption and nobody allowed that.
 fn tcp(listen: &Listen, config: &Config) -> Result<Tcp, Error> {
     let server = &config.server;
     let host = listen.host.unwrap_or(server.host);
@@ -150,7 +151,7 @@ fn settings(args: &ServeArgs, launch: &Launch, config: &Config) -> Result<Settin
     })
 }
 
-/// Opens the door and says so in `daemon.json`; gives its URL too, if it has one.
+/// Starts the server and writes `daemon.json`. Also returns its URL, if it listens on TCP.
 async fn listen(launch: &Launch, settings: Settings, roost: &Roost) -> Result<(Server, Option<String>), Error> {
     let scheme = if settings.tcp.as_ref().is_some_and(|tcp| tcp.tls.is_some()) { "https" } else { "http" };
     let auto_started = settings.auto_started;
@@ -182,8 +183,8 @@ async fn listen(launch: &Launch, settings: Settings, roost: &Roost) -> Result<(S
     Ok((server, url))
 }
 
-/// Says in the foreground where it listens, and how to connect if that is asked for.
-async fn tell(args: &ServeArgs, server: &Server, url: Option<String>) -> Result<(), Error> {
+/// Prints in the foreground where the daemon listens, and how to connect if that was asked for.
+async fn announce(args: &ServeArgs, server: &Server, url: Option<String>) -> Result<(), Error> {
     let pair = match args.pairs {
         true => Some(server.pair_info().await?),
         false => None,

@@ -1,4 +1,5 @@
-//! What a daemon does now and then: old events go, cold ones are compressed, and what nothing refers to any more.
+//! Maintenance of the record, every hour ([`EVERY`]): removes events beyond the retention, removes artifacts that no event
+//! refers to any more, and compresses events that are older than [`COLD`].
 
 use std::time::Duration;
 
@@ -7,13 +8,13 @@ use roost_log::{Retention, SqliteLog};
 use roost_model::time::Timestamp;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-/// Not at once: whoever starts a daemon waits for something else.
+/// The first run is delayed, because whoever starts a daemon waits for something else.
 const FIRST: Duration = Duration::from_mins(1);
 const EVERY: Duration = Duration::from_hours(1);
-/// Events that are younger may still be read often.
+/// Events of this age are compressed; younger ones are read often.
 const COLD: Duration = Duration::from_hours(1);
 
-/// Keeps the record in shape, for as long as this is polled.
+/// Runs the maintenance for as long as the future is polled; an error is logged and tried again an hour later.
 pub(crate) async fn keep(store: &SqliteLog, engine: &Engine, retention: Retention) {
     let mut due = interval_at(Instant::now() + FIRST, EVERY);
     due.set_missed_tick_behavior(MissedTickBehavior::Delay);

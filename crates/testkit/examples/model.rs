@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::agents::{Agent, Sandbox, furnish, variables};
+use testkit::agents::{Agent, Sandbox, variables, write_settings};
 use testkit::model::ModelServer;
 use testkit::model::script::SCRIPTS;
 
@@ -45,9 +45,9 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Furnishes a home for a daemon whose Claude Code and Codex ask the model at this address; where its settings are.
+/// Prepares a home for a daemon whose Claude Code and Codex ask the model at this URL. Returns the path of its `roost.toml`.
 fn for_roost(home: &Path, url: &str) -> io::Result<String> {
-    furnish(home, url);
+    write_settings(home, url);
     let runtime = |agent: Agent| {
         let env = variables(agent, home, url).into_iter();
         // The daemon's own are good enough, and its home is this one.
@@ -94,7 +94,7 @@ fn one_try(agent: Agent, args: &str, url: &str, sandbox: &Sandbox) -> String {
     format!("\nenv -i \\\n{lines}  {} {args}\n", agent.command())
 }
 
-/// The home is removed only if the process ends by itself.
+/// Waits for Ctrl-C, because the sandbox is removed only if the process ends by itself.
 fn wait_for_interrupt() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.and_then(|runtime| runtime.block_on(tokio::signal::ctrl_c())).unwrap_or_else(|error| {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// A committed file is what the types say; with `ROOST_BLESS` set it becomes that.
+/// Asserts that a committed file has this text. With `ROOST_BLESS` set, the file is written first.
 pub fn assert_committed(path: &Path, text: &str) {
     if std::env::var_os("ROOST_BLESS").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -18,7 +18,7 @@ pub fn assert_committed(path: &Path, text: &str) {
     );
 }
 
-/// A folder holds exactly these documents, each as `name.json`.
+/// Asserts that a folder holds exactly these documents, each as `name.json`; `ROOST_BLESS` writes them first.
 pub fn assert_all_committed(folder: &Path, generated: impl IntoIterator<Item = (&'static str, Value)>) {
     let mut expected = Vec::new();
     for (name, document) in generated {

@@ -1,4 +1,4 @@
-//! The facts that tests say most.
+//! The facts that tests report most.
 
 use roost_engine::adapter::{Fact, TaskEnd, ToolOutcome};
 use roost_model::content::AssistantContentBlock;
@@ -11,34 +11,34 @@ use roost_model::payload::{
 use roost_model::tool::ToolCallIdentity;
 use serde_json::{Value, json};
 
-/// A piece of text.
+/// A streamed piece of the answer, all of one block.
 pub fn delta(text: &str) -> Fact {
     let kind = ModelOutputDeltaKind::TextDelta;
     let (delta, block_id) = (text.into(), "block".into());
     Fact::Delta(ModelOutputDeltaPayload { kind, block_id, delta, tool_call_id: None, language: None })
 }
 
-/// A finished answer.
+/// The finished answer with this text.
 pub fn output(text: &str) -> Fact {
     Fact::Output(ModelOutputCompletedPayload { content: vec![AssistantContentBlock::Text { text: text.into() }] })
 }
 
-/// The first attempt at a tool call.
+/// The announcement of the first attempt at a call of the tool `write`.
 pub fn requested(call: &str) -> Fact {
     attempt(call, 1)
 }
 
-/// Some attempt at a tool call.
+/// The announcement of this attempt at a tool call.
 pub fn attempt(call: &str, attempt: u32) -> Fact {
     Fact::ToolRequested(request("write", call, attempt, json!({ "path": call })))
 }
 
-/// The first attempt at a call of this tool.
+/// The announcement of the first attempt at a call of this tool.
 pub fn requested_of(tool: &str, call: &str) -> Fact {
     Fact::ToolRequested(request(tool, call, 1, json!({ "path": call })))
 }
 
-/// A call of this tool with this input.
+/// The payload of an attempt at a call of this tool with this input.
 pub fn request(tool: &str, call: &str, attempt: u32, input: Value) -> ToolCallRequestedPayload {
     let tool_call_id = ToolCallId::from(call);
     let identity = ToolCallIdentity { tool_call_id, attempt, ..ToolCallIdentity::first(None, &input) };
@@ -56,28 +56,28 @@ pub fn asks_host(tool: &str, call: &str) -> Fact {
     Fact::HostToolAsks(request(tool, call, 1, json!({ "path": call })))
 }
 
-/// A tool runs.
+/// The tool call with this id runs.
 pub fn started(call: &str) -> Fact {
     Fact::ToolStarted(call.into())
 }
 
-/// A tool is done, well.
+/// The tool call with this id has succeeded.
 pub fn completed(call: &str) -> Fact {
     Fact::ToolCompleted(ToolOutcome::of_runtime(call.into(), Some("done".into()), false))
 }
 
-/// A tool is done, badly.
+/// The tool call with this id has failed.
 pub fn failed(call: &str) -> Fact {
     Fact::ToolCompleted(ToolOutcome::of_runtime(call.into(), Some("broken".into()), true))
 }
 
-/// A question without fields.
+/// A question to the user that has no fields.
 pub fn question(id: &str) -> Fact {
     let (question_id, message) = (id.into(), "which one?".into());
     Fact::Question(QuestionAskedPayload { question_id, message, fields: Vec::new(), tool_call_id: None })
 }
 
-/// The agent finished.
+/// The task is completed with the reason `end_turn`.
 pub fn end_turn() -> Fact {
     Fact::Ended(TaskEnd::Completed("end_turn".into()))
 }
@@ -87,7 +87,7 @@ pub fn exited() -> Fact {
     Fact::Ended(TaskEnd::failed(FailureCode::RuntimeExited, "the fake exited"))
 }
 
-/// Text of this length that cannot be made smaller; the same one every time.
+/// Text of this many bytes that does not compress; the same one every time.
 pub fn noise(length: usize) -> String {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let letter = || {

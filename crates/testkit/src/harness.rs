@@ -19,27 +19,27 @@ use tempfile::TempDir;
 use crate::fake::{FakeAdapter, FakeRuntimes};
 use crate::soon;
 
-/// How often a lock that another process would hold is tried.
+/// How often a state lock that is still held is tried again.
 const LOCK_POLL: Duration = Duration::from_millis(5);
 
-/// A state directory and the runtime's side of the world; outlives the engines that use it.
+/// A temporary state directory and a fake runtime. It outlives the engines that are started in it.
 pub struct Home {
     dir: TempDir,
-    /// The runtime as engines see it.
+    /// The engine's side of the fake runtime.
     pub adapter: Arc<FakeAdapter>,
-    /// The runtime as the test plays it.
+    /// The test's side of the fake runtime.
     pub runtimes: FakeRuntimes,
-    /// Whether engines may use the runtime.
+    /// The status with which the runtime is registered; `Active` unless a test changes it.
     pub status: RuntimeStatus,
 }
 
 /// A running engine and what it runs in: a home with the fake runtime, unless another is named.
 pub struct Harness<H = Home> {
-    /// The engine.
+    /// The engine under test.
     pub engine: Arc<Engine>,
-    /// Its log.
+    /// The log that the engine writes; tests read their events from it.
     pub log: SqliteLog,
-    /// What it runs in.
+    /// The folders and the runtime, which the next engine gets too.
     pub home: H,
 }
 
@@ -55,29 +55,29 @@ impl Home {
         Self { dir: TempDir::new().unwrap(), adapter, runtimes, status: RuntimeStatus::Active }
     }
 
-    /// The directory.
+    /// The temporary directory; also the working directory of sessions.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    /// An engine of the usual limits.
+    /// Starts an engine with the default limits.
     pub async fn start(self) -> Harness {
         self.start_with(|_| {}).await
     }
 
-    /// An engine with other limits.
+    /// Starts an engine with other limits.
     pub async fn start_with(self, configure: impl FnOnce(&mut Config)) -> Harness {
         self.start_on(LogOptions::default(), configure).await
     }
 
-    /// An engine with other limits, on a log with other options.
+    /// Starts an engine with other limits on a log with other options.
     pub async fn start_on(self, options: LogOptions, configure: impl FnOnce(&mut Config)) -> Harness {
         let log = SqliteLog::open(&self.lock().await, options).unwrap();
         let engine = Engine::start(Arc::new(log.clone()), self.runtimes(), self.config(configure)).await.unwrap();
         Harness { engine: Arc::new(engine), log, home: self }
     }
 
-    /// What an engine is started with here.
+    /// The configuration of an engine in this home, with the caller's changes.
     pub fn config(&self, configure: impl FnOnce(&mut Config)) -> Config {
         let namespaces = self.path().join("namespaces");
         let environments = Environments { base: Environment::default(), namespaces, isolation: Isolation::Shared };
@@ -86,14 +86,14 @@ impl Home {
         config
     }
 
-    /// The runtime, registered.
+    /// A registry with the fake runtime as its only one.
     pub fn runtimes(&self) -> Runtimes {
         let mut runtimes = Runtimes::default();
         runtimes.register(self.adapter.clone(), self.status);
         runtimes
     }
 
-    /// Writes down that a process of this session outlived its daemon; nothing of it exists.
+    /// Writes a record as if a process of this session had outlived its daemon; there is no such process.
     pub fn leave_process(&self, session: &SessionId) {
         let nobody = Process { pid: u32::MAX, start_time: 1 };
         let record = Record {
@@ -113,13 +113,13 @@ impl Home {
         self.path().join("records")
     }
 
-    /// The right to write here; waits until what is left of an earlier engine has let go of it.
+    /// Takes the state lock; waits until an earlier engine has released it.
     pub async fn lock(&self) -> StateLock {
         lock(self.path()).await
     }
 }
 
-/// The right to write to a state directory; waits until what is left of an earlier engine has let go of it.
+/// Takes the lock of a state directory; waits until an earlier engine has released it.
 pub(crate) async fn lock(state: &Path) -> StateLock {
     let taken = async {
         loop {
@@ -140,39 +140,39 @@ impl Default for Home {
 }
 
 impl Harness {
-    /// An engine of the usual limits in a new home.
+    /// Starts an engine with the default limits in a new home.
     pub async fn start() -> Self {
         Home::new().start().await
     }
 
-    /// The runtime as the test plays it.
+    /// The test's side of the fake runtime.
     pub fn runtimes(&mut self) -> &mut FakeRuntimes {
         &mut self.home.runtimes
     }
 
-    /// What a session here is made with.
+    /// The request for a session in this home's directory.
     pub fn new_session(&self, mode: Mode) -> NewSession {
         NewSession { mode, ..NewSession::within(self.home.path()) }
     }
 
-    /// A new session that asks.
+    /// Creates a session in the mode `ask`.
     pub async fn session(&self) -> SessionId {
         self.session_in(Mode::Ask).await
     }
 
-    /// A new session in this mode.
+    /// Creates a session in this mode.
     pub async fn session_in(&self, mode: Mode) -> SessionId {
         self.engine.create_session(self.new_session(mode)).await.unwrap()
     }
 }
 
 impl<H> Harness<H> {
-    /// Says something to a session.
+    /// Sends a prompt to a session.
     pub async fn prompt(&self, session: &SessionId, text: &str) -> Result<Accepted, Error> {
         soon("a prompt is answered", self.engine.prompt(session.as_str(), Prompt::text(text))).await
     }
 
-    /// Says something to a session that is free.
+    /// Sends a prompt to a session that is idle; panics if it is queued.
     pub async fn begin(&self, session: &SessionId, text: &str) -> TaskId {
         match self.prompt(session, text).await.unwrap() {
             Accepted::Started(task) => task,
@@ -180,7 +180,7 @@ impl<H> Harness<H> {
         }
     }
 
-    /// Says something to a session that is busy.
+    /// Sends a prompt to a session that is busy; panics if it starts at once.
     pub async fn queue(&self, session: &SessionId, text: &str) -> PromptId {
         match self.prompt(session, text).await.unwrap() {
             Accepted::Queued(prompt) => prompt,
@@ -236,18 +236,18 @@ impl<H> Harness<H> {
         soon(what, found).await
     }
 
-    /// What is known of the session.
+    /// The session's record in the log.
     pub async fn record(&self, session: &SessionId) -> SessionRecord {
         self.log.session(session.as_str()).await.unwrap().unwrap()
     }
 
-    /// Ends the engine without a word, as `kill -9` would: nothing more reaches the log.
+    /// Closes the log under the engine, as `kill -9` would: nothing more is recorded.
     pub async fn crash(self) -> H {
         self.log.close().await;
         self.home
     }
 
-    /// Stops the engine in order.
+    /// Shuts the engine down and closes the log.
     pub async fn stop(self) -> H {
         soon("the engine stops", self.engine.shutdown("the test is over")).await;
         self.log.close().await;

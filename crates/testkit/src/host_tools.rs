@@ -1,4 +1,4 @@
-//! Host tools whose every call waits until the test says what comes of it.
+//! Host tools whose calls wait until the test gives their result.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::soon;
 /// Calls that may wait for the test; no test leaves more alone.
 const CALLS: usize = 64;
 
-/// The engine's side of the tools: `lookup`, and `panic`, which does.
+/// The engine's side of the tools: `lookup`, which waits for the test, and `panic`, which panics.
 pub struct FakeTools {
     calls: mpsc::Sender<HostCall>,
 }
@@ -25,19 +25,19 @@ pub struct HostCalls {
 
 /// A tool that the engine runs.
 pub struct HostCall {
-    /// Its input.
+    /// The input that the engine passed to the tool.
     pub input: Value,
     answer: oneshot::Sender<Result<Value, String>>,
 }
 
 impl FakeTools {
-    /// Both sides.
+    /// Creates the engine's and the test's side.
     pub fn new() -> (Arc<Self>, HostCalls) {
         let (sender, calls) = mpsc::channel(CALLS);
         (Arc::new(Self { calls: sender }), HostCalls { calls })
     }
 
-    /// The schema of every input.
+    /// The JSON schema that every tool declares for its input.
     pub fn schema() -> Value {
         json!({ "type": "object", "properties": { "path": { "type": "string" } } })
     }
@@ -49,19 +49,19 @@ impl HostCalls {
         soon("the engine runs a tool of the host's", self.calls.recv()).await.expect("the engine has the tools")
     }
 
-    /// The engine runs no tool that the test has not seen.
+    /// True if the engine has called no tool that the test has not taken.
     pub fn is_idle(&self) -> bool {
         self.calls.is_empty()
     }
 }
 
 impl HostCall {
-    /// It is done, well.
+    /// Ends the call with this result.
     pub fn succeed(self, result: impl Into<Value>) {
         let _ = self.answer.send(Ok(result.into()));
     }
 
-    /// It is done, badly.
+    /// Ends the call with this error.
     pub fn fail(self, error: &str) {
         let _ = self.answer.send(Err(error.into()));
     }

@@ -7,7 +7,7 @@
 //! * [`contract`] is what every adapter must pass; [`scripted_agent`] is an ACP agent to try it on.
 //! * [`model`] is a scripted model; [`agents`] are the real agents that run against it.
 //! * [`network`] is one in which nothing but the machine itself can be reached.
-//! * [`facts`] are the drafts that tests say most; [`events`] has one event of every type.
+//! * [`facts`] are the facts that tests report most; [`events`] has one event of every type.
 //! * [`committed`] compares generated files with the committed ones.
 //!
 //! Nothing here sleeps to wait for something: every wait is for a condition, with one generous [`DEADLINE`].

@@ -23,7 +23,7 @@ pub fn run_alone(test: &str, variables: &[(&str, &str)]) {
     );
 }
 
-/// What was sent where no route leads, over IPv4 and IPv6, and datagrams sent at all: a name server may be on `lo`.
+/// Packets without a route over IPv4 and over IPv6, and all UDP datagrams, which would be name lookups over `lo`.
 ///
 /// # Panics
 ///

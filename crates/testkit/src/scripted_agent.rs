@@ -1,5 +1,6 @@
 //! A second ACP agent, as unlike the demo as the protocol allows: it announces late or never, jumps from pending to
-//! completed, asks about calls that it never announced, lies if it is told to, and keeps its sessions on disk so that they can be resumed.
+//! completed, asks about calls that it never announced, lies if a prompt says so, and keeps its sessions on disk so that
+//! they can be resumed.
 //!
 //! Its behaviour is that of recorded real agents. It is a plain blocking program; a test binary becomes it by calling
 //! [`main`]. The first word of a prompt says what it does.
@@ -18,16 +19,17 @@ use models::Models;
 pub use tool_server::{main as tool_server, url as tool_server_url};
 use wire::Wire;
 
-/// Where sessions are kept, below `HOME`.
+/// The folder of the agent's sessions, below `HOME`.
 pub const SESSIONS: &str = ".scripted-agent";
 
-/// What the tool server says.
+/// The text that the tool server's only tool returns.
 pub const WEATHER: &str = "sunny with a chance of hens";
 
-/// Names the way in which the agent lets its model be chosen; see [`MODELS_BY`].
+/// The variable that names the way in which the agent lets its model be chosen; see [`MODELS_BY`].
 pub const MODELS: &str = "SCRIPTED_MODELS";
 
-/// The ways: by an option of the protocol, by the request that came before it, and, where none is named, not at all.
+/// The values of [`MODELS`]: by a config option of ACP, or by the older `session/set_model`. Without one, no model can
+/// be chosen.
 pub const MODELS_BY: [&str; 2] = ["option", "request"];
 
 /// A session: its id, where it works, the tool servers it was given, and its model.
@@ -69,7 +71,7 @@ pub fn main() -> ! {
                     let end = acts::play(&mut wire, session, &params["prompt"]);
                     let usage = json!({ "inputTokens": 7, "outputTokens": 5, "totalTokens": 12 });
                     wire.answer(&id, json!({ "stopReason": end, "usage": usage }));
-                    wire.turn_is_over();
+                    wire.finish_turn();
                 }
                 None => wire.refuse(&id, -32002, "Resource not found"),
             },
@@ -104,6 +106,7 @@ impl Session {
     }
 
     fn file(&self) -> PathBuf {
+        // The agent is a program of its own: its home is in its environment, as a real agent's.
         let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         home.join(SESSIONS).join(&self.id)
     }
@@ -115,7 +118,7 @@ impl Session {
         std::fs::write(file, self.memory() + text + "\n").unwrap();
     }
 
-    /// Everything that was said to the session.
+    /// The texts of all prompts so far, one line each; empty if the session is unknown.
     fn memory(&self) -> String {
         std::fs::read_to_string(self.file()).unwrap_or_default()
     }

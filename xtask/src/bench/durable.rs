@@ -26,7 +26,7 @@ pub(crate) fn build(root: &Path, cache: &Cache) -> Result<PathBuf> {
     Ok(target.join("release/durable"))
 }
 
-/// Leaves an equal file alone, so that cargo sees nothing to rebuild.
+/// Copies a file unless the copy is equal already, so that cargo sees nothing to rebuild.
 fn copy_if_changed(from: &Path, to: &Path) -> Result {
     let text = fs::read(from).map_err(|error| format!("cannot read {}: {error}", from.display()))?;
     if fs::read(to).is_ok_and(|present| present == text) {

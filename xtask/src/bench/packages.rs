@@ -1,10 +1,10 @@
-//! Programs that benches compare with or use, from the system's packages.
+//! Programs that benches are compared with or need, from the packages of the system.
 
 use std::process::Command;
 
 use crate::{Result, step};
 
-/// Makes sure that a program is there, which a package has.
+/// Installs the package of a program with `apt-get`, unless the program starts already.
 pub(crate) fn install(bench: &str, program: &str, package: &str) -> Result {
     // Some say their version and fail; that they say something is enough.
     if Command::new(program).arg("--version").output().is_ok() {

@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn a_crate_that_the_document_leaves_out_is_reported() {
-        let mut repo = Repo::of_files(&[(DOCUMENT, "`crates/log` keeps, `crates/engine-room` does not")]);
+        let mut repo = Repo::from_files(&[(DOCUMENT, "`crates/log` keeps, `crates/engine-room` does not")]);
         for folder in ["crates/log", "crates/engine"] {
             repo.packages.push(Package { folder: folder.into(), ..Package::default() });
         }

@@ -19,7 +19,7 @@ mod tests {
     #[test]
     fn only_rust_files_over_the_limit_are_reported() {
         let (at, over) = ("\n".repeat(MAX_LINES), "\n".repeat(MAX_LINES + 1));
-        let repo = Repo::of_files(&[("at.rs", &at), ("over.rs", &over), ("over.md", &over)]);
+        let repo = Repo::from_files(&[("at.rs", &at), ("over.rs", &over), ("over.md", &over)]);
         assert_eq!(check(&repo), ["over.rs: 801 lines, split it below 800"]);
     }
 }

@@ -1,15 +1,15 @@
 //! Which crate may use which, and that ARCHITECTURE.md shows newcomers the same.
 
-use super::repo::{Package, Repo, Use};
+use super::repo::{Dependency, Package, Repo};
 
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const HERE: &str = "xtask/src/tidy/layers.rs";
-/// What the crates' names begin with and the document leaves out.
+/// Every crate's name begins with this, and the document leaves it out.
 const PREFIX: &str = "roost-";
 
-/// Every crate with the crates that it uses, the highest first: a crate uses only rooms further down. What stands here
-/// is what the manifests say; a room that is allowed and not used would be an arrow that nobody has thought about.
-const ROOMS: &[(&str, &[&str])] = &[
+/// Every crate with the crates that it may use, the highest first: a crate uses only crates further down. The list is
+/// exactly what the manifests say: a dependency that is allowed and not used is reported too.
+const ALLOWED: &[(&str, &[&str])] = &[
     (
         "roost",
         &[
@@ -46,15 +46,15 @@ const TESTKIT: &str = "testkit";
 const BENCH: &str = "roost-bench";
 
 pub(crate) fn check(repo: &Repo) -> Vec<String> {
-    let mut violations: Vec<_> = repo.packages.iter().flat_map(judged).collect();
+    let mut violations: Vec<_> = repo.packages.iter().flat_map(check_package).collect();
     if let Some(document) = repo.file(DOCUMENT) {
-        violations.extend(ROOMS.iter().filter_map(|room| differs(&document.text, room)));
+        violations.extend(ALLOWED.iter().filter_map(|room| table_row_problem(&document.text, room)));
     }
     violations
 }
 
-/// What a crate uses and may not, or may and does not.
-fn judged(package: &Package) -> Vec<String> {
+/// Reports dependencies that are not allowed, and allowed ones that are not used.
+fn check_package(package: &Package) -> Vec<String> {
     let folder = &package.folder;
     let Some(allowed) = may_use(&package.name) else {
         return vec![format!("{folder}: crate {} is not in the table of {HERE}", package.name)];
@@ -69,8 +69,8 @@ fn judged(package: &Package) -> Vec<String> {
     forbidden.chain(unused).collect()
 }
 
-/// How the document's row of a crate differs from what is enforced.
-fn differs(document: &str, (name, allowed): &(&str, &[&str])) -> Option<String> {
+/// Reports how the document's row about a crate differs from [`ALLOWED`].
+fn table_row_problem(document: &str, (name, allowed): &(&str, &[&str])) -> Option<String> {
     let row = document.lines().map(cells).find(|cells| cells.get(1) == Some(&format!("`{name}`").as_str()));
     let short: Vec<_> = allowed.iter().map(|room| room.strip_prefix(PREFIX).unwrap_or(room)).collect();
     let expected = if short.is_empty() { "–".to_owned() } else { short.join(", ") };
@@ -81,17 +81,17 @@ fn differs(document: &str, (name, allowed): &(&str, &[&str])) -> Option<String> 
     }
 }
 
-/// The cells of a table's row; of another line, nothing that looks like one.
+/// The cells of a row of a Markdown table. Any other line gives cells that no crate's name matches.
 fn cells(line: &str) -> Vec<&str> {
     line.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
 fn may_use(name: &str) -> Option<&'static [&'static str]> {
-    ROOMS.iter().find(|(room, _)| *room == name).map(|(_, allowed)| *allowed)
+    ALLOWED.iter().find(|(room, _)| *room == name).map(|(_, allowed)| *allowed)
 }
 
-/// Tests may also reach what lies below the allowed rooms, because they build real parts.
-fn is_allowed(allowed: &[&str], used: &Use) -> bool {
+/// Tests may also use what the allowed crates use, because they build real parts.
+fn is_allowed(allowed: &[&str], used: &Dependency) -> bool {
     let below = |room: &&str| may_use(room).is_some_and(|deeper| is_allowed(deeper, used));
     allowed.contains(&used.name.as_str()) || used.only_in_tests && (used.name == TESTKIT || allowed.iter().any(below))
 }
@@ -100,20 +100,20 @@ fn is_allowed(allowed: &[&str], used: &Use) -> bool {
 mod tests {
     use super::*;
 
-    /// What is said about a crate that uses all that it may, and this.
+    /// The violations of a crate that uses everything it may, and this crate on top.
     fn violations(name: &str, used: &str, only_in_tests: bool) -> Vec<String> {
         let allowed = may_use(name).unwrap_or_default().iter();
-        let mut uses: Vec<_> = allowed.map(|room| Use { name: (*room).into(), only_in_tests: false }).collect();
-        uses.push(Use { name: used.into(), only_in_tests });
+        let mut uses: Vec<_> = allowed.map(|room| Dependency { name: (*room).into(), only_in_tests: false }).collect();
+        uses.push(Dependency { name: used.into(), only_in_tests });
         let package = Package { name: name.into(), folder: "here".into(), uses, ..Package::default() };
         check(&Repo { packages: vec![package], ..Repo::default() })
     }
 
     #[test]
     fn arrows_point_only_downwards_in_the_table() {
-        for (at, (room, allowed)) in ROOMS.iter().enumerate() {
+        for (at, (room, allowed)) in ALLOWED.iter().enumerate() {
             for used in *allowed {
-                assert!(ROOMS[at + 1..].iter().any(|(lower, _)| lower == used), "{room} uses {used}");
+                assert!(ALLOWED[at + 1..].iter().any(|(lower, _)| lower == used), "{room} uses {used}");
             }
         }
     }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_room_that_is_allowed_and_not_used_is_reported() {
-        let uses = vec![Use { name: "roost-rpc".into(), only_in_tests: true }];
+        let uses = vec![Dependency { name: "roost-rpc".into(), only_in_tests: true }];
         let package = Package { name: "roost-client".into(), folder: "here".into(), uses, ..Package::default() };
         let found = check(&Repo { packages: vec![package], ..Repo::default() });
         assert_eq!(found, ["here: does not use roost-rpc; take it out of xtask/src/tidy/layers.rs"]);
@@ -152,12 +152,12 @@ mod tests {
     #[test]
     fn a_document_that_shows_other_arrows_is_reported() {
         let row = |last: &str| format!("| folder | crate | job | may use |\n| `x` | `roost-engine` | it | {last} |\n");
-        let engine = ROOMS.iter().find(|(name, _)| *name == "roost-engine").unwrap();
-        assert_eq!(differs(&row("process, policy, log, model"), engine), None);
-        let found = differs(&row("process, log, model"), engine).unwrap();
+        let engine = ALLOWED.iter().find(|(name, _)| *name == "roost-engine").unwrap();
+        assert_eq!(table_row_problem(&row("process, policy, log, model"), engine), None);
+        let found = table_row_problem(&row("process, log, model"), engine).unwrap();
         assert!(found.contains("uses \"process, policy, log, model\""), "{found}");
-        assert!(differs("", engine).unwrap().contains("no row for `roost-engine`"));
-        assert_eq!(differs("| `xtask` | `xtask` | habits | – |", &("xtask", &[])), None);
+        assert!(table_row_problem("", engine).unwrap().contains("no row for `roost-engine`"));
+        assert_eq!(table_row_problem("| `xtask` | `xtask` | habits | – |", &("xtask", &[])), None);
     }
 
     #[test]

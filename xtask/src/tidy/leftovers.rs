@@ -50,7 +50,7 @@ mod tests {
     fn each_leftover_is_reported_with_its_line() {
         for (what, _) in BANNED {
             let text = format!("fn main() {{\n    {what}");
-            let found = check(&Repo::of_files(&[("a.rs", &text), ("notes.md", &text)]));
+            let found = check(&Repo::from_files(&[("a.rs", &text), ("notes.md", &text)]));
             assert_eq!(found.len(), 1, "{found:?}");
             assert!(found[0].starts_with(&format!("a.rs:2: {what}: ")), "{found:?}");
         }

@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn a_crate_without_the_workspace_lints_is_reported() {
-        let mut repo = Repo::of_files(&[("crates/a/Cargo.toml", "[package]")]);
+        let mut repo = Repo::from_files(&[("crates/a/Cargo.toml", "[package]")]);
         repo.packages.push(Package { folder: "crates/a".into(), ..Package::default() });
         assert_eq!(check(&repo), ["crates/a/Cargo.toml: add [lints] workspace = true"]);
     }
@@ -54,14 +54,15 @@ mod tests {
     #[test]
     fn only_the_process_crate_may_allow_unsafe() {
         let allow = format!("#![allow({UNSAFE_LINT})]");
-        let found = check(&Repo::of_files(&[("crates/process/src/lib.rs", &allow), ("crates/log/src/lib.rs", &allow)]));
+        let found =
+            check(&Repo::from_files(&[("crates/process/src/lib.rs", &allow), ("crates/log/src/lib.rs", &allow)]));
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].starts_with("crates/log/src/lib.rs: "), "{found:?}");
     }
 
     #[test]
     fn a_workspace_that_stops_denying_unsafe_is_reported() {
-        let found = check(&Repo::of_files(&[("Cargo.toml", "[workspace.lints.rust]\n")]));
+        let found = check(&Repo::from_files(&[("Cargo.toml", "[workspace.lints.rust]\n")]));
         assert_eq!(found, [format!("Cargo.toml: the workspace lints must deny {UNSAFE_LINT}")]);
     }
 }

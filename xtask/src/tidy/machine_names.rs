@@ -80,7 +80,7 @@ mod tests {
     fn a_lock_file_names_only_the_public_index() {
         let public = format!("{CARGO_SOURCE}{PUBLIC_CARGO_INDEX}");
         let private = format!("{CARGO_SOURCE}https://mirror.example/index\"");
-        let found = check(&Repo::of_files(&[("Cargo.lock", &format!("{public}\n{private}\n"))]));
+        let found = check(&Repo::from_files(&[("Cargo.lock", &format!("{public}\n{private}\n"))]));
         assert_eq!(found, ["Cargo.lock:2: binds the project to a package mirror"]);
     }
 }

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn orphans(files: &[(&str, &str)], targets: &[&str]) -> Vec<String> {
-        let mut repo = Repo::of_files(files);
+        let mut repo = Repo::from_files(files);
         let targets = targets.iter().map(|path| (*path).to_owned()).collect();
         repo.packages.push(Package { folder: "crates/a".into(), targets, ..Package::default() });
         check(&repo)

@@ -1,4 +1,4 @@
-//! What the rules look at: the files git knows or would add, and the packages of the workspace.
+//! The input of the checks: the files that git knows or would add, and the packages of the workspace.
 
 use std::fs;
 use std::path::Path;
@@ -8,16 +8,16 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
 use crate::Result;
 
-/// The checkout as plain data.
+/// The checkout as plain data, read once for all checks.
 #[derive(Default)]
 pub(crate) struct Repo {
     pub(crate) files: Vec<File>,
     pub(crate) packages: Vec<Package>,
-    /// What is built on this machine that others wrote.
+    /// The crates of other people that are built on this machine.
     pub(crate) third_party: Vec<ThirdParty>,
 }
 
-/// A crate from a registry.
+/// A crate from a registry, with what its manifest says about its licence.
 pub(crate) struct ThirdParty {
     pub(crate) name: String,
     pub(crate) version: String,
@@ -30,23 +30,23 @@ pub(crate) struct File {
     pub(crate) text: String,
 }
 
-/// A workspace member.
+/// A member of the workspace, as cargo's metadata describes it.
 #[derive(Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
     /// Its folder from the root, such as `crates/log`.
     pub(crate) folder: String,
     /// The workspace members it depends on.
-    pub(crate) uses: Vec<Use>,
+    pub(crate) uses: Vec<Dependency>,
     /// Everything it depends on, by the names that its code uses.
-    pub(crate) dependencies: Vec<Use>,
+    pub(crate) dependencies: Vec<Dependency>,
     /// The first file of each of its targets.
     pub(crate) targets: Vec<String>,
 }
 
-/// A dependency.
+/// One dependency of a package, by the name that its code uses.
 #[derive(Clone, Debug)]
-pub(crate) struct Use {
+pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) only_in_tests: bool,
 }
@@ -90,7 +90,7 @@ fn paths(root: &Path) -> Result<Vec<String>> {
 
 fn packages(root: &Path, metadata: &Metadata) -> Vec<Package> {
     let relative = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
-    let used = |dependency: &cargo_metadata::Dependency| Use {
+    let used = |dependency: &cargo_metadata::Dependency| Dependency {
         name: dependency.rename.clone().unwrap_or_else(|| dependency.name.clone()),
         only_in_tests: dependency.kind == DependencyKind::Development,
     };
@@ -114,7 +114,8 @@ fn third_party(metadata: &Metadata) -> Vec<ThirdParty> {
     third_party.collect()
 }
 
-/// What this machine is called by the compiler; crates for others are not even downloaded.
+/// The compiler's name for this machine, such as `x86_64-unknown-linux-gnu`. Crates for other targets are left out,
+/// because cargo has not even downloaded them.
 fn host() -> Result<String> {
     let output = Command::new("rustc")
         .args(["--print", "host-tuple"])
@@ -130,7 +131,7 @@ fn lossy(bytes: &[u8]) -> String {
 #[cfg(test)]
 impl Repo {
     /// A repository of these files and no packages.
-    pub(crate) fn of_files(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn from_files(files: &[(&str, &str)]) -> Self {
         let file = |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
         Self { files: files.iter().map(file).collect(), ..Self::default() }
     }

@@ -20,7 +20,7 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Crates under another licence, each looked at: changes to its own files would have to be published, ours need not.
+/// Crates under another licence, each reviewed: only changes to their own files would have to be published.
 const LOOKED_AT: &[(&str, &str)] = &[("nucleo-matcher", "MPL-2.0")];
 
 /// Crates that come in several versions because others ask for them; the list only becomes shorter.

@@ -36,7 +36,7 @@ fn names(text: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::repo::Use;
+    use super::super::repo::Dependency;
     use super::*;
 
     #[test]
@@ -57,12 +57,12 @@ mod tests {
 
     #[test]
     fn dependencies_that_no_code_names_are_reported() {
-        let mut repo = Repo::of_files(&[
+        let mut repo = Repo::from_files(&[
             ("crates/a/src/lib.rs", "use serde_json::Value;"),
             ("crates/a/tests/all/main.rs", "use insta::x; use toml::Table;"),
             ("crates/ab/src/lib.rs", "use sha2::Sha256;"),
         ]);
-        let dependency = |name: &str, only_in_tests| Use { name: name.into(), only_in_tests };
+        let dependency = |name: &str, only_in_tests| Dependency { name: name.into(), only_in_tests };
         repo.packages.push(Package {
             folder: "crates/a".into(),
             dependencies: vec![

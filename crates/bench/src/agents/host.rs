@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use testkit::agents::{bin, furnish, opencode_config, variables};
+use testkit::agents::{bin, opencode_config, variables, write_settings};
 
 use super::RUNTIMES;
 use crate::Outcome;
 use crate::door::client::DoorClient;
 use crate::door::daemon::{Daemon, Home};
 
-/// A running daemon, and a client of it.
+/// A running daemon with the real agents configured, and a token for clients.
 pub(super) struct Host {
     pub(super) home: Home,
     pub(super) daemon: Daemon,
@@ -18,22 +18,22 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// Starts a daemon whose agents ask the model at this address.
+    /// Starts a daemon whose agents ask the model at this URL.
     pub(super) fn start(model: &str) -> Outcome<Self> {
         let home = Home::with(&config(model)?, bin().into())?;
-        furnish(home.path(), model);
+        write_settings(home.path(), model);
         let daemon = home.start()?;
         let token = home.pair(&daemon)?;
         Ok(Self { home, daemon, token })
     }
 
-    /// A client of its own.
+    /// Connects a new client.
     pub(super) fn client(&self) -> Outcome<DoorClient> {
         self.daemon.client(&self.token)
     }
 }
 
-/// What a person would write to point every runtime at a model of their own.
+/// The `roost.toml` that points every runtime at the model at this URL.
 fn config(model: &str) -> Outcome<String> {
     let mut runtimes = Map::new();
     for (name, agent) in RUNTIMES {

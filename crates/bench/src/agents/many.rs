@@ -4,16 +4,16 @@ use serde_json::{Value, json};
 
 use super::RUNTIMES;
 use super::host::Host;
-use super::processes::{megabytes, ours};
+use super::processes::{megabytes, roost_processes};
 use crate::Outcome;
 use crate::figure::{Table, Target};
 
 const SESSIONS: usize = 10;
 
-/// Measures.
+/// Adds how many of [`SESSIONS`] concurrent sessions lost events, and the memory that each costs beside its CLI.
 pub(super) fn run(table: &mut Table, model: &str) -> Outcome {
     let host = Host::start(model)?;
-    let idle = megabytes(&ours(host.daemon.id())?);
+    let idle = megabytes(&roost_processes(host.daemon.id())?);
     let mut sessions = Vec::new();
     for (name, _) in RUNTIMES.into_iter().cycle().take(SESSIONS) {
         let mut client = host.client()?;
@@ -26,9 +26,9 @@ pub(super) fn run(table: &mut Table, model: &str) -> Outcome {
     }
     let mut lost = 0;
     for (client, _) in &mut sessions {
-        lost += usize::from(!is_whole(&client.task()?));
+        lost += usize::from(!is_complete(&client.task()?));
     }
-    let each = (megabytes(&ours(host.daemon.id())?) - idle) / SESSIONS as f64;
+    let each = (megabytes(&roost_processes(host.daemon.id())?) - idle) / SESSIONS as f64;
     for (client, session) in &mut sessions {
         client.call("session/stop", json!({ "session_id": session }))?;
     }
@@ -43,13 +43,13 @@ pub(super) fn run(table: &mut Table, model: &str) -> Outcome {
     host.daemon.stop()
 }
 
-/// The events of a task are without a gap, and hold all that the model said in its two rounds.
-fn is_whole(events: &[Value]) -> bool {
+/// True if the events of a task have no gap and hold everything that the model streamed in its two rounds.
+fn is_complete(events: &[Value]) -> bool {
     let numbers: Vec<_> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
     let gapless = numbers.windows(2).all(|pair| pair[1] == pair[0] + 1);
     let deltas = events.iter().filter(|event| event["type"] == "model.output.delta");
-    let said: String = deltas.filter_map(|event| event["payload"]["delta"].as_str()).collect();
+    let text: String = deltas.filter_map(|event| event["payload"]["delta"].as_str()).collect();
     let ticks: String = (0..50).map(|at| format!("tick{at} ")).collect();
     let completed = events.last().is_some_and(|event| event["type"] == "task.completed");
-    gapless && completed && said.matches(&ticks).count() == 2
+    gapless && completed && text.matches(&ticks).count() == 2
 }

@@ -1,15 +1,15 @@
-//! What the processes of a daemon cost, as the kernel tells it.
+//! What the processes of a daemon cost, read from `/proc`.
 
 use std::fs;
 use std::path::Path;
 
 use crate::Outcome;
 
-/// A process's id.
+/// A process id, as in `/proc`.
 pub(super) type Id = u32;
 
-/// A daemon and the holders that it started; not the agents.
-pub(super) fn ours(daemon: Id) -> Outcome<Vec<Id>> {
+/// The daemon and its child processes, which are the holders; agents are children of the holders and are not counted.
+pub(super) fn roost_processes(daemon: Id) -> Outcome<Vec<Id>> {
     let holders = all()?.into_iter().filter(|id| parent(*id) == Some(daemon));
     Ok([daemon].into_iter().chain(holders).collect())
 }
@@ -20,7 +20,7 @@ pub(super) fn seconds(processes: &[Id]) -> f64 {
     ticks as f64 / rustix::param::clock_ticks_per_second() as f64
 }
 
-/// Megabytes that these processes have for themselves, with their share of what they have in common.
+/// The proportional set size of these processes in megabytes: shared pages are divided among those who share them.
 pub(super) fn megabytes(processes: &[Id]) -> f64 {
     let share = |id: &Id| {
         let rollup = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok()?;
@@ -30,8 +30,8 @@ pub(super) fn megabytes(processes: &[Id]) -> f64 {
     processes.iter().filter_map(share).sum::<f64>() / 1024.0
 }
 
-/// Processes that live with this home, other than these.
-pub(super) fn at_home(home: &Path, but: &[Id]) -> Outcome<Vec<Id>> {
+/// Processes whose environment has this `HOME`, other than these.
+pub(super) fn processes_with_home(home: &Path, but: &[Id]) -> Outcome<Vec<Id>> {
     let home = format!("HOME={}", home.display());
     let lives_there = |id: &Id| {
         let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();

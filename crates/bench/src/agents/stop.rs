@@ -1,4 +1,5 @@
-//! How fast a stop is felt, and that nothing of the agent is left: while it speaks, while its tool runs, while it asks.
+//! How fast a stop ends a task, and that no process of the agent is left: while it streams, while a tool runs, and while an
+//! approval is pending.
 
 use std::time::{Duration, Instant};
 
@@ -6,22 +7,23 @@ use serde_json::json;
 
 use super::RUNTIMES;
 use super::host::Host;
-use super::processes::at_home;
+use super::processes::processes_with_home;
 use crate::Outcome;
 use crate::figure::{Table, Target, millis};
 
 /// How long the processes of an agent may outlive its task.
-const GONE: Duration = Duration::from_secs(2);
-const LOOK: Duration = Duration::from_millis(5);
+const EXIT_DEADLINE: Duration = Duration::from_secs(2);
+/// How often the list of processes is read while waiting.
+const POLL: Duration = Duration::from_millis(5);
 
-/// What an agent does when it is stopped: the session's mode, the prompt, and the event that tells it does it.
+/// The moments at which agents are stopped: a name, the session's mode, the prompt, and the event to wait for.
 const MOMENTS: [(&str, &str, &str, &str); 3] = [
     ("streaming", "yolo", "SCRIPT:slow", "model.output.delta"),
     ("a tool runs", "yolo", "SCRIPT:sleep", "tool.call.started"),
     ("approval pending", "ask", "SCRIPT:shell", "approval.requested"),
 ];
 
-/// Measures.
+/// Adds, for each runtime and each of [`MOMENTS`], the time from the stop to the task's end and the processes left.
 pub(super) fn run(table: &mut Table, model: &str) -> Outcome {
     let host = Host::start(model)?;
     let mut client = host.client()?;
@@ -35,7 +37,7 @@ pub(super) fn run(table: &mut Table, model: &str) -> Outcome {
             client.send("session/stop", json!({ "session_id": session }))?;
             client.until("task.stopped")?;
             let took = millis(start.elapsed());
-            let left = left_after(&host, GONE)?;
+            let left = left_after(&host, EXIT_DEADLINE)?;
             let what = format!("{name}: stop to task end, {moment}");
             table.add("agents", what, took, "ms", Target::AtMost(250.0));
             let what = format!("{name}: processes left 2 s later, {moment}");
@@ -45,14 +47,14 @@ pub(super) fn run(table: &mut Table, model: &str) -> Outcome {
     host.daemon.stop()
 }
 
-/// How many processes of agents are there after this time; none as soon as they are gone.
+/// The number of agent processes left after this time; returns 0 as soon as all have ended.
 fn left_after(host: &Host, time: Duration) -> Outcome<usize> {
     let end = Instant::now() + time;
     loop {
-        let left = at_home(host.home.path(), &[host.daemon.id()])?.len();
+        let left = processes_with_home(host.home.path(), &[host.daemon.id()])?.len();
         if left == 0 || Instant::now() > end {
             return Ok(left);
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL);
     }
 }

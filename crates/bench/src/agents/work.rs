@@ -2,13 +2,13 @@
 
 use super::RUNTIMES;
 use super::host::Host;
-use super::processes::{ours, seconds};
+use super::processes::{roost_processes, seconds};
 use crate::Outcome;
 use crate::figure::{Table, Target};
 
 const TURNS: usize = 10;
 
-/// Measures.
+/// Adds, for each runtime, the daemon's and its holder's processor time for a turn with tool calls.
 pub(super) fn run(table: &mut Table, model: &str) -> Outcome {
     let host = Host::start(model)?;
     let mut client = host.client()?;
@@ -17,7 +17,7 @@ pub(super) fn run(table: &mut Table, model: &str) -> Outcome {
         client.follow(&session, &[])?;
         client.prompt(&session, "SCRIPT:work")?;
         client.task_end()?;
-        let processes = ours(host.daemon.id())?;
+        let processes = roost_processes(host.daemon.id())?;
         let before = seconds(&processes);
         for _ in 0..TURNS {
             client.prompt(&session, "SCRIPT:work")?;

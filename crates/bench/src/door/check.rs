@@ -1,4 +1,4 @@
-//! What a watcher looks for in the frames it gets: that nothing is missing, and how long it took.
+//! What a watcher checks in its frames: that no event is missing, and how long each took.
 
 use memchr::memmem;
 use rustix::time::{ClockId, clock_gettime};
@@ -12,13 +12,13 @@ pub(crate) trait Check {
     /// The call with which a watcher of this session begins.
     fn call(session: &str) -> (&'static str, Value);
 
-    /// Takes a frame that was read at this time; adds how many microseconds its events took.
+    /// Handles a frame that was read at this time and adds the delays of its events, in microseconds.
     fn frame(&mut self, text: &[u8], now: u64, delays: &mut Vec<u32>);
 
-    /// Everything that it waits for has come.
+    /// True once everything that the check waits for has come.
     fn is_done(&self) -> bool;
 
-    /// Events that should have come before others and did not.
+    /// Events that were skipped so far.
     fn lost(&self) -> u64;
 }
 
@@ -29,21 +29,21 @@ pub(crate) fn now() -> u64 {
 }
 
 /// Watches a session in the log's own form, from its first event.
-pub(crate) struct Normalized {
+pub(crate) struct NormalizedCheck {
     next: u64,
     lost: u64,
     /// Ends of tasks that will come.
     ends: usize,
 }
 
-impl Normalized {
+impl NormalizedCheck {
     /// Waits for the end of so many tasks.
     pub(crate) fn until(ends: usize) -> Self {
         Self { next: 1, lost: 0, ends }
     }
 }
 
-impl Check for Normalized {
+impl Check for NormalizedCheck {
     fn call(session: &str) -> (&'static str, Value) {
         ("events/subscribe", json!({ "format": "normalized", "sessions": [session], "after": "beginning" }))
     }
@@ -76,21 +76,21 @@ impl Check for Normalized {
 }
 
 /// Watches a drip in the form of the cdev protocol: each piece comes as a message and as a line of output.
-pub(crate) struct Cdev {
+pub(crate) struct CdevCheck {
     pieces: u64,
     next_message: u64,
     next_line: u64,
     lost: u64,
 }
 
-impl Cdev {
+impl CdevCheck {
     /// Waits for so many pieces.
     pub(crate) fn until(pieces: u64) -> Self {
         Self { pieces, next_message: 0, next_line: 0, lost: 0 }
     }
 }
 
-impl Check for Cdev {
+impl Check for CdevCheck {
     fn call(session: &str) -> (&'static str, Value) {
         ("session/watch", json!({ "session_id": session }))
     }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_missing_event_is_seen() {
-        let mut check = Normalized::until(1);
+        let mut check = NormalizedCheck::until(1);
         let mut delays = vec![];
         check.frame(br#"{"params":{"events":[{"seq":1,"type":"task.started"},{"seq":2}]}}"#, 0, &mut delays);
         assert_eq!((check.lost(), check.is_done()), (0, false));
@@ -155,8 +155,8 @@ mod tests {
     fn the_delay_of_a_piece_is_known_in_both_forms() {
         let mut delays = vec![];
         let batch = br#"{"events":[{"seq":1,"payload":{"delta":"drip 0 at 1000000 ns\n"}}]}"#;
-        Normalized::until(1).frame(batch, 3_000_000, &mut delays);
-        let mut check = Cdev::until(1);
+        NormalizedCheck::until(1).frame(batch, 3_000_000, &mut delays);
+        let mut check = CdevCheck::until(1);
         for event in ["message", "log"] {
             let note = format!(
                 r#"{{"jsonrpc":"2.0","method":"event/claude_{event}","params":{{"text":"drip 0 at 1000000 ns\n"}}}}"#

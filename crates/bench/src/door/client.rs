@@ -8,28 +8,28 @@ use std::time::{Duration, Instant};
 use roost_model::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::frame::{self, Kind};
+use super::ws_frame::{self, FrameKind};
 use crate::Outcome;
 
-/// How long the daemon may be silent.
+/// The read timeout of the socket: how long the daemon may send nothing.
 const PATIENCE: Duration = Duration::from_secs(150);
 /// The events of a session that tell when its tasks begin and end.
 pub(crate) const TASKS: &[&str] = &["task.started", "task.completed", "task.failed", "task.stopped"];
-/// Bytes that are read at once.
+/// Bytes asked for by one read.
 const READ: usize = 64 << 10;
 
-/// A connection that has said hello.
+/// A connected client that has been initialized.
 pub(crate) struct DoorClient {
     stream: TcpStream,
-    /// What was received and not looked at.
+    /// Bytes that were received and not parsed yet.
     received: Vec<u8>,
     next_id: u64,
-    /// Events that came while an answer was waited for.
+    /// Events that came while a response was waited for.
     events: VecDeque<Value>,
 }
 
 impl DoorClient {
-    /// Connects and says hello.
+    /// Opens a WebSocket with this token and sends `initialize`.
     pub(crate) fn connect(address: SocketAddr, token: &str) -> Outcome<Self> {
         let mut stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -67,13 +67,13 @@ impl DoorClient {
         Ok(started["session_id"].as_str().ok_or_else(|| format!("no session: {started}"))?.into())
     }
 
-    /// Follows a session from now on: all that it tells, or only when its tasks begin and end.
+    /// Subscribes to a session's events from now on; no types means all of them.
     pub(crate) fn follow(&mut self, session: &str, types: &[&str]) -> Outcome {
         let follow = json!({ "format": "normalized", "sessions": [session], "types": types });
         self.call("events/subscribe", follow).map(drop)
     }
 
-    /// Calls a method: how long it took until its whole answer was there, and the answer.
+    /// Calls a method. Returns the time until the response was complete, and its result.
     pub(crate) fn timed(&mut self, method: &str, params: Value) -> Outcome<(Duration, Value)> {
         let start = Instant::now();
         let id = self.send(method, params)?;
@@ -84,7 +84,7 @@ impl DoorClient {
         Ok((took, result(serde_json::from_slice(answer)?)?))
     }
 
-    /// What comes up to a message that is the last, as it came: reading it is not what is measured.
+    /// Reads messages up to the last one and returns them unparsed: parsing is not what is measured.
     pub(crate) fn frames_until(&mut self, is_last: impl Fn(&[u8]) -> bool) -> Outcome<Vec<Vec<u8>>> {
         let mut frames = Vec::new();
         loop {
@@ -97,7 +97,7 @@ impl DoorClient {
         }
     }
 
-    /// Calls a method and waits for its answer.
+    /// Calls a method and waits for its result; events that come before it are kept.
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Outcome<Value> {
         let id = self.send(method, params)?;
         loop {
@@ -109,12 +109,12 @@ impl DoorClient {
         }
     }
 
-    /// Says something to a session.
+    /// Sends a prompt to a session without waiting for the response.
     pub(crate) fn prompt(&mut self, session: &str, text: &str) -> Outcome {
         self.send("session/send", json!({ "session_id": session, "prompt": text })).map(drop)
     }
 
-    /// Reads on to the end of the task that runs; how long that took by the times of its events.
+    /// Reads up to the end of the running task. Returns how long it took by the timestamps of its events.
     pub(crate) fn task_end(&mut self) -> Outcome<Duration> {
         let events = self.task()?;
         let time = |event: &Value| serde_json::from_value::<Timestamp>(event["time"].clone()).map(Timestamp::as_millis);
@@ -125,7 +125,7 @@ impl DoorClient {
         Ok(Duration::from_millis((time(ended)? - time(started)?).try_into()?))
     }
 
-    /// Reads on to the end of the task that runs, which must be a good one; the events up to there.
+    /// Reads up to the end of the running task and returns the events; an error if the task did not complete.
     pub(crate) fn task(&mut self) -> Outcome<Vec<Value>> {
         let mut events = Vec::new();
         loop {
@@ -142,7 +142,7 @@ impl DoorClient {
         }
     }
 
-    /// Reads on to an event of this type.
+    /// Reads up to an event of this type and returns it; an error if the task fails first.
     pub(crate) fn until(&mut self, kind: &str) -> Outcome<Value> {
         loop {
             let event = self.event()?;
@@ -155,7 +155,7 @@ impl DoorClient {
         }
     }
 
-    /// The next event.
+    /// The next event of any subscription; waits for it.
     fn event(&mut self) -> Outcome<Value> {
         loop {
             if let Some(event) = self.events.pop_front() {
@@ -166,7 +166,7 @@ impl DoorClient {
         }
     }
 
-    /// Keeps the events of a message that was not waited for; an answer that is an error is not passed over.
+    /// Keeps the events of a message that was not waited for. A response that is an error becomes one here.
     fn keep(&mut self, mut message: Value) -> Outcome {
         if message.get("error").is_some() {
             return result(message).map(drop);
@@ -177,16 +177,16 @@ impl DoorClient {
         Ok(())
     }
 
-    /// The socket, and what was read from it and not looked at.
+    /// The socket, and the bytes that were read from it and not parsed.
     pub(crate) fn into_parts(self) -> (TcpStream, Vec<u8>) {
         (self.stream, self.received)
     }
 
-    /// Calls a method without waiting for its answer.
+    /// Sends a call without waiting for its response, and returns its id.
     pub(crate) fn send(&mut self, method: &str, params: Value) -> Outcome<u64> {
         self.next_id += 1;
         let call = json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params });
-        self.stream.write_all(&frame::text(&call.to_string()))?;
+        self.stream.write_all(&ws_frame::text(&call.to_string()))?;
         Ok(self.next_id)
     }
 
@@ -194,14 +194,14 @@ impl DoorClient {
         Ok(serde_json::from_slice(&self.text()?)?)
     }
 
-    /// The next message.
+    /// The text of the next message; other frames are skipped.
     fn text(&mut self) -> Outcome<Vec<u8>> {
         loop {
-            if let Some(frame) = frame::first(&self.received) {
+            if let Some(frame) = ws_frame::first(&self.received) {
                 let text = match frame.kind {
-                    Kind::Text => Some(frame.payload.to_vec()),
-                    Kind::Close => return Err("the daemon closed a client's socket".into()),
-                    Kind::Other => None,
+                    FrameKind::Text => Some(frame.payload.to_vec()),
+                    FrameKind::Close => return Err("the daemon closed a client's socket".into()),
+                    FrameKind::Other => None,
                 };
                 let size = frame.size;
                 self.received.drain(..size);

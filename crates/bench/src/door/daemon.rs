@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::client::DoorClient;
 use crate::{Outcome, http, memory, stage};
 
-/// Nobody is counted: a bench is many clients in one.
+/// No rate limits: a bench is many clients behind one token.
 const CONFIG: &str = "\
 default_runtime = \"demo\"
 
@@ -25,14 +25,14 @@ reads_per_minute = 0
 sockets_per_token = 0
 ";
 
-/// Where a daemon keeps its things; several can live there, one after the other.
+/// A temporary home for daemons, which run in it one after the other.
 pub(crate) struct Home {
     folder: TempDir,
     path: OsString,
 }
 
 impl Home {
-    /// An empty home.
+    /// A new home with the settings of [`CONFIG`] only.
     pub(crate) fn new() -> Outcome<Self> {
         Self::with("", OsString::new())
     }
@@ -49,12 +49,12 @@ impl Home {
         Ok(home)
     }
 
-    /// Where it is.
+    /// The folder, which is the daemon's `HOME`.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The state directory.
+    /// The daemon's state directory, below the home.
     pub(crate) fn state(&self) -> PathBuf {
         self.folder.path().join(".local/state/roost")
     }
@@ -63,7 +63,7 @@ impl Home {
         self.folder.path().join("work")
     }
 
-    /// Roost with this home and nothing else of ours.
+    /// A `roost` command with this home and a cleared environment.
     fn command(&self) -> Outcome<Command> {
         let mut command = Command::new(stage::roost()?);
         command.env_clear().env("PATH", &self.path).env("HOME", self.folder.path());
@@ -84,7 +84,7 @@ impl Home {
         Ok(Daemon { child, began, address, _output: output })
     }
 
-    /// Pairs a device; its access token.
+    /// Pairs a device of scope admin and returns its access token.
     pub(crate) fn pair(&self, daemon: &Daemon) -> Outcome<String> {
         let pair = self.command()?.args(["pair", "--scope", "admin", "--json"]).output()?;
         let offer: Value = serde_json::from_slice(&pair.stdout)?;
@@ -94,22 +94,22 @@ impl Home {
     }
 }
 
-/// A running daemon.
+/// A running daemon. It is killed on drop; [`Daemon::stop`] ends it in order.
 pub(crate) struct Daemon {
     child: Child,
     began: Instant,
     pub(crate) address: SocketAddr,
-    /// Kept open, so that the daemon may go on to say something.
+    /// Kept open, so that the daemon can still write to its stdout.
     _output: BufReader<ChildStdout>,
 }
 
 impl Daemon {
-    /// A client that has said hello.
+    /// Connects a client with this token.
     pub(crate) fn client(&self, token: &str) -> Outcome<DoorClient> {
         DoorClient::connect(self.address, token)
     }
 
-    /// How long it took from the start of the process to the first answer over TCP, which is now.
+    /// Makes a call and returns the time from the start of the process to the response.
     pub(crate) fn ready(&self, token: &str) -> Outcome<Duration> {
         let health = json!({ "jsonrpc": "2.0", "id": 1, "method": "status/health" });
         let answer = http::post(self.address, "/api/rpc", Some(token), &health)?;
@@ -120,22 +120,22 @@ impl Daemon {
         }
     }
 
-    /// Its process.
+    /// The id of the daemon's process.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Resident megabytes now.
+    /// The resident memory in megabytes now.
     pub(crate) fn resident(&self) -> Outcome<f64> {
         memory::megabytes(self.child.id(), "VmRSS")
     }
 
-    /// The most resident megabytes it ever had.
+    /// The largest resident memory so far, in megabytes.
     pub(crate) fn peak(&self) -> Outcome<f64> {
         memory::megabytes(self.child.id(), "VmHWM")
     }
 
-    /// Ends it as a service manager would.
+    /// Ends the daemon with SIGTERM, as a service manager would, and waits for it.
     pub(crate) fn stop(mut self) -> Outcome {
         kill_process(Pid::from_child(&self.child), Signal::TERM)?;
         self.child.wait()?;

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use super::Judge;
-use super::check::Normalized;
-use super::client::TASKS;
-use super::daemon::Home;
+use super::check::NormalizedCheck;
+use super::warm_session::WarmSession;
 use super::watchers::Watchers;
 use crate::Outcome;
 use crate::figure::{Table, Target, median, millis};
@@ -14,18 +13,18 @@ const FLOOD: &str = "flood 200000 200";
 const WATCHERS: usize = 100;
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What came of a flood.
-struct Flooded {
-    /// The agent's turn by the times of its events.
+/// The measurements of one flood.
+struct FloodResult {
+    /// The duration of the agent's turn, by the timestamps of its events.
     turn: Duration,
-    /// Until the last watcher had everything.
+    /// The time until the last watcher had received everything.
     all_done: Duration,
     lost: u64,
     unfinished: usize,
     peak: f64,
 }
 
-/// Measures.
+/// Adds what watchers lose of a flood, and how much slower the agent's turn is with them than without.
 pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
     let before = flood(0)?;
     let watched = flood(WATCHERS)?;
@@ -44,19 +43,12 @@ pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
     Ok(())
 }
 
-/// A flood in a daemon of its own.
-fn flood(count: usize) -> Outcome<Flooded> {
-    let home = Home::new()?;
-    let daemon = home.start()?;
-    let token = home.pair(&daemon)?;
-    let mut control = daemon.client(&token)?;
-    let session = control.session()?;
-    control.follow(&session, TASKS)?;
-    control.prompt(&session, "hello")?;
-    control.task_end()?;
+/// Floods a new daemon while this many watchers read.
+fn flood(count: usize) -> Outcome<FloodResult> {
+    let WarmSession { home: _home, daemon, token, mut control, session } = WarmSession::start()?;
     let mut watchers = Watchers::new()?;
     for _ in 0..count {
-        watchers.add(daemon.client(&token)?, &session, Normalized::until(2))?;
+        watchers.add(daemon.client(&token)?, &session, NormalizedCheck::until(2))?;
     }
     watchers.settle()?;
     control.prompt(&session, FLOOD)?;
@@ -65,5 +57,5 @@ fn flood(count: usize) -> Outcome<Flooded> {
     let (lost, unfinished) = watchers.lost();
     let peak = daemon.peak()?;
     daemon.stop()?;
-    Ok(Flooded { turn, all_done, lost, unfinished, peak })
+    Ok(FloodResult { turn, all_done, lost, unfinished, peak })
 }

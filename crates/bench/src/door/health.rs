@@ -11,7 +11,7 @@ use crate::sandbox_agent::SandboxServer;
 
 const ROUNDS: usize = 3;
 
-/// Measures.
+/// Adds calls per second of `status/health` with `wrk`, beside the peer's health endpoint.
 pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
     let home = Home::new()?;
     let daemon = home.start()?;
@@ -36,7 +36,7 @@ pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
     Ok(())
 }
 
-/// The call as wrk makes it.
+/// The Lua script by which `wrk` makes the call.
 fn call(token: &str) -> String {
     format!(
         r#"wrk.method = "POST"
@@ -47,7 +47,7 @@ wrk.body = '{{"jsonrpc":"2.0","id":1,"method":"status/health"}}'
     )
 }
 
-/// Requests per second.
+/// Runs `wrk` for three seconds with 32 connections and returns its requests per second.
 fn wrk(url: &str, script: Option<&Path>) -> Outcome<f64> {
     let mut wrk = Command::new("wrk");
     wrk.args(["-t1", "-c32", "-d3s"]);

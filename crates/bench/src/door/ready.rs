@@ -1,4 +1,4 @@
-//! How soon a daemon with a long past serves, and what it takes when nobody asks for anything.
+//! The start time and idle memory of a daemon with a large log.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const STARTS: usize = 7;
 /// After this a daemon that was just started has done what it does by itself.
 const REST: Duration = Duration::from_secs(2);
 
-/// Measures.
+/// Adds the start time and the idle memory of a daemon whose log holds [`EVENTS`] events.
 pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
     let home = Home::new()?;
     log::fill(&home.state(), SESSIONS, EVENTS)?;

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use super::Judge;
-use super::check::{Cdev, Check, Normalized};
-use super::client::TASKS;
-use super::daemon::Home;
+use super::check::{CdevCheck, Check, NormalizedCheck};
+use super::warm_session::WarmSession;
 use super::watchers::Watchers;
 use crate::Outcome;
 use crate::figure::{Table, Target};
@@ -14,22 +13,15 @@ const WATCHERS: usize = 1000;
 /// How long 10 s of events may take until the last watcher has given up.
 const LIMIT: Duration = Duration::from_secs(40);
 
-/// Measures.
+/// Adds lost events and delays of [`WATCHERS`] watchers, in the log's own form and in that of the cdev protocol.
 pub(super) fn run(table: &mut Table, judge: Judge<'_>) -> Outcome {
     // A delta is one event, a message is two.
-    watch(table, judge, "normalized", "drip 1000 100", || Normalized::until(2))?;
-    watch(table, judge, "cdev", "drip 500 50 apart", || Cdev::until(500))
+    watch(table, judge, "normalized", "drip 1000 100", || NormalizedCheck::until(2))?;
+    watch(table, judge, "cdev", "drip 500 50 apart", || CdevCheck::until(500))
 }
 
 fn watch<C: Check>(table: &mut Table, judge: Judge<'_>, format: &str, prompt: &str, check: impl Fn() -> C) -> Outcome {
-    let home = Home::new()?;
-    let daemon = home.start()?;
-    let token = home.pair(&daemon)?;
-    let mut control = daemon.client(&token)?;
-    let session = control.session()?;
-    control.follow(&session, TASKS)?;
-    control.prompt(&session, "hello")?;
-    control.task_end()?;
+    let WarmSession { home: _home, daemon, token, mut control, session } = WarmSession::start()?;
     let mut watchers = Watchers::new()?;
     for _ in 0..WATCHERS {
         watchers.add(daemon.client(&token)?, &session, check())?;

@@ -9,16 +9,16 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::check::{self, Check};
 use super::client::DoorClient;
-use super::frame::{self, Kind};
+use super::ws_frame::{self, FrameKind};
 use crate::Outcome;
 
 /// Bytes that are read at once.
 const READ: usize = 256 << 10;
-/// Silence after which nothing more comes.
+/// After this much silence nothing more is expected.
 const QUIET: Duration = Duration::from_millis(300);
 /// What the answer to a call begins with.
 const ANSWER: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
-/// Sockets that are looked at after one wait.
+/// Sockets that one poll reports at most.
 const EVENTS: usize = 1024;
 
 /// Watchers that read whenever there is something.
@@ -27,11 +27,11 @@ pub(crate) struct Watchers<C> {
     events: Events,
     buffer: Vec<u8>,
     all: Vec<Watcher<C>>,
-    /// How many know that they watch.
+    /// Watchers whose subscription was confirmed.
     watching: usize,
-    /// How many have everything.
+    /// Watchers that have received everything they wait for.
     done: usize,
-    /// Microseconds that each event took to each watcher.
+    /// The delay of every event to every watcher, in microseconds.
     pub(crate) delays: Vec<u32>,
 }
 
@@ -43,13 +43,13 @@ struct Watcher<C> {
 }
 
 impl<C: Check> Watchers<C> {
-    /// Nobody.
+    /// No watchers yet; [`Watchers::add`] adds them.
     pub(crate) fn new() -> Outcome<Self> {
         let (poll, events) = (Poll::new()?, Events::with_capacity(EVENTS));
         Ok(Self { poll, events, buffer: vec![0; 2 * READ], all: Vec::new(), watching: 0, done: 0, delays: Vec::new() })
     }
 
-    /// One more, who begins to watch a session.
+    /// Adds a watcher and sends its subscription; the confirmation is read later.
     pub(crate) fn add(&mut self, mut client: DoorClient, session: &str, check: C) -> Outcome {
         let (method, params) = C::call(session);
         client.send(method, params)?;
@@ -58,11 +58,11 @@ impl<C: Check> Watchers<C> {
         let mut stream = TcpStream::from_std(stream);
         self.poll.registry().register(&mut stream, Token(self.all.len()), Interest::READABLE)?;
         self.all.push(Watcher { stream, rest, check });
-        // Those who are there already hear of it.
+        // Watchers that were added before may get events by now.
         self.read(Duration::ZERO).map(drop)
     }
 
-    /// Reads what there is; waits for it so long at most. False if nothing came.
+    /// Reads what the sockets have; waits for it at most this long. False if nothing came.
     pub(crate) fn read(&mut self, wait: Duration) -> Outcome<bool> {
         match self.poll.poll(&mut self.events, Some(wait)) {
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(true),
@@ -99,13 +99,13 @@ impl<C: Check> Watchers<C> {
         Ok(!self.events.is_empty())
     }
 
-    /// Reads until everyone watches and nothing has come for a while.
+    /// Reads until every subscription is confirmed and nothing has come for [`QUIET`].
     pub(crate) fn settle(&mut self) -> Outcome {
         while self.read(QUIET)? || self.watching < self.all.len() {}
         Ok(())
     }
 
-    /// Reads until everyone has everything, or for so long.
+    /// Reads until every watcher is done, or for this long. Returns the time it took.
     pub(crate) fn finish(&mut self, limit: Duration) -> Outcome<Duration> {
         let start = Instant::now();
         while start.elapsed() < limit && self.done < self.all.len() {
@@ -114,31 +114,31 @@ impl<C: Check> Watchers<C> {
         Ok(start.elapsed())
     }
 
-    /// Events that did not come to someone, and how many did not get to the end.
+    /// The events that watchers missed, in all, and how many watchers are not done.
     pub(crate) fn lost(&self) -> (u64, usize) {
         let lost = self.all.iter().map(|watcher| watcher.check.lost()).sum();
         (lost, self.all.len() - self.done)
     }
 }
 
-/// Looks at the whole frames: the bytes that they take, and the answers among them.
+/// Handles all complete frames. Returns the bytes that they took and the number of responses among them.
 fn take(bytes: &[u8], check: &mut impl Check, delays: &mut Vec<u32>) -> Outcome<(usize, usize)> {
     let (mut taken, mut answers, now) = (0, 0, check::now());
-    while let Some(frame) = frame::first(&bytes[taken..]) {
+    while let Some(frame) = ws_frame::first(&bytes[taken..]) {
         match frame.kind {
-            Kind::Text if frame.payload.starts_with(ANSWER) => {
+            FrameKind::Text if frame.payload.starts_with(ANSWER) => {
                 if memmem::find(frame.payload, b"\"error\":").is_some() {
                     let why = String::from_utf8_lossy(frame.payload);
                     return Err(format!("the daemon refused a watcher: {why}").into());
                 }
                 answers += 1;
             }
-            Kind::Text => check.frame(frame.payload, now, delays),
-            Kind::Close => {
+            FrameKind::Text => check.frame(frame.payload, now, delays),
+            FrameKind::Close => {
                 let why = String::from_utf8_lossy(frame.payload.get(2..).unwrap_or_default());
                 return Err(format!("the daemon closed a watcher's socket: {why}").into());
             }
-            Kind::Other => {}
+            FrameKind::Other => {}
         }
         taken += frame.size;
     }

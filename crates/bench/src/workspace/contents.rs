@@ -6,17 +6,17 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::place::Place;
-use super::tool::{beside, run};
+use super::tool::{measure_alternately, run};
 use super::tree::{ANY_CASE, COMMON, RARE};
+use super::workspace_daemon::WorkspaceDaemon;
 use super::{BENCH, Tree};
 use crate::Outcome;
 use crate::figure::{Table, Target, millis};
 
-/// Lines at most, which no pattern reaches.
+/// The limit of lines in every search; no pattern reaches it.
 const LIMIT: usize = 10_000;
 
-/// What is searched for, and how.
+/// A search: its text, the parameters for the daemon and the flags for `rg`.
 struct Pattern {
     what: &'static str,
     text: &'static str,
@@ -24,11 +24,11 @@ struct Pattern {
     flags: &'static [&'static str],
 }
 
-/// Measures.
+/// Adds the time to stream all matches of several patterns, beside `rg -n`; both must find the same lines.
 pub(super) fn measure(table: &mut Table, tree: &Tree) -> Outcome {
-    let mut place = Place::start()?;
-    let id = place.add(tree.folder.path())?;
-    place.follow(&id)?;
+    let mut host = WorkspaceDaemon::start()?;
+    let id = host.add(tree.folder.path())?;
+    host.follow(&id)?;
     let patterns = [
         Pattern { what: "rare text", text: RARE, params: json!({}), flags: &["-F", "-s"] },
         Pattern { what: "common text", text: COMMON, params: json!({}), flags: &["-F", "-s"] },
@@ -41,26 +41,26 @@ pub(super) fn measure(table: &mut Table, tree: &Tree) -> Outcome {
         Pattern { what: "any case", text: ANY_CASE, params: json!({ "case_sensitive": false }), flags: &["-F", "-i"] },
     ];
     for pattern in &patterns {
-        search(table, &mut place, tree, &id, pattern)?;
+        search(table, &mut host, tree, &id, pattern)?;
     }
     Ok(())
 }
 
-fn search(table: &mut Table, place: &mut Place, tree: &Tree, id: &str, pattern: &Pattern) -> Outcome {
+fn search(table: &mut Table, host: &mut WorkspaceDaemon, tree: &Tree, id: &str, pattern: &Pattern) -> Outcome {
     let (name, folder, what) = (tree.name, tree.folder.path(), pattern.what);
     let (mut found, mut lines) = (0, 0);
     let ours = || {
-        let (took, count) = streamed(place, id, pattern)?;
+        let (took, count) = streamed(host, id, pattern)?;
         found = count;
         Ok(took)
     };
     let theirs = || {
         let args = [&["-n", "--hidden", "--glob", "!.git"], pattern.flags, &["-e", pattern.text, "."]].concat();
-        let (took, said) = run(folder, "rg", &args, b"")?;
-        lines = said.iter().filter(|byte| **byte == b'\n').count();
+        let (took, output) = run(folder, "rg", &args, b"")?;
+        lines = output.iter().filter(|byte| **byte == b'\n').count();
         Ok(took)
     };
-    let (ours, theirs) = beside(tree.rounds, ours, theirs)?;
+    let (ours, theirs) = measure_alternately(tree.rounds, ours, theirs)?;
     if found != lines {
         return Err(format!("{name}, {what}: {found} lines found, {lines} by rg").into());
     }
@@ -70,8 +70,8 @@ fn search(table: &mut Table, place: &mut Place, tree: &Tree, id: &str, pattern: 
     Ok(())
 }
 
-/// Milliseconds from the call to the last of everything that was found, and how many lines that were.
-fn streamed(place: &mut Place, id: &str, pattern: &Pattern) -> Outcome<(f64, usize)> {
+/// Milliseconds from the call to the last streamed match, and the number of lines found.
+fn streamed(host: &mut WorkspaceDaemon, id: &str, pattern: &Pattern) -> Outcome<(f64, usize)> {
     let mut params = pattern.params.clone();
     for (name, value) in [("limit", LIMIT), ("limit_per_file", LIMIT)] {
         params[name] = value.into();
@@ -81,8 +81,8 @@ fn streamed(place: &mut Place, id: &str, pattern: &Pattern) -> Outcome<(f64, usi
     params["stream"] = true.into();
     params["workspace_id"] = id.into();
     let start = Instant::now();
-    place.client.send("repository/grep", params)?;
-    let frames = place.client.frames_until(|frame| memchr::memmem::find(frame, b"event/grep_completed").is_some())?;
+    host.client.send("repository/grep", params)?;
+    let frames = host.client.frames_until(|frame| memchr::memmem::find(frame, b"event/grep_completed").is_some())?;
     let took = millis(start.elapsed());
     let mut lines = 0;
     for frame in frames {

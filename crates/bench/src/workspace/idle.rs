@@ -2,33 +2,33 @@
 
 use std::time::Duration;
 
-use super::place::Place;
+use super::workspace_daemon::WorkspaceDaemon;
 use super::{BENCH, tree};
 use crate::Outcome;
 use crate::figure::{Table, Target};
 
 const WORKSPACES: usize = 20;
 const FILES: usize = 1000;
-/// How long nothing happens.
+/// How long processor time is counted while nothing happens.
 const WHILE: Duration = Duration::from_secs(20);
-/// A thousandth of one processor, in which case nobody can tell it from nothing.
+/// Milliseconds of processor time in [`WHILE`]: a thousandth of one processor, which nobody notices.
 const MOST: f64 = 20.0;
 
-/// Measures.
+/// Adds the daemon's processor time while nothing happens, without workspaces and with [`WORKSPACES`] followed ones.
 pub(super) fn measure(table: &mut Table) -> Outcome {
-    let mut place = Place::start()?;
-    let calm = place.busy(WHILE)?;
+    let mut host = WorkspaceDaemon::start()?;
+    let calm = host.cpu_time_over(WHILE)?;
     let mut folders = Vec::new();
     for _ in 0..WORKSPACES {
         let folder = tempfile::tempdir()?;
         tree::grow(folder.path(), FILES)?;
-        let id = place.add(folder.path())?;
-        place.follow(&id)?;
+        let id = host.add(folder.path())?;
+        host.follow(&id)?;
         folders.push(folder);
     }
-    // What git did last is told some seconds later.
+    // The last changes that git made are reported some seconds later.
     std::thread::sleep(Duration::from_secs(5));
-    let followed = place.busy(WHILE)?;
+    let followed = host.cpu_time_over(WHILE)?;
     let seconds = WHILE.as_secs();
     let what = format!("processor time in {seconds} s: no workspace");
     table.add(BENCH, what, calm, "ms", Target::None);

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::place::Place;
-use super::tool::{beside, run};
+use super::tool::{measure_alternately, run};
+use super::workspace_daemon::WorkspaceDaemon;
 use super::{BENCH, Tree};
 use crate::Outcome;
 use crate::figure::{Table, Target, median, millis};
@@ -14,37 +14,37 @@ use crate::figure::{Table, Target, median, millis};
 const TYPED: [&str; 8] =
     ["s", "ma", "config", "srckafka", "useauth", "storage snapshot", "src/lib.rs", "crates/pipeline/src"];
 
-/// Measures.
+/// Adds the times and the memory of the file index: new, listed, searched and after a change.
 pub(super) fn measure(table: &mut Table, tree: &Tree) -> Outcome {
-    let mut place = Place::start()?;
+    let mut host = WorkspaceDaemon::start()?;
     let (name, folder) = (tree.name, tree.folder.path());
-    cold(table, &mut place, tree)?;
-    let before = place.daemon.resident()?;
-    let id = place.add(folder)?;
-    place.follow(&id)?;
-    list(table, &mut place, tree, &id)?;
-    memory(table, &mut place, name, &id, before)?;
-    fuzzy(table, &mut place, tree, &id)?;
-    touch(table, &mut place, tree, &id)
+    cold(table, &mut host, tree)?;
+    let before = host.daemon.resident()?;
+    let id = host.add(folder)?;
+    host.follow(&id)?;
+    list(table, &mut host, tree, &id)?;
+    memory(table, &mut host, name, &id, before)?;
+    fuzzy(table, &mut host, tree, &id)?;
+    touch(table, &mut host, tree, &id)
 }
 
 /// A workspace that is new every time: from the call to the first answer out of its index. A search needs the names, as
 /// `rg` tells them; a list also the size and time of each file.
-fn cold(table: &mut Table, place: &mut Place, tree: &Tree) -> Outcome {
+fn cold(table: &mut Table, host: &mut WorkspaceDaemon, tree: &Tree) -> Outcome {
     let (name, folder) = (tree.name, tree.folder.path());
     let mut lists = Vec::new();
     let ours = || {
         let mut first = |method, params| {
-            let id = place.add(folder)?;
-            let (took, _) = place.ask(method, &id, params)?;
-            place.remove(&id)?;
+            let id = host.add(folder)?;
+            let (took, _) = host.ask(method, &id, params)?;
+            host.remove(&id)?;
             Outcome::Ok(took)
         };
         lists.push(first("repository/files/list", json!({ "limit": 1 }))?);
         first("repository/search", json!({ "query": "readme", "limit": 1 }))
     };
     let theirs = || Ok(run(folder, "rg", &["--files"], b"")?.0);
-    let (ours, theirs) = beside(tree.rounds, ours, theirs)?;
+    let (ours, theirs) = measure_alternately(tree.rounds, ours, theirs)?;
     table.add(BENCH, format!("{name}: `rg --files`, p50"), theirs, "ms", Target::None);
     let what = format!("{name}: first search in a new index, p50");
     table.add(BENCH, what, ours, "ms", Target::AtMost(theirs * 1.2));
@@ -53,13 +53,13 @@ fn cold(table: &mut Table, place: &mut Place, tree: &Tree) -> Outcome {
 }
 
 /// A page of all files, and the folder at the top with what is beneath each folder in it.
-fn list(table: &mut Table, place: &mut Place, tree: &Tree, id: &str) -> Outcome {
+fn list(table: &mut Table, host: &mut WorkspaceDaemon, tree: &Tree, id: &str) -> Outcome {
     let name = tree.name;
     let kinds = [("1000 of all files", json!({ "recursive": true, "limit": 1000 })), ("the top folder", json!({}))];
     for (what, params) in kinds {
         let mut times = Vec::new();
         for _ in 0..=tree.rounds {
-            times.push(place.ask("repository/files/list", id, params.clone())?.0);
+            times.push(host.ask("repository/files/list", id, params.clone())?.0);
         }
         let what = format!("{name}: {what} listed, warm, p50");
         table.add(BENCH, what, median(times), "ms", tree.list);
@@ -67,30 +67,31 @@ fn list(table: &mut Table, place: &mut Place, tree: &Tree, id: &str) -> Outcome 
     Ok(())
 }
 
-fn memory(table: &mut Table, place: &mut Place, name: &str, id: &str, before: f64) -> Outcome {
-    let (_, status) = place.ask("repository/index/status", id, json!({}))?;
+fn memory(table: &mut Table, host: &mut WorkspaceDaemon, name: &str, id: &str, before: f64) -> Outcome {
+    let (_, status) = host.ask("repository/index/status", id, json!({}))?;
     let number = |field: &str| status[field].as_f64().ok_or_else(|| format!("no {field}: {status}"));
     let files = number("total_files")?;
     let each = number("index_size_bytes")? / files;
     table.add(BENCH, format!("{name}: memory of the index per file"), each, "bytes", Target::AtMost(200.0));
-    let grown = (place.daemon.resident()? - before) * (1 << 20) as f64 / files;
+    let grown = (host.daemon.resident()? - before) * (1 << 20) as f64 / files;
     let what = format!("{name}: growth of the daemon per followed file");
     table.add(BENCH, what, grown.max(0.0), "bytes", Target::None);
     Ok(())
 }
 
-fn fuzzy(table: &mut Table, place: &mut Place, tree: &Tree, id: &str) -> Outcome {
+fn fuzzy(table: &mut Table, host: &mut WorkspaceDaemon, tree: &Tree, id: &str) -> Outcome {
     let (name, folder) = (tree.name, tree.folder.path());
     let files = run(folder, "rg", &["--files"], b"")?.1;
     let (mut all, mut slowest, mut tool) = (Vec::new(), (0.0, ""), Vec::new());
     for typed in TYPED {
         let mut times = Vec::new();
         let ours = || {
-            let took = place.ask("repository/search", id, json!({ "query": typed }))?.0;
+            let took = host.ask("repository/search", id, json!({ "query": typed }))?.0;
             times.push(took);
             Ok(took)
         };
-        let (middle, fzf) = beside(tree.rounds, ours, || Ok(run(folder, "fzf", &["--filter", typed], &files)?.0))?;
+        let (middle, fzf) =
+            measure_alternately(tree.rounds, ours, || Ok(run(folder, "fzf", &["--filter", typed], &files)?.0))?;
         if middle > slowest.0 {
             slowest = (middle, typed);
         }
@@ -105,7 +106,7 @@ fn fuzzy(table: &mut Table, place: &mut Place, tree: &Tree, id: &str) -> Outcome
 }
 
 /// From the touch of a file to an answer that knows it: a new file by its name, and a written one by its size.
-fn touch(table: &mut Table, place: &mut Place, tree: &Tree, id: &str) -> Outcome {
+fn touch(table: &mut Table, host: &mut WorkspaceDaemon, tree: &Tree, id: &str) -> Outcome {
     let (name, folder) = (tree.name, tree.folder.path());
     let (mut times, mut worst) = (Vec::new(), 0.0_f64);
     for round in 0..tree.rounds {
@@ -114,7 +115,7 @@ fn touch(table: &mut Table, place: &mut Place, tree: &Tree, id: &str) -> Outcome
         let start = Instant::now();
         std::fs::write(folder.join(&file), &text)?;
         loop {
-            let (_, found) = place.ask("repository/search", id, json!({ "query": file, "mode": "exact" }))?;
+            let (_, found) = host.ask("repository/search", id, json!({ "query": file, "mode": "exact" }))?;
             if found["results"][0]["size_bytes"] == text.len() {
                 break;
             }

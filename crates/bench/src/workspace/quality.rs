@@ -3,31 +3,31 @@
 use serde_json::json;
 
 use super::labels::LABELS;
-use super::place::Place;
 use super::tool::run;
+use super::workspace_daemon::WorkspaceDaemon;
 use super::{BENCH, Tree};
 use crate::Outcome;
 use crate::figure::{Table, Target};
 
-/// How far down people look.
+/// Results that count: people do not look further down.
 const LOOKED_AT: usize = 10;
 
-/// How well the files that were meant were found.
+/// How well one tool finds the files that were meant.
 #[derive(Default)]
 struct Score {
-    /// One for each that was first, a half for each that was second and so on.
+    /// The sum of the reciprocal ranks: 1 for a file that was first, 1/2 for one that was second.
     ranks: f64,
     found: usize,
 }
 
 impl Score {
     fn add<'a>(&mut self, mut paths: impl Iterator<Item = &'a str>, meant: &str) -> bool {
-        let place = paths.position(|path| path == meant).filter(|place| *place < LOOKED_AT);
-        if let Some(place) = place {
-            self.ranks += 1.0 / (place + 1) as f64;
+        let rank = paths.position(|path| path == meant).filter(|rank| *rank < LOOKED_AT);
+        if let Some(rank) = rank {
+            self.ranks += 1.0 / (rank + 1) as f64;
             self.found += 1;
         }
-        place.is_some()
+        rank.is_some()
     }
 
     fn mean(&self) -> f64 {
@@ -35,22 +35,22 @@ impl Score {
     }
 }
 
-/// Measures.
+/// Adds the mean reciprocal rank of the labelled queries, beside `fzf` with two schemes.
 pub(super) fn measure(table: &mut Table, tree: &Tree) -> Outcome {
     let (name, folder) = (tree.name, tree.folder.path());
-    let mut place = Place::start()?;
-    let id = place.add(folder)?;
+    let mut host = WorkspaceDaemon::start()?;
+    let id = host.add(folder)?;
     let files = run(folder, "rg", &["--files", "--hidden", "--glob", "!.git"], b"")?.1;
     let (mut ours, mut fzf, mut fzf_path) = (Score::default(), Score::default(), Score::default());
     for (typed, meant) in LABELS {
-        let (_, answer) = place.ask("repository/search", &id, json!({ "query": typed, "limit": LOOKED_AT }))?;
+        let (_, answer) = host.ask("repository/search", &id, json!({ "query": typed, "limit": LOOKED_AT }))?;
         let results = answer["results"].as_array().ok_or_else(|| format!("no results: {answer}"))?;
         if !ours.add(results.iter().filter_map(|file| file["path"].as_str()), meant) {
             eprintln!("{name}: \"{typed}\" did not find {meant} among the first {LOOKED_AT}");
         }
         for (score, scheme) in [(&mut fzf, "default"), (&mut fzf_path, "path")] {
-            let said = run(folder, "fzf", &["--scheme", scheme, "--filter", typed], &files)?.1;
-            score.add(String::from_utf8(said)?.lines(), meant);
+            let listed = run(folder, "fzf", &["--scheme", scheme, "--filter", typed], &files)?.1;
+            score.add(String::from_utf8(listed)?.lines(), meant);
         }
     }
     let of = LABELS.len();

@@ -1,4 +1,4 @@
-//! The tools that people use for the same thing.
+//! Runs the command line tools that people would use instead.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -8,8 +8,8 @@ use std::time::Instant;
 use crate::Outcome;
 use crate::figure::{median, millis};
 
-/// Runs a tool in a folder to its end, with everything it says read as a person's editor would; its time and its words.
-/// The exit code is passed over, since `rg` and `fzf` end with 1 where nothing is found.
+/// Runs a tool in a folder and reads its whole output. Returns the milliseconds and the output. An exit code of 1 is no
+/// error, because `rg` and `fzf` end with it if nothing is found.
 pub(super) fn run(folder: &Path, program: &str, args: &[&str], input: &[u8]) -> Outcome<(f64, Vec<u8>)> {
     let start = Instant::now();
     let mut child = Command::new(program)
@@ -23,18 +23,18 @@ pub(super) fn run(folder: &Path, program: &str, args: &[&str], input: &[u8]) -> 
     if let Some(mut stdin) = child.stdin.take() {
         stdin.write_all(input)?;
     }
-    let mut said = Vec::new();
-    child.stdout.take().ok_or("no stdout")?.read_to_end(&mut said)?;
+    let mut output = Vec::new();
+    child.stdout.take().ok_or("no stdout")?.read_to_end(&mut output)?;
     let status = child.wait()?;
     match status.code() {
-        Some(0 | 1) => Ok((millis(start.elapsed()), said)),
+        Some(0 | 1) => Ok((millis(start.elapsed()), output)),
         _ => Err(format!("{program} {args:?} failed: {status}").into()),
     }
 }
 
-/// Measures two things in turns, so that a busy moment is everybody's; the middle of each. The first of each is not
-/// counted.
-pub(super) fn beside(
+/// Measures two things alternately, so that a busy moment hits both. Returns the median of each; the first round does not
+/// count.
+pub(super) fn measure_alternately(
     rounds: usize,
     mut ours: impl FnMut() -> Outcome<f64>,
     mut theirs: impl FnMut() -> Outcome<f64>,

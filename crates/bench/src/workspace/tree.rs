@@ -1,4 +1,4 @@
-//! Repositories of any size that look like those of people, the same every time.
+//! Generates repositories of any size that look like real ones, the same on every run.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -120,7 +120,7 @@ pub(super) const COMMON: &str = "retry_budget";
 pub(super) const ANY_CASE: &str = "kafkasink";
 const CASES: [&str; 3] = ["KafkaSink", "kafkasink", "KAFKASINK"];
 
-/// Numbers that look random.
+/// A linear congruential generator: the same tree on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -172,7 +172,7 @@ impl Dice {
     }
 }
 
-/// Makes a repository of so many files, all of them committed, and a tenth as many that git ignores.
+/// Generates a repository of this many committed files, and a tenth as many that git ignores.
 pub(super) fn grow(folder: &Path, files: usize) -> Outcome {
     let mut dice = Dice(7);
     let mut paths: BTreeSet<String> = LABELS.iter().map(|(_, path)| (*path).to_owned()).collect();
@@ -201,7 +201,7 @@ pub(super) fn grow(folder: &Path, files: usize) -> Outcome {
     git(folder, &["commit", "--quiet", "--message", "all"])
 }
 
-/// Changes so many of a repository's files: most are edited, some are deleted, some are new.
+/// Changes this many files of a repository: most are edited, some deleted, some new.
 pub(super) fn change(folder: &Path, changes: usize) -> Outcome {
     let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(folder).output()?.stdout;
     let listed = String::from_utf8(listed)?;

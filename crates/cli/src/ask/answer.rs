@@ -1,26 +1,26 @@
-//! What somebody means by what they typed.
+//! Parses what a person types as an answer.
 
 use roost_model::approval::ApprovalScope;
 use roost_model::payload::QuestionField;
 
-/// Refuses a question.
+/// What a person types to decline a question.
 pub(super) const DECLINE: &str = "/decline";
 
-/// An answer to "may this run?".
+/// A parsed answer to "may this run?".
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     Yes(ApprovalScope),
     No(Option<String>),
-    /// No, and nothing about why yet.
+    /// A refusal; the reason is asked for next.
     NoReason,
     ShowAll,
-    /// What can be answered, and why it is asked.
+    /// Show the possible answers and why it is asked.
     Explain,
     Unclear,
 }
 
-/// Reads an answer to "may this run?". Only what cannot be misunderstood counts as a yes.
-pub(super) fn said(line: &str) -> Choice {
+/// Parses an answer to "may this run?". Only what cannot be misunderstood counts as a yes.
+pub(super) fn parse_decision(line: &str) -> Choice {
     let line = line.trim();
     if line == "?" {
         return Choice::Explain;
@@ -42,8 +42,8 @@ fn without_because(why: &str) -> &str {
     why.strip_prefix("because ").map_or(why, str::trim_start)
 }
 
-/// Reads an answer to one field of a question: what is sent back, or what is wrong with it.
-pub(super) fn values(field: &QuestionField, line: &str) -> Result<Vec<String>, String> {
+/// Parses an answer to one field of a question into the values to send; the error says what is wrong with it.
+pub(super) fn parse_field(field: &QuestionField, line: &str) -> Result<Vec<String>, String> {
     let line = line.trim();
     if line.is_empty() {
         return if field.required { Err("this needs an answer".into()) } else { Ok(Vec::new()) };
@@ -97,7 +97,7 @@ mod tests {
             ("ok", Choice::Unclear),
         ];
         for (line, meant) in table {
-            assert_eq!(said(line), meant, "{line:?}");
+            assert_eq!(parse_decision(line), meant, "{line:?}");
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
         ];
         for (field, line, expected) in table {
             let expected = expected.map(|values| values.iter().map(|&value| value.to_owned()).collect());
-            assert_eq!(values(field, line).ok(), expected, "{line:?}");
+            assert_eq!(parse_field(field, line).ok(), expected, "{line:?}");
         }
     }
 }

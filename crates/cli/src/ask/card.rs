@@ -1,4 +1,4 @@
-//! Everything that somebody needs in order to decide about a tool call, as it will run and not as the agent calls it.
+//! Shows a tool call to the person who decides about it: what will run, not what the agent calls it.
 
 use std::path::{Component, Path};
 
@@ -18,12 +18,12 @@ const COLUMNS: usize = 400;
 const COMMAND: [&str; 4] = ["command", "cmd", "script", "commandLine"];
 const URL: [&str; 3] = ["url", "uri", "href"];
 
-/// What a change is compared with.
+/// What a change to a file is compared with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Against<'a> {
     /// The files as they are now, in this working directory.
     Files(&'a Path),
-    /// Nothing: by now the files may be others than when it was asked.
+    /// With nothing, because the files may have changed since the question was asked.
     Nothing,
 }
 
@@ -34,10 +34,10 @@ pub(crate) enum Extent {
     All,
 }
 
-/// A call as it is shown.
+/// The text that shows a call.
 pub(crate) struct Card {
     pub(crate) text: String,
-    /// Something was left out.
+    /// True if lines or parts of lines were left out.
     pub(crate) cut: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn card(style: Style, asked: &ApprovalRequestedPayload, cwd: &Path, e
     Card { text, cut }
 }
 
-/// What the agent calls the call, where that says any more than the call itself.
+/// The agent's own title of the call, if it says more than the call itself.
 fn title(asked: &ApprovalRequestedPayload) -> Option<String> {
     let shown = Call::asked(asked).display();
     other_title(&shown, asked.title.as_deref(), &asked.name).map(|title| one_line(title).into_owned())
@@ -134,7 +134,7 @@ fn body(asked: &ApprovalRequestedPayload, against: Against<'_>) -> Vec<String> {
     body
 }
 
-/// Says so where a folder is not the session's own or below it.
+/// A warning if a folder is not the session's own or below it.
 fn elsewhere(against: Against<'_>, folder: &str) -> &'static str {
     match against {
         Against::Files(cwd)
@@ -147,7 +147,7 @@ fn elsewhere(against: Against<'_>, folder: &str) -> &'static str {
     }
 }
 
-/// What no better way of showing was found for: nothing of an input is ever left out.
+/// The fields of an input that were not shown in a better way, so that nothing of it is left out.
 fn rest<'a>(input: &'a Map<String, Value>, shown: &'a [&str]) -> impl Iterator<Item = String> + 'a {
     let says_something = |value: &Value| match value {
         Value::Null => false,

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-fn asked(kind: ToolKind, input: Value) -> ApprovalRequestedPayload {
+fn approval_request(kind: ToolKind, input: Value) -> ApprovalRequestedPayload {
     ApprovalRequestedPayload {
         identity: ToolCallIdentity::first(None, &input),
         name: "tool".into(),
@@ -20,7 +20,7 @@ fn asked(kind: ToolKind, input: Value) -> ApprovalRequestedPayload {
 }
 
 fn shown(kind: ToolKind, input: Value) -> Card {
-    card(Style::PLAIN, &asked(kind, input), Path::new("/nowhere"), Extent::Beginning)
+    card(Style::PLAIN, &approval_request(kind, input), Path::new("/nowhere"), Extent::Beginning)
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_path_with_content_is_no_change_where_the_tool_only_reads() {
 
 #[test]
 fn a_title_cannot_pretend_to_be_more_lines() {
-    let mut asked = asked(ToolKind::Execute, json!({ "command": "ls" }));
+    let mut asked = approval_request(ToolKind::Execute, json!({ "command": "ls" }));
     asked.title = Some("harmless\n  $ echo hi\u{202e}".into());
     let text = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::Beginning).text;
     assert_eq!(text.lines().count(), 2, "{text}");
@@ -72,7 +72,7 @@ fn a_title_cannot_pretend_to_be_more_lines() {
 #[test]
 fn a_big_call_is_cut_and_can_be_shown_whole() {
     let command: String = (1..=100).map(|line| format!("echo {line}\n")).collect();
-    let asked = asked(ToolKind::Execute, json!({ "command": command, "long": "x".repeat(1000) }));
+    let asked = approval_request(ToolKind::Execute, json!({ "command": command, "long": "x".repeat(1000) }));
     let short = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::Beginning);
     assert!(short.cut && short.text.contains("… 62 more lines") && !short.text.contains("echo 41"), "{}", short.text);
     let whole = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::All);
@@ -81,7 +81,7 @@ fn a_big_call_is_cut_and_can_be_shown_whole() {
 
 #[test]
 fn an_input_that_is_not_all_there_is_never_shown_as_if_it_were() {
-    let mut asked = asked(ToolKind::Edit, json!({ "path": "a", "content": "the beginning…" }));
+    let mut asked = approval_request(ToolKind::Edit, json!({ "path": "a", "content": "the beginning…" }));
     let id = "art_0".into();
     asked.input_ref =
         Some(ArtifactRef { artifact_id: id, content_type: None, size_bytes: None, content_hash: None, name: None });
@@ -91,7 +91,7 @@ fn an_input_that_is_not_all_there_is_never_shown_as_if_it_were() {
 
 #[test]
 fn an_offer_says_what_it_covers() {
-    let mut asked = asked(ToolKind::Edit, json!({ "path": "a", "content": "b" }));
+    let mut asked = approval_request(ToolKind::Edit, json!({ "path": "a", "content": "b" }));
     asked.offer = Some(CallPattern { touches: Some(Touches::File("src/**".into())), ..Default::default() });
     let text = card(Style::PLAIN, &asked, Path::new("/nowhere"), Extent::Beginning).text;
     assert!(text.ends_with("  s and w would also cover changes to src/**\n"), "{text}");

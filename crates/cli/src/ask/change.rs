@@ -1,4 +1,4 @@
-//! What a tool call would make of a file, read from its input whatever its runtime calls the fields.
+//! The change to files that a tool call would make, read from its input; every runtime names the fields differently.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -16,12 +16,12 @@ const ALL: [&str; 2] = ["replace_all", "replaceAll"];
 
 /// The largest file that is compared.
 const MAX_FILE: u64 = 4 << 20;
-/// How long two texts are compared before a coarser answer will do.
+/// After this time the diff is finished with a coarser result.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Lines of a file shown around a change.
 const AROUND: usize = 3;
 
-/// What a call would make of one file.
+/// The edits of one file that a call would make, in order.
 #[derive(Debug, PartialEq)]
 pub(super) struct FileEdits {
     path: String,
@@ -30,19 +30,19 @@ pub(super) struct FileEdits {
 
 #[derive(Debug, PartialEq)]
 enum Edit {
-    /// This is the file from now on.
+    /// Replaces the content of the file.
     Whole(String),
-    /// This is there instead of that.
+    /// Replaces a text in the file, once or everywhere.
     Replace { old: String, new: String, all: bool },
 }
 
 /// The changes that an input describes, and the fields that do so.
 pub(super) fn changes(input: &Map<String, Value>) -> Option<(Vec<FileEdits>, Vec<&str>)> {
-    of_fields(input).or_else(|| of_contents(input))
+    from_fields(input).or_else(|| from_contents(input))
 }
 
 /// A path and what becomes of it, in fields of their own.
-fn of_fields(input: &Map<String, Value>) -> Option<(Vec<FileEdits>, Vec<&str>)> {
+fn from_fields(input: &Map<String, Value>) -> Option<(Vec<FileEdits>, Vec<&str>)> {
     let (path_key, path) = text(input, &PATH)?;
     let mut keys = vec![path_key];
     let edits = if let Some((key, content)) = text(input, &CONTENT) {
@@ -61,7 +61,7 @@ fn of_fields(input: &Map<String, Value>) -> Option<(Vec<FileEdits>, Vec<&str>)> 
 }
 
 /// ACP's way of showing a change: a list of contents, some of which are diffs.
-fn of_contents(input: &Map<String, Value>) -> Option<(Vec<FileEdits>, Vec<&str>)> {
+fn from_contents(input: &Map<String, Value>) -> Option<(Vec<FileEdits>, Vec<&str>)> {
     let Some(Value::Array(contents)) = input.get("content") else { return None };
     let change = |content: &Value| {
         let content = content.as_object().filter(|content| content.get("type").is_some_and(|kind| kind == "diff"))?;
@@ -94,11 +94,11 @@ fn text<'a>(fields: &'a Map<String, Value>, names: &[&'static str]) -> Option<(&
 impl FileEdits {
     /// The change as the input says it, compared with no file.
     pub(super) fn alone(&self) -> Vec<String> {
-        let of_edit = |edit: &Edit| match edit {
+        let edit_lines = |edit: &Edit| match edit {
             Edit::Whole(text) => unified("", text),
             Edit::Replace { old, new, .. } => unified(old, new),
         };
-        [self.path.clone()].into_iter().chain(self.edits.iter().flat_map(of_edit)).collect()
+        [self.path.clone()].into_iter().chain(self.edits.iter().flat_map(edit_lines)).collect()
     }
 
     /// The change as a unified diff of the file as it is now, each line without its end.

@@ -1,4 +1,4 @@
-//! What was answered at the terminal, and how the daemon is told.
+//! An answer from the terminal, and how it is sent to the daemon.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use roost_model::ids::{QuestionId, ToolCallId};
 use roost_rpc::{AskKind, PermissionDecision, PermissionRespondParams, SessionRespondParams, method};
 use serde_json::json;
 
-/// An answer and what it is an answer to.
+/// A complete answer, with what it answers.
 #[derive(Clone, Debug)]
 pub(crate) enum UserResponse {
     /// To a tool call, named as it was shown: the daemon refuses it if the call is another by now.
     Approval { call: ToolCallId, attempt: u32, input_hash: String, decision: CallDecision },
-    /// To a question.
+    /// An answer to a question, by its id.
     Question { question: QuestionId, answer: QuestionAnswer },
 }
 
@@ -30,16 +30,16 @@ pub(crate) enum CallDecision {
     },
 }
 
-/// What came of a question.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum QuestionAnswer {
-    /// The answers by field.
+    /// The chosen values by the id of each field.
     Given(BTreeMap<String, Vec<String>>),
     Declined,
 }
 
 impl UserResponse {
-    /// What is answered.
+    /// The id of the tool call or question that is answered.
     pub(crate) fn id(&self) -> &str {
         match self {
             Self::Approval { call, .. } => call.as_str(),
@@ -47,7 +47,7 @@ impl UserResponse {
         }
     }
 
-    /// Tells the daemon.
+    /// Sends the answer to the daemon, which refuses it if somebody else was faster.
     pub(crate) async fn send(self, client: &Client, session: &str) -> Result<(), Error> {
         let mut params = PermissionRespondParams {
             tool_use_id: self.id().into(),

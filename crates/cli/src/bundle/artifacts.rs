@@ -19,7 +19,7 @@ const MAX: usize = 1 << 20;
 pub(crate) struct References(BTreeMap<ArtifactId, Value>);
 
 impl References {
-    /// Collects those of one event, wherever they are in it.
+    /// Collects the references of one event, at any depth of its JSON.
     pub(super) fn collect(&mut self, value: &Value) {
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.collect(item)),
@@ -42,15 +42,15 @@ pub(crate) struct BundledArtifacts {
 }
 
 impl BundledArtifacts {
-    /// Reads what is referred to.
-    pub(crate) async fn of(references: &References, store: &dyn Backend) -> Self {
-        let mut kept = Self::default();
+    /// Reads the referenced artifacts; each one that is left out gets a reason.
+    pub(crate) async fn read(references: &References, store: &dyn Backend) -> Self {
+        let mut bundled = Self::default();
         for (id, reference) in &references.0 {
             let reason = match store.artifact(id).await {
                 Ok(bytes) if bytes.len() > MAX => "size_limit",
                 Ok(bytes) => match String::from_utf8(bytes) {
                     Ok(text) => {
-                        kept.included.push((id.clone(), reference.clone(), clean(&text)));
+                        bundled.included.push((id.clone(), reference.clone(), clean(&text)));
                         continue;
                     }
                     // What cannot be read cannot be looked through for secrets.
@@ -59,12 +59,12 @@ impl BundledArtifacts {
                 Err(ArtifactLoss::Changed) => "changed",
                 Err(ArtifactLoss::Missing) => "missing",
             };
-            kept.skipped.push(json!({ "artifact": reference, "reason": reason }));
+            bundled.skipped.push(json!({ "artifact": reference, "reason": reason }));
         }
-        kept
+        bundled
     }
 
-    /// How many are there and how many are not.
+    /// How many artifacts are included and how many are skipped.
     pub(crate) fn counts(&self) -> (usize, usize) {
         (self.included.len(), self.skipped.len())
     }

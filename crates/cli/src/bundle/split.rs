@@ -1,4 +1,4 @@
-//! Secrets that came in pieces: no piece of a stream looks like one, the whole does.
+//! Secrets that were streamed in pieces: no piece looks like a secret, only the whole text does.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use roost_log::Batch;
 use roost_policy::redact;
 use serde_json::Value;
 
-/// The texts that came in pieces, by where they belong.
+/// Texts that were streamed in pieces, by stream. A first pass over the events collects them, a second one replaces them.
 #[derive(Default)]
 pub(crate) struct Split {
     texts: HashMap<String, String>,
-    /// The last event that was looked at.
+    /// The sequence number of the last event that was read.
     pub(crate) last: u64,
 }
 
 impl Split {
-    /// Looks at events.
+    /// Joins the pieces of text in these events by their stream.
     pub(crate) fn add(&mut self, batch: &Batch) -> serde_json::Result<()> {
         for entry in batch.iter() {
             self.last = entry.seq();
@@ -27,7 +27,7 @@ impl Split {
         Ok(())
     }
 
-    /// Keeps only what holds a secret, without it.
+    /// Drops texts without secrets, and redacts the others.
     pub(crate) fn redacted(mut self) -> Self {
         self.texts.retain(|_, text| {
             let clean = redact(text).into_owned();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Bytes kept of a call's output; the events hold all of it.
 const OUTPUT: usize = 64 << 10;
 
-/// The calls by their first event.
+/// A JSON transcript of every tool call, by the sequence number of its first event.
 #[derive(Default)]
 pub(super) struct ToolTranscripts {
     order: BTreeMap<u64, Value>,
@@ -24,7 +24,7 @@ impl ToolTranscripts {
         self.order.values().collect()
     }
 
-    /// Takes note of an event.
+    /// Adds an event to the transcript of its tool call; others are ignored.
     pub(super) fn add(&mut self, event: &NormalizedEvent) {
         match &event.body {
             EventBody::ToolCallRequested(it) => self.note(event, &it.identity, "requested", it),
@@ -60,7 +60,7 @@ impl ToolTranscripts {
         })
     }
 
-    /// Something that happens once, without the identity that stands above it.
+    /// Sets a field that an attempt has once, without the identity, which is there already.
     fn note(&mut self, event: &NormalizedEvent, identity: &ToolCallIdentity, name: &str, what: &impl Serialize) {
         let what = described(event, identity, what);
         self.call(event, identity)[name] = what;

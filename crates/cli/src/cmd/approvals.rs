@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
 use crate::keyboard::Keyboard;
-use crate::reading::Reading;
+use crate::reading::RecordReader;
 use crate::screen::{self, one_line, visible};
 use crate::style::Style;
 use crate::watch::artifact;
@@ -110,7 +110,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
 }
 
 async fn list(json: bool, context: &Context) -> Result<Exit, Error> {
-    let (pending, sessions) = match Reading::open(context, "roost approvals").await {
+    let (pending, sessions) = match RecordReader::open(context, "roost approvals").await {
         Err(Error::Log(roost_log::Error::NotFound { .. })) => (Vec::new(), Vec::new()),
         reading => {
             let reading = reading?;
@@ -122,7 +122,7 @@ async fn list(json: bool, context: &Context) -> Result<Exit, Error> {
         return Ok(Exit::Completed);
     }
     let length = find::unique_length(pending.iter().map(|one| &one.session_id));
-    let style = Style::of_stdout();
+    let style = Style::for_stdout();
     // Changes are compared with files, which may take a while.
     let text = blocking(move || {
         let texts = pending.iter().map(|one| {
@@ -136,7 +136,7 @@ async fn list(json: bool, context: &Context) -> Result<Exit, Error> {
     Ok(Exit::Completed)
 }
 
-/// Something that waits: where, since when and under which id, and then what is really asked.
+/// The text about one request: its id, session and age, then what is asked.
 fn entry(style: Style, pending: &Pending, cwd: &str, length: usize, extent: Extent) -> String {
     let session: String = pending.session_id.as_str().chars().take(length).collect();
     let since = ago(pending.asked_at, Timestamp::now());
@@ -160,8 +160,8 @@ fn entry(style: Style, pending: &Pending, cwd: &str, length: usize, extent: Exte
 async fn show(id: &str, client: &Client) -> Result<Exit, Error> {
     let request = find(client, id).await?;
     let cwd = folder(client, &request.session_id).await?;
-    let pending = whole(client, request.pending).await;
-    let style = Style::of_stdout();
+    let pending = with_full_input(client, request.pending).await;
+    let style = Style::for_stdout();
     let text = blocking(move || {
         let all = entry(style, &pending, &cwd, usize::MAX, Extent::All);
         Ok(match &pending.ask {
@@ -174,7 +174,7 @@ async fn show(id: &str, client: &Client) -> Result<Exit, Error> {
     Ok(Exit::Completed)
 }
 
-/// Asks whoever sits here about one thing that waits, or about one after the other.
+/// Asks the person at the terminal about one request, or about all of them in turn.
 async fn ask(id: Option<&str>, client: &Client) -> Result<Exit, Error> {
     if !Keyboard::is_there() {
         return Err(Error::NoDecision);
@@ -189,8 +189,8 @@ async fn ask(id: Option<&str>, client: &Client) -> Result<Exit, Error> {
     let mut keyboard = Keyboard::open().map_err(Error::Start)?;
     for request in requests {
         let cwd = folder(client, &request.session_id).await?;
-        let mut asker = Asker::new(Style::of_stdout(), Path::new(&cwd));
-        asker.add(whole(client, request.pending).await);
+        let mut asker = Asker::new(Style::for_stdout(), Path::new(&cwd));
+        asker.add(with_full_input(client, request.pending).await);
         let begun;
         (asker, begun) = blocking(move || {
             let begun = asker.begin();
@@ -222,14 +222,14 @@ async fn ask(id: Option<&str>, client: &Client) -> Result<Exit, Error> {
     Ok(Exit::Completed)
 }
 
-/// Where a session works.
+/// The working directory of a session.
 async fn folder(client: &Client, session: &str) -> Result<String, Error> {
     let params = SessionParams { session_id: session.into(), agent_type: None };
     Ok(client.call::<method::SessionGet>(params).await?.project_path)
 }
 
-/// The same with its whole input, where that was too big for its event and is still there.
-async fn whole(client: &Client, mut pending: Pending) -> Pending {
+/// Replaces an input that was too big for its event by the full one, if the artifact is still there.
+async fn with_full_input(client: &Client, mut pending: Pending) -> Pending {
     if let PendingAsk::Approval(asked) = &mut pending.ask
         && let Some(input) = &asked.input_ref
         && let Ok(bytes) = artifact(client, &input.artifact_id).await
@@ -240,18 +240,19 @@ async fn whole(client: &Client, mut pending: Pending) -> Pending {
     pending
 }
 
+/// Sends the decision that was given on the command line.
 async fn give(
-    asked: &PendingRequest,
+    request: &PendingRequest,
     decision: DecisionArg,
     answer: &AnswerArgs,
     client: &Client,
 ) -> Result<Exit, Error> {
-    let call = match &asked.pending.ask {
+    let call = match &request.pending.ask {
         PendingAsk::Approval(asked) => Some(&asked.identity),
         PendingAsk::Question(_) => None,
     };
     let params = PermissionRespondParams {
-        tool_use_id: asked.tool_use_id.clone(),
+        tool_use_id: request.tool_use_id.clone(),
         decision: match decision {
             DecisionArg::Allow => PermissionDecision::Allow,
             DecisionArg::Deny => PermissionDecision::Deny,
@@ -262,7 +263,7 @@ async fn give(
             Scope::Workspace => ApprovalScope::Workspace,
             Scope::Always => ApprovalScope::Always,
         }),
-        session_id: Some(asked.session_id.clone()),
+        session_id: Some(request.session_id.clone()),
         reason: answer.reason.clone(),
         updated_input: None,
         attempt: call.map(|call| call.attempt),
@@ -270,7 +271,7 @@ async fn give(
         key: None,
     };
     client.call::<method::PermissionRespond>(params).await?;
-    let what = match &asked.pending.ask {
+    let what = match &request.pending.ask {
         PendingAsk::Approval(asked) => Call::asked(asked).display(),
         PendingAsk::Question(asked) => asked.message.clone(),
     };
@@ -278,7 +279,7 @@ async fn give(
     Ok(Exit::Completed)
 }
 
-/// What waits under this id, or under the only one that begins like this.
+/// The request with this id, or the only one whose id begins like this.
 async fn find(client: &Client, id: &str) -> Result<PendingRequest, Error> {
     let mut found = client.call::<method::PermissionPending>(PendingParams::default()).await?.requests;
     match found.iter().position(|one| one.tool_use_id == id) {

@@ -36,7 +36,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
             roost_log::tables_version(&dir)?;
             Ok(roost_log::rebuild(&lock)?)
         });
-        return tell_rebuilt(&mut screen::stdout(), &rebuilt.await?).map_err(Error::Output);
+        return print_rebuilt(&mut screen::stdout(), &rebuilt.await?).map_err(Error::Output);
     }
     match context.backend.read_log("roost check").await {
         Err(error @ Error::Log(roost_log::Error::NotFound { .. } | roost_log::Error::Newer { .. })) => {
@@ -47,10 +47,10 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         Ok(_) => {}
     }
     let report = blocking(move || Ok(roost_log::check(&dir)?)).await?;
-    tell(&mut screen::stdout(), &report).map_err(Error::Output)
+    print_report(&mut screen::stdout(), &report).map_err(Error::Output)
 }
 
-fn tell(out: &mut impl Write, report: &Report) -> io::Result<Exit> {
+fn print_report(out: &mut impl Write, report: &Report) -> io::Result<Exit> {
     let Report { streams, blocks, events, problems } = report;
     writeln!(out, "{events} events in {streams} sessions ({blocks} blocks) read.")?;
     if problems.is_empty() {
@@ -62,7 +62,7 @@ fn tell(out: &mut impl Write, report: &Report) -> io::Result<Exit> {
     Ok(Exit::Failed)
 }
 
-fn tell_rebuilt(out: &mut impl Write, rebuilt: &Rebuilt) -> io::Result<Exit> {
+fn print_rebuilt(out: &mut impl Write, rebuilt: &Rebuilt) -> io::Result<Exit> {
     let Rebuilt { mended, remaining } = rebuilt;
     list(out, "mended", mended)?;
     list(out, "cannot be mended", remaining)?;

@@ -20,7 +20,7 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The shell
+    #[arg(help = "The shell")]
     shell: Shell,
 }
 

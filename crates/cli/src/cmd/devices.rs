@@ -70,5 +70,5 @@ fn print(out: &mut Screen<impl Write>, devices: &[Device], json: bool) -> io::Re
         [device.device_id.clone(), device.name.clone(), scope, ago(device.paired_at, now), seen, connections]
     });
     let heads = ["DEVICE", "NAME", "SCOPE", "PAIRED", "SEEN", "CONNECTIONS"];
-    table::write(out, Style::of_stdout(), heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())
 }

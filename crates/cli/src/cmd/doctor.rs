@@ -120,7 +120,7 @@ async fn daemon(context: &Context) -> Vec<Finding> {
         Ok(socket) => Finding::ok("socket", socket.display().to_string()),
         Err(error) => return vec![Finding::fail("socket", error.to_string(), "use a shorter state directory")],
     };
-    let status = match connect::look(&context.state).await {
+    let status = match connect::find_with_status(&context.state).await {
         Ok(found) => found.map(|(_, status)| status),
         Err(error) => return vec![socket, Finding::fail("daemon", error.to_string(), "run `roost down`")],
     };
@@ -255,7 +255,7 @@ async fn agents(context: &Context) -> Result<Vec<Finding>, Error> {
 }
 
 fn print(out: &mut Screen<impl Write>, findings: &[Finding], json: bool) -> io::Result<()> {
-    let style = Style::of_stdout();
+    let style = Style::for_stdout();
     for finding in findings {
         if json {
             out.json(finding)?;

@@ -51,30 +51,30 @@ pub(crate) async fn run(context: &Context) -> Result<Exit, Error> {
     Ok(Exit::Completed)
 }
 
-/// Whether the daemon knows that it is to end.
+/// Whether the daemon was asked to stop over its socket.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum StopAsked {
-    /// It was asked in words.
+enum StopRequested {
+    /// The daemon got the request to stop.
     Yes,
-    /// It does not listen.
+    /// The daemon does not answer; signals end it.
     No,
 }
 
-/// Asks the daemon to end if it listens; `None` if there is none.
-async fn ask(context: &Context) -> Result<Option<(Process, StopAsked)>, Error> {
+/// Asks the daemon to stop if it listens; `None` if there is no daemon.
+async fn ask(context: &Context) -> Result<Option<(Process, StopRequested)>, Error> {
     let known = holder(context).await?;
-    let (client, status) = match connect::look(&context.state).await {
+    let (client, status) = match connect::find_with_status(&context.state).await {
         Ok(Some(found)) => found,
         // It answers, and does not let us: that is no reason to use force.
         Err(Error::Client(roost_client::Error::Fault(fault))) if fault.kind() == Some(FaultCode::Forbidden) => {
             return Err(roost_client::Error::Fault(fault).into());
         }
         // One that does not answer is ended in another way.
-        Ok(None) | Err(_) => return Ok(known.map(|daemon| (daemon, StopAsked::No))),
+        Ok(None) | Err(_) => return Ok(known.map(|daemon| (daemon, StopRequested::No))),
     };
     // Whether or not it understood, its end is waited for.
-    let _ = timeout(PATIENCE, connect::dismiss(&client)).await;
-    Ok(known.or_else(|| Process::of(status.pid)).map(|daemon| (daemon, StopAsked::Yes)))
+    let _ = timeout(PATIENCE, connect::stop_daemon(&client)).await;
+    Ok(known.or_else(|| Process::of(status.pid)).map(|daemon| (daemon, StopRequested::Yes)))
 }
 
 /// The daemon that holds the state directory, whether it listens, only begins to or no longer does.
@@ -95,10 +95,10 @@ async fn holder(context: &Context) -> Result<Option<Process>, Error> {
     }
 }
 
-/// Waits for the daemon's end, and makes it come where it does not.
-async fn end(daemon: Process, asked: StopAsked) -> Result<(), Error> {
+/// Waits until the daemon has ended; sends SIGTERM and then SIGKILL if it takes longer than [`PATIENCE`] each time.
+async fn end(daemon: Process, asked: StopRequested) -> Result<(), Error> {
     let pid = i32::try_from(daemon.pid).ok().and_then(Pid::from_raw);
-    let words = (asked == StopAsked::Yes).then_some(None);
+    let words = (asked == StopRequested::Yes).then_some(None);
     for signal in words.into_iter().chain([Some(Signal::TERM), Some(Signal::KILL)]) {
         if let (Some(pid), Some(signal)) = (pid, signal) {
             // It may have ended just now.

@@ -16,9 +16,9 @@ use crate::exit::Exit;
 use crate::find;
 use crate::screen::{self, one_line};
 
-/// Events read at once.
+/// Events read from the log at once.
 const PAGE: usize = 4096;
-/// The version of the bundle's own form.
+/// The version of the bundle's layout, for programs that read it.
 const BUNDLE_VERSION: u32 = 1;
 
 const EXAMPLES: &str = "\
@@ -67,8 +67,8 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
         })
         .await?;
     }
-    let kept = BundledArtifacts::of(bundle.references(), &*context.backend).await;
-    let (included, skipped) = kept.counts();
+    let artifacts = BundledArtifacts::read(bundle.references(), &*context.backend).await;
+    let (included, skipped) = artifacts.counts();
     let events = bundle.count();
     let manifest = json!({
         "session_id": record.session_id,
@@ -85,7 +85,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let facts = facts(context, &*log, &record).await?;
     let target = path.clone();
     let write = move || {
-        let written = bundle.write(&target, manifest, facts, &kept);
+        let written = bundle.write(&target, manifest, facts, &artifacts);
         written.map_err(|source| Error::Export { path: target, source })
     };
     blocking(write).await?;

@@ -52,11 +52,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1000)]
     limit: u32,
     #[command(flatten)]
-    of: Of,
+    target: TargetArgs,
 }
 
 #[derive(clap::Args)]
-struct Of {
+struct TargetArgs {
     /// The workspace, by name, id or folder [default: the one that this folder is in]
     #[arg(long, value_name = "NAME")]
     workspace: Option<String>,
@@ -72,19 +72,19 @@ enum FilesAction {
         /// The file, from the workspace's folder on
         path: String,
         #[command(flatten)]
-        of: Of,
+        target: TargetArgs,
     },
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let client = connect::open(context).await?;
     match args.action {
-        Some(FilesAction::Cat { path, of }) => {
-            let id = workspace::find(&client, of.workspace.as_deref()).await?.id;
-            cat(&client, &id, path, of.json).await?;
+        Some(FilesAction::Cat { path, target }) => {
+            let id = workspace::find(&client, target.workspace.as_deref()).await?.id;
+            cat(&client, &id, path, target.json).await?;
         }
         None => {
-            let id = workspace::find(&client, args.of.workspace.as_deref()).await?.id;
+            let id = workspace::find(&client, args.target.workspace.as_deref()).await?.id;
             let named = args.path.clone();
             let done = if args.tree { tree(&client, id, args).await } else { list(&client, id, args).await };
             done.map_err(|error| no_folder(error, named))?;
@@ -120,7 +120,7 @@ async fn list(client: &Client, workspace_id: String, args: Args) -> Result<(), E
         listed.files.extend(next.files);
         listed.pagination = next.pagination;
     }
-    if args.of.json {
+    if args.target.json {
         return screen::print_json(&listed);
     }
     screen::print(&listed_text(&listed).map_err(Error::Output)?)
@@ -142,7 +142,7 @@ fn listed_text(listed: &FilesListResult) -> io::Result<String> {
     });
     let mut out = Vec::new();
     let heads = ["NAME", "FILES", "SIZE", "CHANGED"];
-    table::write(&mut out, Style::of_stdout(), heads, &folders.chain(files).collect::<Vec<_>>())?;
+    table::write(&mut out, Style::for_stdout(), heads, &folders.chain(files).collect::<Vec<_>>())?;
     let more = listed.total_files.saturating_sub(listed.files.len() as u64);
     if more > 0 {
         writeln!(out, "… and {more} more; --limit shows more of them")?;
@@ -158,7 +158,7 @@ async fn tree(client: &Client, workspace_id: String, args: Args) -> Result<(), E
         include_hidden: Some(args.all),
     };
     let tree = client.call::<method::RepositoryFilesTree>(params).await?;
-    if args.of.json {
+    if args.target.json {
         return screen::print_json(&tree);
     }
     screen::print(&tree_text(&tree))

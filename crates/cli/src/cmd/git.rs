@@ -22,7 +22,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    look: Look,
+    action: GitAction,
     /// The workspace, by name, id or folder [default: the one that this folder is in]
     #[arg(long, global = true, value_name = "NAME")]
     workspace: Option<String>,
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 }
 
 #[derive(clap::Subcommand)]
-enum Look {
+enum GitAction {
     /// Show which files changed
     Status,
     /// Show what changed in files, line by line
@@ -48,13 +48,13 @@ enum Look {
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let client = connect::open(context).await?;
     let workspace_id = Some(workspace::find(&client, args.workspace.as_deref()).await?.id);
-    let style = Style::of_stdout();
-    match args.look {
-        Look::Status => {
+    let style = Style::for_stdout();
+    match args.action {
+        GitAction::Status => {
             let status = client.call::<method::GitStatus>(GitParams { workspace_id }).await?;
             if args.json { screen::print_json(&status) } else { screen::print(&status_text(&status, style)) }
         }
-        Look::Diff { path, staged } => {
+        GitAction::Diff { path, staged } => {
             let params = GitDiffParams { workspace_id, path, staged: staged.then_some(true) };
             let diff = client.call::<method::GitDiff>(params).await?;
             if args.json { screen::print_json(&diff) } else { screen::print(&diff_text(&diff, style)) }

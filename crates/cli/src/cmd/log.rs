@@ -6,7 +6,7 @@ use crate::cli::Context;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::printer::{OutputForm, Printer};
-use crate::reading::Reading;
+use crate::reading::RecordReader;
 use crate::render::{Renderer, Show};
 use crate::style::Style;
 
@@ -35,13 +35,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let reading = Reading::open(context, "roost log").await?;
+    let reading = RecordReader::open(context, "roost log").await?;
     let session = reading.session(&args.session).await?;
     let form = match args.json {
         true => OutputForm::Json,
         false => {
             let show = Show { prompts: true, all: context.verbose > 0, asks: true };
-            OutputForm::People(Box::new(Renderer::new(Style::of_stdout(), show)))
+            OutputForm::People(Box::new(Renderer::new(Style::for_stdout(), show)))
         }
     };
     let printer = Printer::new(form);

@@ -52,6 +52,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
 async fn carry_out(login: LoginCommand) -> Result<Exit, Error> {
     let shown = login.program.to_string_lossy().into_owned();
     let ended = tokio::task::spawn_blocking(move || {
+        // From this terminal's environment and not the runtime's: only here it is known how to reach a browser.
         let browser = BROWSER.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
         Command::new(&login.program).args(&login.args).env_clear().envs(browser).envs(&login.env).status()
     });

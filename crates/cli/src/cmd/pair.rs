@@ -38,9 +38,9 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum AnyScope {
-    /// Look.
+    #[value(help = "Look")]
     Observe,
-    /// Steer agents.
+    #[value(help = "Steer agents")]
     Operate,
     /// Change the host.
     Admin,
@@ -57,14 +57,14 @@ impl From<AnyScope> for Scope {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let (client, status) = connect::look(&context.state).await?.ok_or(Error::NoDaemon)?;
+    let (client, status) = connect::find_with_status(&context.state).await?.ok_or(Error::NoDaemon)?;
     if status.address.is_none() {
         return Err(Error::NoPort);
     }
     let pair = client.call::<method::PairCreate>(PairParams { scope: Some(args.scope.into()) }).await?;
     match args.json {
         true => screen::print_json(&pair)?,
-        false => screen::print(&pairing::shown(Style::of_stdout(), &pair))?,
+        false => screen::print(&pairing::shown(Style::for_stdout(), &pair))?,
     }
     if args.open {
         open(&pair.page)?;

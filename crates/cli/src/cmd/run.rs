@@ -1,5 +1,7 @@
 //! `roost run`: a prompt to a session, or a conversation with it, shown while it is worked on.
 
+mod args;
+
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
@@ -7,16 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use roost_client::{Client, Subscription};
-use roost_model::mode::{AnyMode, Mode};
-use roost_model::runtime::{IsolationLevel, RuntimeName};
-use roost_model::secret::Secret;
+use roost_model::mode::AnyMode;
+use roost_model::runtime::RuntimeName;
 use roost_model::session::TaskOutcome;
 use roost_rpc::{
     KeptBy, LogHealth, NoParams, Presence, PromptImage, SessionForkParams, SessionInfo, SessionListParams,
     SessionParams, SessionSendParams, SessionStartParams, StartMode, StopWhat, SubscribeParams, method,
 };
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::time::interval;
 
@@ -26,112 +25,47 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::find;
 use crate::interrupt::{Interrupt, StopRequest};
-use crate::keyboard::{Keyboard, Typed};
+use crate::keyboard::{Keyboard, KeyboardInput};
 use crate::paths::working_directory;
 use crate::printer::{OutputForm, Printer};
 use crate::render::{Renderer, Show};
-use crate::stderr::tell;
+use crate::stderr::print_stderr;
 use crate::style::Style;
-use crate::watch::{Wanted, Watch, stop};
+use crate::watch::{Watch, WatchedTask, stop};
+pub(crate) use args::Args;
+use args::{Approvals, Interaction};
 
 /// How often the daemon is asked whether it can record what happens.
 const HEALTH: Duration = Duration::from_secs(1);
-/// Stands before what is typed in a conversation.
+/// Shown before the cursor in a conversation.
 const PROMPT: &str = "> ";
-/// Leaves a conversation.
+/// Typed as a prompt, it ends the conversation.
 const QUIT: &str = "/quit";
 /// The longest prompt that is read from a pipe.
 const MAX_PIPED: u64 = 8 << 20;
 
-const EXAMPLES: &str = "\
-Examples:
-  roost run                                a tour by the demo agent, then a conversation
-  roost run hello                          a new session in this directory
-  roost run --continue \"go on\"             the latest session of this directory
-  roost run --resume 0199 \"go on\"          a session, also one that began in a terminal
-  roost run --resume 0199 --fork \"or so?\"   another way on from there; the session itself stays as it is
-  roost run --permission-mode yolo edit    let the agent do everything unasked
-  roost run --json hello | jq .type        every event as one line of JSON
-  roost run --approvals deny edit          ask nobody, deny what needs an approval
-  git diff | roost run                     the prompt is what is piped in
-  roost run --image shot.png \"what is wrong here?\"
-
-Ctrl-C stops the task; a second one leaves at once.
-Ends with 0 completed, 1 failed, 2 wrong usage, 130 stopped.";
-
-/// Give an agent a task and watch it work
-#[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    /// The agent, as `roost runtimes` lists it [default: default_runtime in roost.toml, else demo]
-    #[arg(long, value_name = "ID", conflicts_with_all = ["session", "continue"])]
-    runtime: Option<String>,
-    /// Where it works [default: here]
-    #[arg(long, value_name = "DIR", conflicts_with = "session")]
-    cwd: Option<PathBuf>,
-    /// Go on with this session, also one from a terminal: its id, the beginning of it, or the agent's own id
-    #[arg(long, visible_alias = "resume", value_name = "ID", group = "known")]
-    session: Option<String>,
-    /// Go on with the latest session of the directory
-    #[arg(long, conflicts_with = "session", group = "known")]
-    r#continue: bool,
-    /// Go on in a new session that knows what was said, and leave that one as it is (with --session or --continue)
-    #[arg(long, requires = "known")]
-    fork: bool,
-    /// How much it may do unasked: plan, ask, accept-edits, auto or yolo [default: ask]
-    #[arg(long, value_name = "MODE")]
-    permission_mode: Option<Mode>,
-    /// The model to use from now on, in the agent's own words
-    #[arg(long)]
-    model: Option<String>,
-    /// The agent's own settings for this session, as a JSON object over those of roost.toml
-    #[arg(long, value_name = "JSON", value_parser = object, conflicts_with_all = ["session", "continue"])]
-    runtime_config: Option<Map<String, Value>>,
-    /// A variable for the agent, which nobody else is told; NAME alone takes it from here (repeatable)
-    #[arg(long, value_name = "NAME[=VALUE]", value_parser = variable, conflicts_with_all = ["session", "continue"])]
-    env: Vec<(String, Secret)>,
-    /// How much of your home the agent shares: shared, namespaced or ephemeral [default: isolation in roost.toml]
-    #[arg(long, value_name = "LEVEL", value_parser = word::<IsolationLevel>, conflicts_with_all = ["session", "continue"])]
-    isolation: Option<IsolationLevel>,
-    /// The credential namespace whose logins it uses; implies --isolation namespaced
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["session", "continue"])]
-    namespace: Option<String>,
-    /// Show the agent this image with the first prompt (png, jpeg, gif, webp; repeatable)
-    #[arg(long, value_name = "FILE")]
-    image: Vec<PathBuf>,
-    /// Refer to this file in the first prompt (repeatable)
-    #[arg(long, value_name = "FILE")]
-    file: Vec<PathBuf>,
-    /// Where approvals come from [default: prompt at a terminal, else deny]
-    #[arg(long, value_name = "FROM")]
-    approvals: Option<Approvals>,
-    /// Print every event as one line of JSON, and nothing else
-    #[arg(long)]
-    json: bool,
-    /// What to do; without it what is piped in, and at a terminal a conversation
-    prompt: Vec<String>,
-}
-
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let interrupt = Interrupt::listen()?;
-    let manner = Manner::of(&args)?;
+    let interaction = Interaction::from_args(&args)?;
     let text = match args.prompt.as_slice() {
         [] if !io::stdin().is_terminal() => tokio::select! {
             text = piped() => text?,
-            () = interrupt.asked() => return Ok(Exit::Stopped),
+            () = interrupt.stop_requested() => return Ok(Exit::Stopped),
         },
         words => words.join(" "),
     };
     let client = tokio::select! {
         client = connect::open(context) => client?,
-        () = interrupt.asked() => return Ok(Exit::Stopped),
+        () = interrupt.stop_requested() => return Ok(Exit::Stopped),
     };
     let images = paths(&args.image)?.map(|all| all.into_iter().map(image).collect());
     let (images, files) = (Cell::new(images), Cell::new(paths(&args.file)?));
-    Run { args, manner, client: &client, interrupt: &interrupt, images, files }.run(text, context.verbose > 0).await
+    Run { args, interaction, client: &client, interrupt: &interrupt, images, files }
+        .run(text, context.verbose > 0)
+        .await
 }
 
-/// Files as the daemon finds them, which is elsewhere; none is nothing to send.
+/// Absolute paths, because the daemon has another working directory; `None` if there are no files.
 fn paths(files: &[PathBuf]) -> Result<Option<Vec<String>>, Error> {
     let absolute = |file: &PathBuf| match std::path::absolute(file) {
         Ok(path) => Ok(path.display().to_string()),
@@ -145,55 +79,23 @@ fn image(path: String) -> PromptImage {
     PromptImage { path: Some(path), ..PromptImage::default() }
 }
 
-/// Where the answers to an agent's questions come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Approvals {
-    /// Ask here, at the terminal.
-    Prompt,
-    /// Wait until somebody answers elsewhere.
-    Wait,
-    /// Deny at once.
-    Deny,
-}
-
-/// How the command is used.
-#[derive(Clone, Copy)]
-struct Manner {
-    approvals: Approvals,
-    /// Somebody sits in front of it and reads.
-    is_terminal: bool,
-}
-
-impl Manner {
-    fn of(args: &Args) -> Result<Self, Error> {
-        let is_terminal = !args.json && Keyboard::is_there();
-        let approvals = match args.approvals {
-            Some(Approvals::Prompt) if !is_terminal => return Err(Error::NoTerminal),
-            Some(approvals) => approvals,
-            None if is_terminal => Approvals::Prompt,
-            None => Approvals::Deny,
-        };
-        Ok(Self { approvals, is_terminal })
-    }
-}
-
-/// One use of the command.
+/// One `roost run`: its arguments and connections.
 struct Run<'a> {
     args: Args,
-    manner: Manner,
+    interaction: Interaction,
     client: &'a Client,
     interrupt: &'a Interrupt,
-    /// What the first prompt brings along.
+    /// Images of the first prompt; taken when it is sent.
     images: Cell<Option<Vec<PromptImage>>>,
     files: Cell<Option<Vec<String>>>,
 }
 
 impl Run<'_> {
     async fn run(&self, text: String, verbose: bool) -> Result<Exit, Error> {
-        let is_conversation = text.trim().is_empty() && self.manner.is_terminal;
+        let is_conversation = text.trim().is_empty() && self.interaction.is_terminal;
         let opened = self.session(text.trim().is_empty() && !is_conversation).await?;
-        let style = Style::of_stdout();
-        let asks = self.manner.approvals != Approvals::Prompt;
+        let style = Style::for_stdout();
+        let asks = self.interaction.approvals != Approvals::Prompt;
         let form = match self.args.json {
             true => OutputForm::Json,
             false => OutputForm::People(Box::new(Renderer::new(style, Show { prompts: false, all: verbose, asks }))),
@@ -221,7 +123,7 @@ impl Run<'_> {
             self.release(&opened.id).await?;
         }
         if !self.args.json && !watch.is_unread() {
-            tell(Style::of_stderr().dim(format_args!("roost log {}", opened.id)));
+            print_stderr(Style::for_stderr().dim(format_args!("roost log {}", opened.id)));
         }
         Ok(ended)
     }
@@ -234,7 +136,7 @@ impl Run<'_> {
         session: &str,
         text: String,
     ) -> Result<TaskOutcome, Error> {
-        let approver = match self.manner.approvals {
+        let approver = match self.interaction.approvals {
             Approvals::Prompt | Approvals::Wait => Presence::Present,
             Approvals::Deny => Presence::Nobody,
         };
@@ -254,13 +156,13 @@ impl Run<'_> {
         let work = async {
             let sent = self.client.call::<method::SessionSend>(params).await?;
             let wanted = match (sent.task_id, sent.prompt_id) {
-                (Some(task), _) => Wanted::Task(task.into()),
-                (None, prompt) => Wanted::Prompt(prompt.unwrap_or_default().into()),
+                (Some(task), _) => WatchedTask::Task(task.into()),
+                (None, prompt) => WatchedTask::Prompt(prompt.unwrap_or_default().into()),
             };
             watch.task(wanted, keyboard).await
         };
         let interrupted = async {
-            self.interrupt.asked().await;
+            self.interrupt.stop_requested().await;
             // Whatever comes of it, the watch sees the task's end.
             let _ = stop(self.client, session, StopWhat::Task, "interrupted").await;
             std::future::pending().await
@@ -294,22 +196,22 @@ impl Run<'_> {
         loop {
             if let Some(text) = next.take() {
                 let outcome = self.task(watch, Some(&mut *keyboard), session, text).await?;
-                if self.interrupt.done() == StopRequest::Leave || watch.is_unread() {
+                if self.interrupt.reset() == StopRequest::Leave || watch.is_unread() {
                     return Ok(outcome.into());
                 }
             }
             watch.printer().prompt(PROMPT.into()).await?;
             let typed = tokio::select! {
                 typed = keyboard.line() => typed,
-                () = self.interrupt.asked() => Typed::End,
+                () = self.interrupt.stop_requested() => KeyboardInput::End,
             };
             match typed {
-                Typed::End => {
+                KeyboardInput::End => {
                     watch.printer().say(String::new()).await?;
                     return Ok(Exit::Completed);
                 }
-                Typed::Line(line) if line.trim() == QUIT => return Ok(Exit::Completed),
-                Typed::Line(line) => {
+                KeyboardInput::Line(line) if line.trim() == QUIT => return Ok(Exit::Completed),
+                KeyboardInput::Line(line) => {
                     watch.printer().typed().await?;
                     next = Some(line).filter(|line| !line.trim().is_empty());
                 }
@@ -318,7 +220,7 @@ impl Run<'_> {
     }
 
     /// A fork of a session, and its events from its start.
-    async fn forked(&self, source: SessionInfo) -> Result<Opened, Error> {
+    async fn forked(&self, source: SessionInfo) -> Result<OpenedSession, Error> {
         let params = SessionForkParams {
             session_id: source.session_id,
             workspace_id: None,
@@ -329,7 +231,7 @@ impl Run<'_> {
             yolo_mode: None,
         };
         let fork = self.client.call::<method::SessionFork>(params).await?;
-        Ok(Opened {
+        Ok(OpenedSession {
             events: self.events(&fork.session_id, None).await?,
             cwd: fork.project_path.into(),
             is_new: false,
@@ -340,7 +242,7 @@ impl Run<'_> {
     }
 
     /// The session to prompt, and its events from the prompt on, or from the start of a new one.
-    async fn session(&self, no_prompt: bool) -> Result<Opened, Error> {
+    async fn session(&self, no_prompt: bool) -> Result<OpenedSession, Error> {
         let needs_prompt = |runtime: &str| match no_prompt && runtime != RuntimeName::Demo.id() {
             true => Err(Error::NeedsPrompt(runtime.into())),
             false => Ok(()),
@@ -372,7 +274,7 @@ impl Run<'_> {
                 };
                 client.call::<method::SessionStart>(params).await?;
             }
-            return Ok(Opened {
+            return Ok(OpenedSession {
                 events: self.events(&info.session_id, None).await?,
                 cwd: info.project_path.into(),
                 is_new: false,
@@ -403,7 +305,7 @@ impl Run<'_> {
         };
         let id = client.call::<method::SessionStart>(params).await?.session_id;
         let events = self.events(&id, Some("beginning".into())).await?;
-        Ok(Opened { events, cwd, is_new: true, is_demo: runtime == RuntimeName::Demo.id(), was_live: false, id })
+        Ok(OpenedSession { events, cwd, is_new: true, is_demo: runtime == RuntimeName::Demo.id(), was_live: false, id })
     }
 
     async fn events(&self, session: &str, after: Option<String>) -> Result<Subscription, Error> {
@@ -412,39 +314,18 @@ impl Run<'_> {
     }
 }
 
-/// Reads an object of JSON.
-fn object(text: &str) -> Result<Map<String, Value>, serde_json::Error> {
-    serde_json::from_str(text)
-}
-
-/// Reads `NAME=VALUE`, or `NAME` with its value in our own environment.
-fn variable(text: &str) -> Result<(String, Secret), String> {
-    match text.split_once('=') {
-        Some((name, value)) => Ok((name.into(), value.into())),
-        None => match std::env::var(text) {
-            Ok(value) => Ok((text.into(), value.into())),
-            Err(_) => Err(format!("{text} is not set here; say {text}=VALUE")),
-        },
-    }
-}
-
-/// Reads one word of a few.
-pub(crate) fn word<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
-    serde_json::from_value(text.into())
-}
-
-/// A session that is ready for a prompt.
-struct Opened {
+/// A session that is ready for a prompt, and its events.
+struct OpenedSession {
     id: String,
     events: Subscription,
     cwd: PathBuf,
     is_new: bool,
     is_demo: bool,
-    /// It had an agent before this command came.
+    /// An agent ran for it before this command; then it is left running.
     was_live: bool,
 }
 
-/// The prompt that is piped in.
+/// Reads the prompt from stdin, up to [`MAX_PIPED`] bytes.
 async fn piped() -> Result<String, Error> {
     let (send, sent) = oneshot::channel();
     // A pipe that nobody closes is never read to its end, so this thread may only end with the process.
@@ -461,21 +342,21 @@ async fn piped() -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Says once that the log waits for space; returns only when it has given up or the daemon is gone.
+/// Polls the daemon's health. Warns once if the log waits for disk space; returns only if the log or the daemon is gone.
 async fn warn_when_stalled(client: &Client) -> Error {
     let mut due = interval(HEALTH);
-    let mut told = false;
+    let mut warned = false;
     loop {
         due.tick().await;
         match client.call::<method::DaemonStatusGet>(NoParams {}).await {
             Ok(status) => match status.log_health() {
                 LogHealth::Failed(_) => return Error::LogFailed(status.log),
-                LogHealth::Stalled(_) if !told => {
-                    tell(format_args!(
+                LogHealth::Stalled(_) if !warned => {
+                    print_stderr(format_args!(
                         "roost: waiting for space on the disk: {}; free some, or press Ctrl-C twice to leave",
                         status.log
                     ));
-                    told = true;
+                    warned = true;
                 }
                 LogHealth::Ok | LogHealth::Stalled(_) => {}
             },

@@ -100,5 +100,5 @@ fn print(out: &mut Screen<impl Write>, lines: &[RuntimeLine], json: bool) -> io:
         [id, entry.display_name.clone(), status.into(), installed, logged_in, resume.into(), why_not]
     });
     let heads = ["ID", "NAME", "STATUS", "INSTALLED", "LOGGED IN", "RESUME", "WHY NOT"];
-    table::write(out, Style::of_stdout(), heads, &rows.collect::<Vec<_>>())
+    table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())
 }

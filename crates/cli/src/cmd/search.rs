@@ -47,7 +47,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     let client = connect::open(context).await?;
     let workspace_id = Some(workspace::find(&client, args.workspace.as_deref()).await?.id);
     let extensions = (!args.ext.is_empty()).then_some(args.ext);
-    let style = Style::of_stdout();
+    let style = Style::for_stdout();
     if args.text {
         let params = GrepParams {
             pattern: args.query,

@@ -15,9 +15,9 @@ use crate::exit::Exit;
 use crate::find;
 use crate::past;
 use crate::paths::working_directory;
-use crate::reading::Reading;
+use crate::reading::RecordReader;
 use crate::screen::{self, Screen};
-use crate::stderr::tell;
+use crate::stderr::print_stderr;
 use crate::style::Style;
 use crate::table;
 
@@ -57,7 +57,7 @@ struct SessionLine {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let reading = match Reading::open(context, "roost sessions").await {
+    let reading = match RecordReader::open(context, "roost sessions").await {
         Err(Error::Log(roost_log::Error::NotFound { .. })) => None,
         reading => Some(reading?),
     };
@@ -70,7 +70,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     if args.all {
         let cwd = working_directory(args.cwd.as_deref())?;
         let past = past::sessions(context, reading.as_ref(), &cwd).await?;
-        past.notices.iter().for_each(|notice| tell(format_args!("roost: {notice}")));
+        past.notices.iter().for_each(|notice| print_stderr(format_args!("roost: {notice}")));
         sessions.extend(past.sessions.into_iter().map(|record| SessionLine { record, source: KeptBy::History }));
         sessions.sort_by_key(|line| std::cmp::Reverse(line.record.updated_at));
     }
@@ -106,7 +106,7 @@ fn print(out: &mut Screen<impl Write>, sessions: &[SessionLine], shown: usize, j
         [id, runtime, status, last.into(), ago(session.updated_at, now), session.cwd.clone(), title]
     });
     let heads = ["SESSION", "RUNTIME", "STATUS", "LAST", "UPDATED", "DIRECTORY", "TITLE"];
-    table::write(out, Style::of_stdout(), heads, &rows.collect::<Vec<_>>())?;
+    table::write(out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())?;
     if shown < sessions.len() {
         writeln!(out, "{} more; `roost sessions --all` lists them", sessions.len() - shown)?;
     }

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The line of JSON.
+/// What `--json` prints: whether a daemon runs, and its status if so.
 #[derive(Serialize)]
 struct StatusLine {
     running: bool,
@@ -38,12 +38,12 @@ struct StatusLine {
 }
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
-    let daemon = connect::look(&context.state).await?.map(|(_, status)| status);
+    let daemon = connect::find_with_status(&context.state).await?.map(|(_, status)| status);
     let exit = if daemon.is_some() { Exit::Completed } else { Exit::Failed };
     const NONE: &str = "No daemon runs here; `roost up` starts one, and so does every command that needs one.";
     match (args.json, daemon) {
         (true, daemon) => screen::print_json(&StatusLine { running: daemon.is_some(), daemon })?,
-        (false, Some(daemon)) => screen::print(&words(Style::of_stdout(), &daemon))?,
+        (false, Some(daemon)) => screen::print(&words(Style::for_stdout(), &daemon))?,
         (false, None) => screen::print(NONE)?,
     }
     Ok(exit)

@@ -34,7 +34,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
     // One that serves commands only makes room for one that serves devices too.
-    if let Some((client, status)) = connect::look(&context.state).await?
+    if let Some((client, status)) = connect::find_with_status(&context.state).await?
         && !status.auto_started
     {
         return show(&client, &format!("A daemon runs already (process {}).", status.pid)).await;
@@ -46,7 +46,7 @@ pub(crate) async fn run(args: Args, context: &Context) -> Result<Exit, Error> {
 
 async fn show(client: &Client, words: &str) -> Result<Exit, Error> {
     let pair = client.call::<method::PairCreate>(PairParams::default()).await?;
-    let style = Style::of_stdout();
+    let style = Style::for_stdout();
     let shown = pairing::shown(style, &pair);
     writeln!(screen::stdout(), "{shown}{words} It listens on {}.", style.bold(&pair.http)).map_err(Error::Output)?;
     Ok(Exit::Completed)

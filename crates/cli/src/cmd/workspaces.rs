@@ -43,7 +43,7 @@ pub(crate) struct Args {
 enum WorkspacesAction {
     /// Add a folder
     Add {
-        /// The folder
+        #[arg(help = "The folder")]
         path: PathBuf,
         /// What to call it [default: as the folder is called]
         #[arg(long)]
@@ -108,25 +108,25 @@ fn absolute(path: &Path) -> Result<String, Error> {
     Ok(std::path::absolute(path).map_err(Error::NoCwd)?.to_string_lossy().into_owned())
 }
 
-/// Waits for a search, and shows at a terminal how far it is. Whoever leaves meanwhile ends it.
+/// Waits for the daemon to find repositories, and shows its progress at a terminal. The daemon stops if we disconnect.
 async fn discover(
     client: &Client,
     paths: Option<Vec<String>>,
     fresh: bool,
 ) -> Result<WorkspaceDiscoverResult, roost_client::Error> {
-    let mut told = client.told();
+    let mut notifications = client.told();
     let call = client.call::<method::WorkspaceDiscover>(WorkspaceDiscoverParams { paths, fresh: Some(fresh) });
     tokio::pin!(call);
-    let line = StatusLine;
+    let line = ProgressLine;
     loop {
         let found = tokio::select! {
-            Ok(()) = told.changed() => None,
+            Ok(()) = notifications.changed() => None,
             found = &mut call => Some(found),
         };
-        // What was told came before the answer, so it is there by now.
-        let last = told.borrow_and_update().clone();
-        let last = last.filter(|told| told.event == EventName::WorkspaceDiscoverProgress.name());
-        if let Some(Ok(progress)) = last.map(|told| serde_json::from_str(told.params.get())) {
+        // The last notification came before the response, so it is there by now.
+        let last = notifications.borrow_and_update().clone();
+        let last = last.filter(|latest| latest.event == EventName::WorkspaceDiscoverProgress.name());
+        if let Some(Ok(progress)) = last.map(|latest| serde_json::from_str(latest.params.get())) {
             let WorkspaceDiscoverProgress { scanned_paths, found_count, .. } = progress;
             line.show(format_args!("{found_count} repositories in {scanned_paths} folders so far"));
         }
@@ -136,16 +136,16 @@ async fn discover(
     }
 }
 
-/// One line on stderr that is written over; gone when dropped.
-struct StatusLine;
+/// A line on stderr that is written over, and erased on drop.
+struct ProgressLine;
 
-impl StatusLine {
+impl ProgressLine {
     fn show(&self, text: impl std::fmt::Display) {
         screen::replace_line(text);
     }
 }
 
-impl Drop for StatusLine {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.show("");
     }
@@ -169,7 +169,7 @@ fn list(all: &[Workspace]) -> io::Result<String> {
     });
     let mut out = Vec::new();
     let heads = ["WORKSPACE", "BRANCH", "CHANGES", "SESSIONS", "FOLDER"];
-    table::write(&mut out, Style::of_stdout(), heads, &rows.collect::<Vec<_>>())?;
+    table::write(&mut out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())?;
     if all.iter().any(|workspace| !workspace.exists) {
         writeln!(out, "A folder is missing: put it back, or forget it with `roost workspaces remove NAME`.")?;
     }
@@ -207,7 +207,7 @@ fn repositories(found: &WorkspaceDiscoverResult) -> io::Result<String> {
             [one.name.clone(), is_workspace.into(), ago(one.last_modified, now), one.path.clone(), remote]
         });
         let heads = ["REPOSITORY", "WORKSPACE", "CHANGED", "FOLDER", "REMOTE"];
-        table::write(&mut out, Style::of_stdout(), heads, &rows.collect::<Vec<_>>())?;
+        table::write(&mut out, Style::for_stdout(), heads, &rows.collect::<Vec<_>>())?;
     }
     if found.cached {
         let age = span(std::time::Duration::from_secs(found.cache_age_seconds));

@@ -10,7 +10,7 @@ use roost_model::tool::PolicyResult;
 use roost_rpc::call;
 use serde_json::Value;
 
-use crate::ask::{Against, Extent, content, named};
+use crate::ask::{Against, Extent, answerer_name, content};
 use crate::screen::{one_line, visible};
 use crate::style::Style;
 
@@ -19,11 +19,11 @@ const PREVIEW_LINES: usize = 5;
 /// Characters shown of one line.
 const PREVIEW_CHARS: usize = 200;
 
-/// The calls of a task that have been asked for.
+/// The tool calls of a task that have not completed yet.
 #[derive(Default)]
 pub(super) struct ToolCalls {
     calls: HashMap<ToolCallId, ShownCall>,
-    /// The one that the last line was about.
+    /// The call that the last printed line was about.
     last: Option<ToolCallId>,
 }
 
@@ -78,7 +78,7 @@ impl ToolCalls {
                     };
                     format!(", for {scope}: {}", visible(&rule.pattern.to_string()))
                 });
-                let by = named(resolved.answered_by.as_ref());
+                let by = answerer_name(resolved.answered_by.as_ref());
                 let text = format!("answered by {by}{}", remembered.unwrap_or_default());
                 format!("  {whose}{}\n", style.dim(text))
             }
@@ -166,7 +166,7 @@ impl ShownCall {
     }
 }
 
-/// What a call would really do, and beside it what the agent calls that if it says any more.
+/// A call in one line: what it would do, and the agent's title if that says more.
 fn describe(requested: &ToolCallRequestedPayload) -> String {
     let shown = call::Call { name: &requested.name, kind: requested.kind, input: &requested.input }.display();
     match call::other_title(&shown, requested.title.as_deref(), &requested.name) {
@@ -175,7 +175,7 @@ fn describe(requested: &ToolCallRequestedPayload) -> String {
     }
 }
 
-/// What a failed call says: its text where there is one, else its JSON.
+/// The error of a failed call: its text if it has one, else its JSON.
 fn words(result: &Value) -> String {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let nested = || result.pointer("/0/content/text").or_else(|| result.get("error")).and_then(text);

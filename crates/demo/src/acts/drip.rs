@@ -1,15 +1,15 @@
-//! An act that shows how long its words take to arrive.
+//! An act whose pieces carry the time at which they were sent, so that a reader can measure the delay.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use tokio::time::interval;
 
-use super::{Interrupt, Turn};
+use super::{DemoTurn, Interrupt};
 
 /// Sends pieces at a steady rate. Each tells its number and when it was sent in nanoseconds of the machine's monotonic
 /// clock, which a reader on the same machine shares.
-pub(super) async fn drip(turn: &Turn, pieces: u64, rate: f64, apart: bool) -> Result<(), Interrupt> {
+pub(super) async fn drip(turn: &DemoTurn, pieces: u64, rate: f64, apart: bool) -> Result<(), Interrupt> {
     let mut tick = interval(Duration::from_secs_f64(1.0 / rate));
     for number in 0..pieces {
         tick.tick().await;

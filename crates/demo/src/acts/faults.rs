@@ -11,18 +11,18 @@ use tokio::process::Command;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::super::output;
-use super::{Interrupt, Turn};
+use super::{DemoTurn, Interrupt};
 
 /// What a Rust process exits with after a panic.
 const CRASHED: i32 = 101;
 
-pub(super) async fn fail(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn fail(turn: &DemoTurn) -> Result<(), Interrupt> {
     turn.say("This turn is going to fail.").await?;
     let error = Error::new(ErrorCode::INTERNAL_ERROR, "the demo agent failed because the prompt asked for it");
     Err(Interrupt::Failed(error.data(json!({ "keyword": "fail", "retryable": false }))))
 }
 
-pub(super) async fn crash(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn crash(turn: &DemoTurn) -> Result<(), Interrupt> {
     turn.say("I am about to crash.").await?;
     let call = turn.tool_call("A tool that never ends", ToolKind::Execute).raw_input(json!({}));
     turn.announce("demo.crash", call).await?.start().await?;
@@ -31,14 +31,14 @@ pub(super) async fn crash(turn: &Turn) -> Result<(), Interrupt> {
     std::process::exit(CRASHED)
 }
 
-pub(super) async fn exit(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn exit(turn: &DemoTurn) -> Result<(), Interrupt> {
     turn.say("I leave without an answer.").await?;
     turn.demo.output.flush().await?;
     std::process::exit(0)
 }
 
 /// Leaves a process behind that no longer shares its session, its group or its parent with us.
-pub(super) async fn orphan(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn orphan(turn: &DemoTurn) -> Result<(), Interrupt> {
     let shell = Command::new("sh")
         .args(["-c", "setsid sleep 1000 >/dev/null 2>&1 & echo $!"])
         .stdin(Stdio::null())
@@ -49,7 +49,7 @@ pub(super) async fn orphan(turn: &Turn) -> Result<(), Interrupt> {
     turn.say(format!("I left process {} behind.", pid.trim())).await
 }
 
-pub(super) async fn noise(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn noise(turn: &DemoTurn) -> Result<(), Interrupt> {
     eprintln!("noise on stderr: a warning that nobody asked for");
     let session = &*turn.session.id.0;
     let completed = json!({
@@ -93,7 +93,7 @@ fn update(session: &str, update: Value) -> io::Result<Vec<u8>> {
     output::encode(json!({ "sessionId": session, "update": update }))
 }
 
-pub(super) async fn stubborn(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn stubborn(turn: &DemoTurn) -> Result<(), Interrupt> {
     // Once installed, the handler replaces the default action until the process ends.
     let _ = signal(SignalKind::terminate())?;
     turn.demo.stubborn.store(true, Ordering::Relaxed);

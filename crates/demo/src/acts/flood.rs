@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::super::output;
-use super::{Interrupt, Turn};
+use super::{DemoTurn, Interrupt};
 use agent_client_protocol::v1::schema::SessionNotification;
 
 const BLOCK_LINES: u64 = 256;
@@ -13,7 +13,7 @@ const MAX_DIGITS: usize = 9;
 
 /// Sends chunks of `size` bytes that begin with their own number, so that a reader can tell
 /// whether one was lost, as fast as stdout takes them.
-pub(super) async fn flood(turn: &Turn, chunks: u64, size: usize) -> Result<(), Interrupt> {
+pub(super) async fn flood(turn: &DemoTurn, chunks: u64, size: usize) -> Result<(), Interrupt> {
     let digits = size.min(MAX_DIGITS);
     // All lines are the same but for the number, so the line is encoded once and cut there.
     let placeholder = "#".repeat(digits);
@@ -42,7 +42,7 @@ pub(super) async fn flood(turn: &Turn, chunks: u64, size: usize) -> Result<(), I
 }
 
 /// Sends one chunk of `bytes` bytes in a single line.
-pub(super) async fn big_line(turn: &Turn, bytes: usize) -> Result<(), Interrupt> {
+pub(super) async fn big_line(turn: &DemoTurn, bytes: usize) -> Result<(), Interrupt> {
     turn.say(filler(bytes)).await
 }
 

@@ -8,10 +8,10 @@ mod tools;
 mod tour;
 
 use super::keyword::Keyword;
-use super::turn::{Interrupt, Turn};
+use super::turn::{DemoTurn, Interrupt};
 
 /// Does what the keyword says; `Ok` is a turn that ended by itself.
-pub(super) async fn play(turn: &Turn, keyword: &Keyword) -> Result<(), Interrupt> {
+pub(super) async fn play(turn: &DemoTurn, keyword: &Keyword) -> Result<(), Interrupt> {
     match keyword {
         Keyword::Tour => tour::tour(turn).await,
         Keyword::Hello => talk::hello(turn).await,

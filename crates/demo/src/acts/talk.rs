@@ -1,4 +1,4 @@
-//! Acts that only talk.
+//! Acts that answer, think, plan and ask, without any tool.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,14 +12,14 @@ use agent_client_protocol::v1::schema::{
 };
 use tokio::time::Instant;
 
-use super::{Interrupt, Turn};
+use super::{DemoTurn, Interrupt};
 
-pub(super) async fn hello(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn hello(turn: &DemoTurn) -> Result<(), Interrupt> {
     turn.say("Hello from ").await?;
     turn.say("the demo agent.").await
 }
 
-pub(super) async fn think(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn think(turn: &DemoTurn) -> Result<(), Interrupt> {
     for thought in [
         "The user wants to see me think. ",
         "Thoughts are streamed apart from the answer. ",
@@ -31,7 +31,7 @@ pub(super) async fn think(turn: &Turn) -> Result<(), Interrupt> {
     turn.say("I thought about it: thinking works.").await
 }
 
-pub(super) async fn plan(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn plan(turn: &DemoTurn) -> Result<(), Interrupt> {
     let steps = ["Look around", "Do the work", "Check the result"];
     // Stage 0 has not begun; in stage n the n-th step runs; after the last one all are done.
     for stage in 0..=steps.len() + 1 {
@@ -50,7 +50,7 @@ pub(super) async fn plan(turn: &Turn) -> Result<(), Interrupt> {
     turn.say("All three steps of the plan are done.").await
 }
 
-pub(super) async fn slow(turn: &Turn, time: Duration) -> Result<(), Interrupt> {
+pub(super) async fn slow(turn: &DemoTurn, time: Duration) -> Result<(), Interrupt> {
     let start = Instant::now();
     for tick in 1_u64.. {
         turn.say(format!("{tick} ")).await?;
@@ -62,13 +62,13 @@ pub(super) async fn slow(turn: &Turn, time: Duration) -> Result<(), Interrupt> {
     Ok(())
 }
 
-pub(super) async fn resume(turn: &Turn) -> Result<(), Interrupt> {
-    let (here, restored) = (turn.seen.prompts, turn.seen.restored);
+pub(super) async fn resume(turn: &DemoTurn) -> Result<(), Interrupt> {
+    let (here, restored) = (turn.totals.prompts, turn.totals.restored);
     let all = here + restored;
     turn.say(format!("Prompts in this session: {all} ({here} here, {restored} restored from a transcript).")).await
 }
 
-pub(super) async fn ask(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn ask(turn: &DemoTurn) -> Result<(), Interrupt> {
     if !turn.demo.client_has_forms.load(atomic::Ordering::Relaxed) {
         let text = "I would ask you something, but your client cannot show a form.";
         return turn.say(text).await;

@@ -1,4 +1,4 @@
-//! Acts that use tools.
+//! Acts that announce tool calls, ask for permission and run them.
 
 use std::fmt::Write;
 use std::io;
@@ -8,35 +8,35 @@ use agent_client_protocol::v1::schema::{Diff, ToolCallContent, ToolCallLocation,
 use futures::future::try_join_all;
 use serde_json::json;
 
-use super::super::tool::{OpenCall, Permission, Refusal};
-use super::{Interrupt, Turn};
+use super::super::tool::{OpenCall, PermissionAnswer, Refusal};
+use super::{DemoTurn, Interrupt};
 
 pub(super) const REFUSED: &str = "The user did not allow this.";
 /// What a long output shows while it is still being printed.
 const PREVIEW_LINES: usize = 20;
 
-/// What became of a file that the agent wanted to write.
-pub(super) enum Written {
+/// The result of a tool call that writes a file.
+pub(super) enum WriteOutcome {
     Done,
     Refused(Refusal),
     Failed(io::Error),
 }
 
-pub(super) async fn edit(turn: &Turn, name: &str) -> Result<(), Interrupt> {
+pub(super) async fn edit(turn: &DemoTurn, name: &str) -> Result<(), Interrupt> {
     if Path::new(name).file_name() != Some(name.as_ref()) {
         let text = format!("`{name}` is not a plain file name, so nothing was written.");
         return turn.say(text).await;
     }
     let text = match write_file(turn, name, "Written by the Roost demo agent.\n").await? {
-        Written::Done => format!("I wrote `{name}`."),
-        Written::Refused(refusal) => format!("{}, so `{name}` was not written.", refusal.sentence()),
-        Written::Failed(error) => format!("`{name}` could not be written: {error}."),
+        WriteOutcome::Done => format!("I wrote `{name}`."),
+        WriteOutcome::Refused(refusal) => format!("{}, so `{name}` was not written.", refusal.sentence()),
+        WriteOutcome::Failed(error) => format!("`{name}` could not be written: {error}."),
     };
     turn.say(text).await
 }
 
 /// Writes a file in the session's directory through a tool call that needs approval.
-pub(super) async fn write_file(turn: &Turn, name: &str, text: &'static str) -> Result<Written, Interrupt> {
+pub(super) async fn write_file(turn: &DemoTurn, name: &str, text: &'static str) -> Result<WriteOutcome, Interrupt> {
     let path = turn.session.cwd.join(name);
     let old_text = blocking({
         let path = path.clone();
@@ -49,25 +49,25 @@ pub(super) async fn write_file(turn: &Turn, name: &str, text: &'static str) -> R
         .locations(vec![ToolCallLocation::new(&path)])
         .raw_input(json!({ "path": path, "content": text }));
     let call = turn.announce("demo.write", call).await?;
-    if let Permission::Refused(refusal) = call.permission().await? {
+    if let PermissionAnswer::Refused(refusal) = call.permission().await? {
         call.fail(REFUSED).await?;
-        return Ok(Written::Refused(refusal));
+        return Ok(WriteOutcome::Refused(refusal));
     }
     call.start().await?;
     match blocking(move || std::fs::write(path, text)).await {
         Ok(()) => {
             let bytes = text.len();
             call.complete(diff, json!({ "bytesWritten": bytes })).await?;
-            Ok(Written::Done)
+            Ok(WriteOutcome::Done)
         }
         Err(error) => {
             call.fail(&error.to_string()).await?;
-            Ok(Written::Failed(error))
+            Ok(WriteOutcome::Failed(error))
         }
     }
 }
 
-pub(super) async fn parallel(turn: &Turn, calls: usize) -> Result<(), Interrupt> {
+pub(super) async fn parallel(turn: &DemoTurn, calls: usize) -> Result<(), Interrupt> {
     let mut announced = Vec::with_capacity(calls);
     for number in 1..=calls {
         let call = turn.tool_call(format!("Count to {number}"), ToolKind::Execute).raw_input(json!({ "to": number }));
@@ -80,9 +80,9 @@ pub(super) async fn parallel(turn: &Turn, calls: usize) -> Result<(), Interrupt>
     turn.say(format!("{run} tool calls ran, {refused} were not allowed.")).await
 }
 
-/// Counts if it may; tells whether it did.
-async fn count(turn: &Turn, call: OpenCall<'_>, to: u64) -> Result<bool, Interrupt> {
-    if let Permission::Refused(_) = call.permission().await? {
+/// Asks for permission and counts; false if it was refused.
+async fn count(turn: &DemoTurn, call: OpenCall<'_>, to: u64) -> Result<bool, Interrupt> {
+    if let PermissionAnswer::Refused(_) = call.permission().await? {
         call.fail(REFUSED).await?;
         return Ok(false);
     }
@@ -96,10 +96,10 @@ async fn count(turn: &Turn, call: OpenCall<'_>, to: u64) -> Result<bool, Interru
     Ok(true)
 }
 
-pub(super) async fn out(turn: &Turn, lines: usize) -> Result<(), Interrupt> {
+pub(super) async fn out(turn: &DemoTurn, lines: usize) -> Result<(), Interrupt> {
     let call = turn.tool_call(format!("Print {lines} lines"), ToolKind::Execute).raw_input(json!({ "lines": lines }));
     let call = turn.announce("demo.print", call).await?;
-    if let Permission::Refused(refusal) = call.permission().await? {
+    if let PermissionAnswer::Refused(refusal) = call.permission().await? {
         call.fail(REFUSED).await?;
         return turn.say(format!("{}, so nothing was printed.", refusal.sentence())).await;
     }
@@ -122,7 +122,7 @@ fn printed(lines: usize) -> String {
 }
 
 /// Reads the session's directory without asking, as many runtimes do.
-pub(super) async fn unasked(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn unasked(turn: &DemoTurn) -> Result<(), Interrupt> {
     let cwd = turn.session.cwd.clone();
     let call = turn
         .tool_call("List the working directory", ToolKind::Read)

@@ -3,14 +3,14 @@
 use agent_client_protocol::v1::schema::{SessionUpdate, UsageUpdate};
 
 use super::super::keyword;
-use super::tools::{Written, write_file};
-use super::{Interrupt, Turn};
+use super::tools::{WriteOutcome, write_file};
+use super::{DemoTurn, Interrupt};
 
 const FILE: &str = "hello-roost.txt";
 const FILE_TEXT: &str = "Hello from Roost!\nThe demo agent wrote this file after you allowed it.\n";
 const CONTEXT_SIZE: u64 = 200_000;
 
-pub(super) async fn tour(turn: &Turn) -> Result<(), Interrupt> {
+pub(super) async fn tour(turn: &DemoTurn) -> Result<(), Interrupt> {
     stream(
         turn,
         "Welcome to Roost! Roost hosts coding agents on your machine and keeps one durable \
@@ -20,12 +20,12 @@ pub(super) async fn tour(turn: &Turn) -> Result<(), Interrupt> {
     )
     .await?;
     let outcome = match write_file(turn, FILE, FILE_TEXT).await? {
-        Written::Done => format!("Thank you! I wrote `{FILE}`; have a look at it.\n\n"),
-        Written::Refused(_) => format!(
+        WriteOutcome::Done => format!("Thank you! I wrote `{FILE}`; have a look at it.\n\n"),
+        WriteOutcome::Refused(_) => format!(
             "No problem: nothing was written. To let me create `{FILE}`, approve it when asked, \
              or start me with `roost run --permission-mode yolo`.\n\n"
         ),
-        Written::Failed(error) => {
+        WriteOutcome::Failed(error) => {
             format!("You allowed it, but `{FILE}` could not be written: {error}.\n\n")
         }
     };
@@ -39,13 +39,13 @@ pub(super) async fn tour(turn: &Turn) -> Result<(), Interrupt> {
         ),
     )
     .await?;
-    let used = turn.seen.tokens + turn.usage().total();
+    let used = turn.totals.tokens + turn.usage().total();
     let usage = UsageUpdate::new(used, CONTEXT_SIZE);
     turn.update(SessionUpdate::UsageUpdate(usage)).await
 }
 
 /// Streams a text a few words at a time, at a pace that can be seen.
-async fn stream(turn: &Turn, text: &str) -> Result<(), Interrupt> {
+async fn stream(turn: &DemoTurn, text: &str) -> Result<(), Interrupt> {
     let words: Vec<&str> = text.split_inclusive(' ').collect();
     for few in words.chunks(6) {
         turn.say(few.concat()).await?;

@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
     CloseSessionRequest, NewSessionRequest, PlanEntryStatus, RequestPermissionOutcome, RequestPermissionResponse,
     SessionUpdate, StopReason, ToolCallStatus,
 };
-use host::{ALLOWS, Approver, REJECTS, host, host_with_forms, picked, said};
+use host::{ALLOWS, Approver, REJECTS, agent_text, host, host_with_forms, picked};
 
 /// The states each tool call went through, in the order of the updates.
 fn statuses(updates: &[SessionUpdate]) -> Vec<ToolCallStatus> {
@@ -44,10 +44,10 @@ async fn every_well_behaved_keyword_ends_its_turn_and_leaves_the_session_usable(
                 // What the tour wrote would change what later tools see.
                 let _ = std::fs::remove_file(host.cwd.path().join("hello-roost.txt"));
                 assert_eq!(reply.unwrap().stop_reason, StopReason::EndTurn, "{prompt}");
-                let text = said(&updates);
+                let text = agent_text(&updates);
                 assert!(text.ends_with(ending), "{prompt}: {text}");
                 let (_, updates) = host.turn("hello").await;
-                assert_eq!(said(&updates), "Hello from the demo agent.", "{prompt}");
+                assert_eq!(agent_text(&updates), "Hello from the demo agent.", "{prompt}");
             }
         })
         .await;
@@ -58,7 +58,7 @@ async fn every_well_behaved_keyword_ends_its_turn_and_leaves_the_session_usable(
 async fn a_drip_numbers_its_pieces_and_tells_when_each_was_sent() {
     host(ALLOWS, async |mut host| {
         let (_, updates) = host.turn("drip 3 1000 apart").await;
-        let text = said(&updates);
+        let text = agent_text(&updates);
         let words: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
         let numbers: Vec<_> = words.iter().map(|words| (words[0], words[1], words[4])).collect();
         assert_eq!(numbers, [("drip", "0", "ns"), ("drip", "1", "ns"), ("drip", "2", "ns")]);
@@ -103,8 +103,8 @@ async fn the_tour_explains_how_to_allow_what_was_rejected() {
     host(REJECTS, async |mut host| {
         let (_, updates) = host.turn("tour").await;
         assert_eq!(statuses(&updates), REFUSED);
-        assert!(said(&updates).contains("nothing was written"));
-        assert!(said(&updates).contains("roost run --permission-mode yolo"));
+        assert!(agent_text(&updates).contains("nothing was written"));
+        assert!(agent_text(&updates).contains("roost run --permission-mode yolo"));
         assert!(!host.cwd.path().join("hello-roost.txt").exists());
     })
     .await;
@@ -115,7 +115,7 @@ async fn edit_writes_the_named_file_when_allowed() {
     host(ALLOWS, async |mut host| {
         let (_, updates) = host.turn("edit note.md").await;
         assert_eq!(statuses(&updates), RAN);
-        assert_eq!(said(&updates), "I wrote `note.md`.");
+        assert_eq!(agent_text(&updates), "I wrote `note.md`.");
         assert!(host.cwd.path().join("note.md").exists());
     })
     .await;
@@ -127,7 +127,7 @@ async fn edit_writes_nothing_when_rejected() {
         let (reply, updates) = host.turn("edit").await;
         assert_eq!(reply.unwrap().stop_reason, StopReason::EndTurn);
         assert_eq!(statuses(&updates), REFUSED);
-        assert!(said(&updates).contains("was not written"));
+        assert!(agent_text(&updates).contains("was not written"));
         assert!(!host.cwd.path().join("demo.txt").exists());
     })
     .await;
@@ -138,7 +138,7 @@ async fn edit_does_not_leave_the_working_directory() {
     host(ALLOWS, async |mut host| {
         for name in ["../escaped.txt", "/tmp/escaped.txt", "..", "a/b"] {
             let (_, updates) = host.turn(&format!("edit {name}")).await;
-            assert!(said(&updates).contains("nothing was written"), "{name}");
+            assert!(agent_text(&updates).contains("nothing was written"), "{name}");
         }
     })
     .await;
@@ -150,7 +150,7 @@ async fn a_file_that_cannot_be_written_is_reported_as_failed() {
         std::fs::create_dir(host.cwd.path().join("demo.txt")).unwrap();
         let (_, updates) = host.turn("edit").await;
         assert_eq!(statuses(&updates).last(), Some(&ToolCallStatus::Failed));
-        assert!(said(&updates).contains("could not be written"));
+        assert!(agent_text(&updates).contains("could not be written"));
     })
     .await;
 }
@@ -160,7 +160,7 @@ async fn allowing_always_means_not_to_be_asked_again() {
     host(Approver::Picks("allow-always"), async |mut host| {
         host.turn("edit").await.0.unwrap();
         host.turn("edit").await.0.unwrap();
-        assert_eq!(host.asked.len(), 1);
+        assert_eq!(host.permission_requests.len(), 1);
     })
     .await;
 }
@@ -193,7 +193,7 @@ async fn parallel_asks_for_all_calls_before_any_is_answered() {
             for option in ["allow-once", "reject-once", "allow-once", "reject-once"] {
                 let responder = host.held.recv().await.unwrap();
                 // Only after the last request has arrived does anybody get an answer.
-                while host.asked.len() < 4 {
+                while host.permission_requests.len() < 4 {
                     tokio::task::yield_now().await;
                 }
                 responder.respond(picked(option)).unwrap();
@@ -201,7 +201,7 @@ async fn parallel_asks_for_all_calls_before_any_is_answered() {
         };
         let (reply, ()) = futures::join!(reply, answers);
         assert_eq!(reply.unwrap().stop_reason, StopReason::EndTurn);
-        assert_eq!(said(&host.seen()), "2 tool calls ran, 2 were not allowed.");
+        assert_eq!(agent_text(&host.seen()), "2 tool calls ran, 2 were not allowed.");
     })
     .await;
 }
@@ -225,7 +225,7 @@ async fn a_read_only_tool_runs_without_asking() {
     host(REJECTS, async |mut host| {
         let (_, updates) = host.turn("tools").await;
         assert_eq!(statuses(&updates), RAN);
-        assert!(host.asked.is_empty());
+        assert!(host.permission_requests.is_empty());
     })
     .await;
 }
@@ -256,7 +256,7 @@ async fn thoughts_are_not_part_of_the_answer() {
         let (_, updates) = host.turn("think").await;
         let thoughts = updates.iter().filter(|update| matches!(update, SessionUpdate::AgentThoughtChunk(_)));
         assert_eq!(thoughts.count(), 3);
-        assert_eq!(said(&updates), "I thought about it: thinking works.");
+        assert_eq!(agent_text(&updates), "I thought about it: thinking works.");
     })
     .await;
 }
@@ -265,7 +265,7 @@ async fn thoughts_are_not_part_of_the_answer() {
 async fn ask_repeats_what_the_user_chose() {
     host_with_forms(async |mut host| {
         let (_, updates) = host.turn("ask").await;
-        assert_eq!(said(&updates), "You answered: bird = owl.");
+        assert_eq!(agent_text(&updates), "You answered: bird = owl.");
     })
     .await;
 }
@@ -276,7 +276,9 @@ async fn resume_counts_a_restored_transcript() {
         host.turn("hello").await.0.unwrap();
         let blocks = vec!["user: hello\nagent: Hello!".into(), "resume".into()];
         host.prompt_blocks(blocks).await.unwrap();
-        assert!(said(&host.seen()).ends_with("Prompts in this session: 3 (2 here, 1 restored from a transcript)."));
+        assert!(
+            agent_text(&host.seen()).ends_with("Prompts in this session: 3 (2 here, 1 restored from a transcript).")
+        );
     })
     .await;
 }

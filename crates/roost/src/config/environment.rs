@@ -8,7 +8,7 @@ use super::keys::{Key, keys};
 use super::sections::Config;
 use super::suggest::nearest;
 
-/// What every variable of ours begins with.
+/// The prefix of every variable that sets a key.
 const PREFIX: &str = "ROOST_";
 
 /// Puts the settings of the environment over those of the file; an error names the variable.

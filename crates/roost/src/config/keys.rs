@@ -5,24 +5,24 @@ use serde_json::{Map, Value};
 
 use super::sections::Config;
 
-/// One key.
+/// A key of `roost.toml` that takes one value.
 pub(super) struct Key {
-    /// Its section; absent at the top.
+    /// The section that it is in; `None` at the top level.
     pub(super) section: Option<String>,
-    /// Its name within the section.
+    /// The name within the section.
     pub(super) name: String,
-    /// What the types say about it.
+    /// The JSON schema of its value, with description and default.
     pub(super) schema: Value,
 }
 
 impl Key {
-    /// The environment variable that sets it.
+    /// The environment variable that sets it: `ROOST_`, the section and the name.
     pub(super) fn variable(&self) -> String {
         let path = self.section.iter().chain([&self.name]).map(|part| part.to_uppercase());
         format!("ROOST_{}", path.collect::<Vec<_>>().join("_"))
     }
 
-    /// A text as the value of this key.
+    /// Converts the text of a variable: strings need no quotes, and lists may be separated by commas.
     pub(super) fn value(&self, text: &str) -> toml::Value {
         if is_text(&self.schema) {
             text.into()

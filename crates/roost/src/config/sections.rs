@@ -95,7 +95,7 @@ pub(crate) enum HideState {
     Auto,
     /// Always; an agent does not start where the kernel does not allow it.
     On,
-    /// Never.
+    /// Never, so that agents can read it.
     Off,
 }
 
@@ -183,9 +183,9 @@ impl Sessions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum WhenFull {
-    /// It waits.
+    /// It waits until another one ends.
     Queue,
-    /// It is refused.
+    /// It is refused with an error.
     Reject,
 }
 

@@ -1,4 +1,4 @@
-//! What was probably meant by a name that is not known.
+//! Suggests the known name that an unknown one was probably meant to be.
 
 /// The name that needs the fewest changes to become the wrong one, if they are few.
 pub(super) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {

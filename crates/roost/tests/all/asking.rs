@@ -5,74 +5,74 @@ use std::fs;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::kit::{Place, of_type, script};
+use crate::kit::{RoostInstance, of_type, script};
 use crate::terminal::{CTRL_C, CTRL_D};
 
 const CHOICE: &str = "[n]o: ";
 
 #[test]
 fn an_edit_is_shown_as_a_diff_and_written_after_a_yes() {
-    let place = Place::new();
-    let file = place.work().join("demo.txt");
+    let instance = RoostInstance::new();
+    let file = instance.work().join("demo.txt");
     fs::write(&file, "old\n").unwrap();
-    let mut run = place.terminal(&["run", "edit"]);
+    let mut run = instance.terminal(&["run", "edit"]);
     run.shows("rule permission_mode:ask").shows("-old\n").shows("+Written by the Roost demo agent.\n").shows(CHOICE);
     assert_eq!(fs::read_to_string(&file).unwrap(), "old\n", "nothing is written before the answer");
     run.types("y\n").shows("I wrote `demo.txt`");
     run.ended(0);
     assert_eq!(fs::read_to_string(&file).unwrap(), "Written by the Roost demo agent.\n");
-    place.assert_nothing_left();
+    instance.assert_nothing_left();
 }
 
 #[test]
 fn a_no_with_its_reason_reaches_the_agent() {
     for (lines, reason) in [("n too risky\n", "too risky"), ("no, because it is late\n", "it is late")] {
-        let place = Place::new();
-        let mut run = place.terminal(&["run", "edit"]);
+        let instance = RoostInstance::new();
+        let mut run = instance.terminal(&["run", "edit"]);
         run.shows(CHOICE).types(lines).shows(&format!("You did not allow it ({reason})"));
         run.ended(0);
-        assert!(!place.work().join("demo.txt").exists());
+        assert!(!instance.work().join("demo.txt").exists());
     }
 }
 
 #[test]
 fn a_bare_no_asks_for_a_reason() {
-    let place = Place::new();
-    let mut run = place.terminal(&["run", "edit"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "edit"]);
     run.shows(CHOICE).types("n\n").shows("why").types("not today\n").shows("You did not allow it (not today)");
     run.ended(0);
 }
 
 #[test]
 fn what_is_not_understood_is_asked_again() {
-    let place = Place::new();
-    let mut run = place.terminal(&["run", "edit"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "edit"]);
     for unclear in ["", "yes but", "sure", "maybe"] {
         run.shows(CHOICE).types(&format!("{unclear}\n")).shows("not understood");
     }
     run.shows(CHOICE).types("n no\n");
     run.ended(0);
-    assert!(!place.work().join("demo.txt").exists());
+    assert!(!instance.work().join("demo.txt").exists());
 }
 
 #[test]
 fn what_was_typed_before_the_question_is_no_answer_to_it() {
-    let place = Place::new();
-    let mut run = place.terminal(&["run", "tour"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "tour"]);
     run.shows("Welcome").types("y\n").shows(CHOICE);
     run.types("n typed too early\n").shows("nothing was written");
     run.ended(0);
-    assert!(!place.work().join("hello-roost.txt").exists());
+    assert!(!instance.work().join("hello-roost.txt").exists());
 }
 
 #[test]
 fn the_answer_and_where_it_came_from_are_in_the_log() {
-    let place = Place::new();
-    let mut run = place.terminal(&["run", "edit"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "edit"]);
     run.shows(CHOICE).types("y\n");
     let shown = run.ended(0);
     let session = shown.rsplit("roost log ").next().unwrap().trim();
-    let events = place.run(&["log", "--json", session]).ended(0).events(1);
+    let events = instance.run(&["log", "--json", session]).ended(0).events(1);
     let resolved = of_type(&events, "approval.resolved");
     assert_eq!(resolved.len(), 1);
     assert_eq!(resolved[0]["payload"]["answered_by"]["from"], "local");
@@ -81,26 +81,26 @@ fn the_answer_and_where_it_came_from_are_in_the_log() {
 
 #[test]
 fn a_yes_for_the_session_is_not_asked_again_in_it_but_in_another() {
-    let place = Place::new();
-    let mut run = place.terminal(&["run", "edit"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "edit"]);
     run.shows("s and w would also cover").shows(CHOICE).types("s\n").shows("I wrote `demo.txt`");
     run.ended(0);
-    let mut again = place.terminal(&["run", "--continue", "edit"]);
+    let mut again = instance.terminal(&["run", "--continue", "edit"]);
     again.shows("I wrote `demo.txt`");
     let shown = again.ended(0);
     assert!(!shown.contains(CHOICE), "{shown}");
-    let mut other = place.terminal(&["run", "edit"]);
+    let mut other = instance.terminal(&["run", "edit"]);
     other.shows(CHOICE).types("n\n").shows("why").types("\n");
     other.ended(0);
 }
 
 #[test]
 fn a_yes_for_the_workspace_counts_in_its_other_sessions() {
-    let place = Place::new();
-    let mut run = place.terminal(&["run", "edit"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "edit"]);
     run.shows(CHOICE).types("w\n").shows("I wrote `demo.txt`");
     run.ended(0);
-    let mut other = place.terminal(&["run", "edit"]);
+    let mut other = instance.terminal(&["run", "edit"]);
     other.shows("I wrote `demo.txt`");
     let shown = other.ended(0);
     assert!(!shown.contains(CHOICE), "{shown}");
@@ -108,8 +108,8 @@ fn a_yes_for_the_workspace_counts_in_its_other_sessions() {
 
 #[test]
 fn several_calls_are_asked_one_after_the_other() {
-    let place = Place::new();
-    let mut run = place.terminal(&["run", "parallel", "3"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "parallel", "3"]);
     run.shows("to: 1").shows(CHOICE).types("y\n");
     run.shows("to: 2").shows(CHOICE).types("n not this one\n");
     run.shows("to: 3").shows(CHOICE).types("y\n");
@@ -119,8 +119,8 @@ fn several_calls_are_asked_one_after_the_other() {
 
 #[test]
 fn a_question_is_answered_by_number_and_in_words() {
-    let place = Place::new();
-    let mut run = place.terminal(&["run", "ask"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "ask"]);
     run.shows("2) Robin").shows("/decline: ").types("2\n").shows("Why?").shows("/decline: ").types("it is red\n");
     run.shows("You answered: bird = robin, reason = it is red.");
     run.ended(0);
@@ -129,8 +129,8 @@ fn a_question_is_answered_by_number_and_in_words() {
 #[test]
 fn a_question_can_be_declined() {
     for decline in ["/decline\n", CTRL_D] {
-        let place = Place::new();
-        let mut run = place.terminal(&["run", "ask"]);
+        let instance = RoostInstance::new();
+        let mut run = instance.terminal(&["run", "ask"]);
         run.shows("/decline: ").types(decline).shows("You declined to answer.");
         run.ended(0);
     }
@@ -138,51 +138,51 @@ fn a_question_can_be_declined() {
 
 #[test]
 fn ctrl_c_at_the_question_stops_the_task() {
-    let place = Place::new();
-    let mut run = place.terminal(&["run", "edit"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "edit"]);
     run.shows(CHOICE).types(CTRL_C).shows("no longer asked: the task was stopped").shows("stopped (interrupted)");
     run.ended(130);
-    assert!(!place.work().join("demo.txt").exists());
-    place.assert_nothing_left();
+    assert!(!instance.work().join("demo.txt").exists());
+    instance.assert_nothing_left();
 }
 
 #[test]
 fn ctrl_d_at_the_question_is_a_no() {
-    let place = Place::new();
-    let mut run = place.terminal(&["run", "edit"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "edit"]);
     run.shows(CHOICE).types(CTRL_D).shows("You did not allow it");
     run.ended(0);
-    assert!(!place.work().join("demo.txt").exists());
+    assert!(!instance.work().join("demo.txt").exists());
 }
 
 #[test]
 fn a_terminal_where_nobody_wants_to_be_asked_denies_at_once() {
-    let place = Place::new();
-    let mut run = place.terminal(&["run", "--approvals", "deny", "edit"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.terminal(&["run", "--approvals", "deny", "edit"]);
     run.shows("no_approver");
     run.ended(0);
 }
 
 #[test]
 fn waiting_shows_that_it_waits_and_a_stop_ends_it() {
-    let place = Place::new();
-    let mut run = place.start(&["run", "--approvals", "wait", "edit"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.start(&["run", "--approvals", "wait", "edit"]);
     run.lines_to("waits for an answer (rule permission_mode:ask)");
     run.signal(Signal::INT);
     run.finish().ended(130);
-    place.assert_nothing_left();
+    instance.assert_nothing_left();
 }
 
 #[test]
 fn asking_without_a_terminal_is_wrong_usage() {
-    let done = Place::new().run(&["run", "--approvals", "prompt", "edit"]).ended(2);
+    let done = RoostInstance::new().run(&["run", "--approvals", "prompt", "edit"]).ended(2);
     assert!(done.stderr.contains("needs a terminal"), "{done:#?}");
 }
 
 #[test]
 fn a_call_that_is_too_big_for_its_event_is_still_shown_whole() {
-    let place = Place::new();
-    let program = place.work().join("agent.sh");
+    let instance = RoostInstance::new();
+    let program = instance.work().join("agent.sh");
     script(
         &program,
         r#"
@@ -204,9 +204,9 @@ done"#,
                          { "optionId": "no", "name": "No", "kind": "reject_once" }]);
     let params = json!({ "sessionId": "native-1", "toolCall": call, "options": options });
     let request = json!({ "jsonrpc": "2.0", "id": 77, "method": "session/request_permission", "params": params });
-    fs::write(place.work().join("asks"), format!("{request}\n")).unwrap();
-    place.configure(&format!("[runtimes.big]\ncommand = {program:?}\n"));
-    let mut run = place.terminal(&["run", "--runtime", "big", "go"]);
+    fs::write(instance.work().join("asks"), format!("{request}\n")).unwrap();
+    instance.configure(&format!("[runtimes.big]\ncommand = {program:?}\n"));
+    let mut run = instance.terminal(&["run", "--runtime", "big", "go"]);
     run.shows("@@ -0,0 +1,2000 @@").shows("more lines").shows("[v] all of it").shows(CHOICE);
     run.types("v\n").shows("+line 2000\n").shows(CHOICE).types("n thank you\n").shows("thank you");
     run.ended(0);

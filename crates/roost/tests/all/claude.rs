@@ -1,7 +1,7 @@
 //! Claude Code itself, under its adapter, with a scripted model: what the contract of all adapters does not ask.
 
 mod faults;
-mod place;
+mod live;
 mod remembering;
 mod stopping;
 mod surviving;

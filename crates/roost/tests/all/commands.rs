@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::kit::Place;
+use crate::kit::RoostInstance;
 
 const COMMANDS: [&str; 21] = [
     "run",
@@ -30,37 +30,37 @@ const COMMANDS: [&str; 21] = [
 
 #[test]
 fn every_command_explains_itself_with_examples() {
-    let place = Place::new();
+    let instance = RoostInstance::new();
     for command in COMMANDS {
-        let help = place.run(&[command, "--help"]).ended(0).stdout;
+        let help = instance.run(&[command, "--help"]).ended(0).stdout;
         assert!(help.contains("Examples:") && help.contains(&format!("roost {command}")), "{help}");
     }
-    let help = place.run(&["--help"]).ended(0).stdout;
+    let help = instance.run(&["--help"]).ended(0).stdout;
     assert!(COMMANDS.iter().all(|command| help.contains(command)), "{help}");
 }
 
 #[test]
 fn wrong_usage_ends_with_2() {
-    let place = Place::new();
+    let instance = RoostInstance::new();
     for args in
         [&["frobnicate"][..], &["run", "--permission-mode", "root"], &["log"], &["run", "--continue", "--session", "x"]]
     {
-        place.run(args).ended(2);
+        instance.run(args).ended(2);
     }
 }
 
 #[test]
 fn completions_are_made_for_every_shell() {
-    let place = Place::new();
+    let instance = RoostInstance::new();
     for shell in ["bash", "zsh", "fish"] {
-        let script = place.run(&["completions", shell]).ended(0).stdout;
+        let script = instance.run(&["completions", shell]).ended(0).stdout;
         assert!(script.contains("roost") && script.contains("sessions"), "{shell}");
     }
 }
 
 #[test]
 fn runtimes_say_what_they_can_do() {
-    let lines = Place::new().run(&["runtimes", "--json"]).ended(0).stdout;
+    let lines = RoostInstance::new().run(&["runtimes", "--json"]).ended(0).stdout;
     let runtimes: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let ids: Vec<_> = runtimes.iter().map(|runtime| runtime["id"].as_str().unwrap()).collect();
     assert!(ids.starts_with(&["demo", "claude", "codex"]), "{ids:?}");
@@ -72,8 +72,8 @@ fn runtimes_say_what_they_can_do() {
 
 #[test]
 fn a_healthy_place_is_found_healthy() {
-    let place = Place::new();
-    let findings = place.run(&["doctor", "--json"]).ended(0).stdout;
+    let instance = RoostInstance::new();
+    let findings = instance.run(&["doctor", "--json"]).ended(0).stdout;
     let findings: Vec<Value> = findings.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let verdict = |what: &str| findings.iter().find(|finding| finding["what"] == what).unwrap()["verdict"].clone();
     for what in
@@ -81,40 +81,40 @@ fn a_healthy_place_is_found_healthy() {
     {
         assert_eq!(verdict(what), "ok", "{what}");
     }
-    place.assert_nothing_left();
+    instance.assert_nothing_left();
 }
 
 #[test]
 fn a_missing_agent_is_a_warning_with_advice() {
-    let place = Place::new();
-    place.configure("[runtimes.x]\ncommand = 'no-such-agent'");
-    let done = place.run(&["doctor"]).ended(0);
+    let instance = RoostInstance::new();
+    instance.configure("[runtimes.x]\ncommand = 'no-such-agent'");
+    let done = instance.run(&["doctor"]).ended(0);
     assert!(done.stdout.contains("warn  runtime x") && done.stdout.contains("roost.toml"), "{done:#?}");
 }
 
 #[test]
 fn a_state_directory_that_cannot_be_made_fails_with_advice() {
-    let place = Place::new();
-    let done = place.run(&["--state", "/proc/nowhere", "doctor"]).ended(1);
+    let instance = RoostInstance::new();
+    let done = instance.run(&["--state", "/proc/nowhere", "doctor"]).ended(1);
     assert!(done.stdout.contains("fail  state directory") && done.stdout.contains("--state"), "{done:#?}");
 }
 
 #[test]
 fn a_list_that_nobody_reads_is_no_error() {
-    let place = Place::new();
-    let done = place.start(&["completions", "bash"]).finish_unread();
+    let instance = RoostInstance::new();
+    let done = instance.start(&["completions", "bash"]).finish_unread();
     assert!(done.code == Some(0) && done.stderr.is_empty(), "{done:#?}");
 }
 
 #[test]
 fn the_forwarder_passes_on_what_codex_says_and_is_nobodys_command() {
-    let place = Place::new();
-    let path = place.work().join("notify.jsonl");
-    let forward = |args: &[&str]| place.command(args).env("ACPLB_NOTIFY_PATH", &path).output().unwrap();
+    let instance = RoostInstance::new();
+    let path = instance.work().join("notify.jsonl");
+    let forward = |args: &[&str]| instance.command(args).env("ACPLB_NOTIFY_PATH", &path).output().unwrap();
     assert!(forward(&["notify", "{\"type\":\"agent-turn-complete\"}"]).status.success());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"type\":\"agent-turn-complete\"}\n");
     let refused = forward(&["notify"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("exactly one argument"), "{refused:?}");
-    assert!(!place.run(&["--help"]).ended(0).stdout.contains("notify"));
+    assert!(!instance.run(&["--help"]).ended(0).stdout.contains("notify"));
 }

@@ -6,11 +6,11 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use crate::kit::{Place, Started, events, of_type, session_id, wait_for};
+use crate::kit::{RoostInstance, RunningCommand, events, of_type, session_id, wait_for};
 
 /// The binary on a state directory of 8 MB, of which a ballast file takes 7: more than the events that wait for space.
 struct SmallDisk {
-    place: Place,
+    instance: RoostInstance,
 }
 
 impl SmallDisk {
@@ -21,13 +21,13 @@ impl SmallDisk {
             possible.status.success(),
             "a small disk needs root or user namespaces that everybody may make: {said}"
         );
-        let place = Place::new();
-        place.make_state();
-        Self { place }
+        let instance = RoostInstance::new();
+        instance.make_state();
+        Self { instance }
     }
 
     /// Floods the disk until it is full; then `then` goes on in the same shell, with `$PID` the flooding process.
-    fn flood(&self, then: &str) -> Started {
+    fn flood(&self, then: &str) -> RunningCommand {
         let script = format!(
             "mount -t tmpfs -o size=8m,mode=700 tmpfs \"$ROOST_STATE\" && head -c 7000000 /dev/zero > \"$ROOST_STATE/ballast\" || exit 99
              \"$ROOST\" run --json flood 1000000 200 > flood.ndjson 2> flood.err &
@@ -36,13 +36,13 @@ impl SmallDisk {
              \"$ROOST\" down"
         );
         let mut command = Command::new("unshare");
-        self.place.clear(command.args(["-rm", "sh", "-c", &script]));
+        self.instance.clear(command.args(["-rm", "sh", "-c", &script]));
         command.env("ROOST", env!("CARGO_BIN_EXE_roost"));
-        Started::new(&mut command)
+        RunningCommand::new(&mut command)
     }
 
     fn work(&self, name: &str) -> PathBuf {
-        self.place.work().join(name)
+        self.instance.work().join(name)
     }
 
     fn wait_until_full(&self) {
@@ -74,7 +74,7 @@ fn a_full_disk_fails_the_task_once_there_is_space_again() {
     assert_eq!(failed.len(), 1);
     assert_eq!(failed[0]["payload"]["error"]["code"], "STORAGE_FULL");
     assert!(!session_id(&events).is_empty());
-    assert_eq!(disk.place.processes(), Vec::<String>::new());
+    assert_eq!(disk.instance.processes(), Vec::<String>::new());
 }
 
 #[test]
@@ -87,5 +87,5 @@ fn a_full_disk_does_not_keep_anybody() {
     kill(&pid, Signal::TERM);
     assert_eq!(shell.line().unwrap(), "ended 130");
     assert!(shell.finish().ended(0).stdout.contains("has ended"));
-    assert_eq!(disk.place.processes(), Vec::<String>::new());
+    assert_eq!(disk.instance.processes(), Vec::<String>::new());
 }

@@ -56,7 +56,7 @@ fn in_a_network_of_its_own() {
     assert!(answer(&events).contains("Hello from the scripted model"), "{events:#?}");
     let events = sandbox.go_on(&session_id(&events), "SCRIPT:shell", 0);
     assert_eq!(of_type(&events, "tool.call.completed").len(), 1, "{events:#?}");
-    sandbox.place.assert_nothing_left();
+    sandbox.instance.assert_nothing_left();
     assert_eq!(attempts(), [0, 0, 0], "it tried to reach something: IPv4 or IPv6 without a route, UDP to a port");
     // The counters do count.
     assert!(std::net::TcpStream::connect("192.0.2.1:80").is_err());

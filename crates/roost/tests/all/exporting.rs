@@ -8,7 +8,7 @@ use flate2::read::GzDecoder;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::kit::{Place, of_type, script, session_id};
+use crate::kit::{RoostInstance, of_type, script, session_id};
 
 /// An agent that says what is in a file, and a little on stderr; told to `die`, it does.
 const AGENT: &str = r#"
@@ -43,8 +43,8 @@ const PLANTED: [(&str, &str); 12] = [
     ("env", "env-value-that-is-nobodys-business-0011"),
 ];
 
-fn planted(place: &str) -> &'static str {
-    PLANTED.iter().find(|(name, _)| *name == place).unwrap().1
+fn planted(instance: &str) -> &'static str {
+    PLANTED.iter().find(|(name, _)| *name == instance).unwrap().1
 }
 
 fn updates() -> String {
@@ -85,30 +85,30 @@ fn updates() -> String {
     .concat()
 }
 
-/// A place with the leaky agent, and the session that it worked in.
-fn leaky() -> (Place, String) {
-    let place = Place::new();
-    let folder = place.work().join("agent");
+/// An instance with the leaky agent, and the session that it worked in.
+fn leaky() -> (RoostInstance, String) {
+    let instance = RoostInstance::new();
+    let folder = instance.work().join("agent");
     fs::create_dir(&folder).unwrap();
     let program = folder.join("agent.sh");
     script(&program, AGENT);
     fs::write(folder.join("updates"), updates()).unwrap();
     fs::write(folder.join("stderr"), format!("warning: {} was refused\n", planted("stderr"))).unwrap();
-    place.configure(&format!(
+    instance.configure(&format!(
         "[runtimes.leaky]\ncommand = {program:?}\nargs = [{folder:?}]\nenv = {{ OPENAI_API_KEY = {:?} }}\n",
         planted("env"),
     ));
     let prompt = format!("use {} please", planted("prompt"));
-    let run = place.run(&["run", "--runtime", "leaky", "--json", &prompt]).ended(0);
+    let run = instance.run(&["run", "--runtime", "leaky", "--json", &prompt]).ended(0);
     let session = session_id(&run.events(1));
-    place.run(&["run", "--session", &session, "die"]).ended(1);
-    (place, session)
+    instance.run(&["run", "--session", &session, "die"]).ended(1);
+    (instance, session)
 }
 
 /// The files of a bundle.
-fn unpacked(place: &Place, args: &[&str], name: &str) -> BTreeMap<String, String> {
-    place.run(args).ended(0);
-    let archive = fs::File::open(place.work().join(name)).unwrap();
+fn unpacked(instance: &RoostInstance, args: &[&str], name: &str) -> BTreeMap<String, String> {
+    instance.run(args).ended(0);
+    let archive = fs::File::open(instance.work().join(name)).unwrap();
     let mut files = BTreeMap::new();
     for entry in tar::Archive::new(GzDecoder::new(archive)).entries().unwrap() {
         let mut entry = entry.unwrap();
@@ -122,12 +122,12 @@ fn unpacked(place: &Place, args: &[&str], name: &str) -> BTreeMap<String, String
 
 #[test]
 fn no_secret_that_was_planted_anywhere_is_in_the_bundle() {
-    let (place, session) = leaky();
-    let log = place.run(&["log", "--json", &session]).ended(0).stdout;
+    let (instance, session) = leaky();
+    let log = instance.run(&["log", "--json", &session]).ended(0).stdout;
     for (what, secret) in PLANTED.iter().filter(|(what, _)| !matches!(*what, "split" | "big" | "env")) {
         assert!(log.contains(secret), "the secret in the {what} was not planted");
     }
-    let files = unpacked(&place, &["export", &session, "--output", "it.tar.gz"], "it.tar.gz");
+    let files = unpacked(&instance, &["export", &session, "--output", "it.tar.gz"], "it.tar.gz");
     for (path, text) in &files {
         for (what, secret) in PLANTED {
             assert!(!path.contains(secret) && !text.contains(secret), "the secret in the {what} is in {path}");
@@ -142,9 +142,9 @@ fn no_secret_that_was_planted_anywhere_is_in_the_bundle() {
 
 #[test]
 fn a_bundle_holds_everything_and_says_what_is_what() {
-    let (place, session) = leaky();
-    let events = place.run(&["log", "--json", &session]).ended(0).events(1);
-    let files = unpacked(&place, &["export", &session[..8]], &format!("roost-{session}.tar.gz"));
+    let (instance, session) = leaky();
+    let events = instance.run(&["log", "--json", &session]).ended(0).events(1);
+    let files = unpacked(&instance, &["export", &session[..8]], &format!("roost-{session}.tar.gz"));
     let readme = &files["README.txt"];
     for name in [
         "manifest.json",
@@ -173,7 +173,7 @@ fn a_bundle_holds_everything_and_says_what_is_what() {
     assert_eq!(files.keys().filter(|name| name.ends_with(".bin")).count(), included);
     assert_eq!(manifest["artifacts"]["included"], included);
     assert_eq!(json("capabilities.json")["supportsStreaming"], true);
-    assert_eq!(json("runtime-env.json")["cwd"], place.work().display().to_string());
+    assert_eq!(json("runtime-env.json")["cwd"], instance.work().display().to_string());
     assert_eq!(json("runtime-env.json").get("env"), None);
     let inputs = of_type(&events, "model.input").len();
     assert_eq!(json("runtime-config.json").as_array().unwrap().len(), inputs);
@@ -188,15 +188,15 @@ fn a_bundle_holds_everything_and_says_what_is_what() {
 
 #[test]
 fn an_artifact_that_cannot_be_had_is_left_out_with_its_reason() {
-    let (place, session) = leaky();
+    let (instance, session) = leaky();
     let mut stored = Vec::new();
-    for folder in fs::read_dir(place.state().join("artifacts")).unwrap() {
+    for folder in fs::read_dir(instance.state().join("artifacts")).unwrap() {
         stored.extend(fs::read_dir(folder.unwrap().path()).unwrap().map(|file| file.unwrap().path()));
     }
     stored.sort_by_key(|path| fs::metadata(path).unwrap().len());
     fs::write(stored.last().unwrap(), "changed").unwrap();
     fs::remove_file(&stored[0]).unwrap();
-    let files = unpacked(&place, &["export", &session, "-o", "it.tar.gz"], "it.tar.gz");
+    let files = unpacked(&instance, &["export", &session, "-o", "it.tar.gz"], "it.tar.gz");
     let manifest: Value = serde_json::from_str(&files["artifacts/manifest.json"]).unwrap();
     let mut reasons: Vec<_> =
         manifest["skipped"].as_array().unwrap().iter().map(|one| one["reason"].as_str().unwrap()).collect();
@@ -206,12 +206,12 @@ fn an_artifact_that_cannot_be_had_is_left_out_with_its_reason() {
 
 #[test]
 fn a_session_can_be_exported_while_it_runs() {
-    let place = Place::new();
-    let mut run = place.start(&["run", "--json", "slow", "60"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.start(&["run", "--json", "slow", "60"]);
     let line = run.lines_to("model.output.delta").remove(0);
     let event: Value = serde_json::from_str(&line).unwrap();
     let session = event["trace"]["session_id"].as_str().unwrap();
-    let files = unpacked(&place, &["export", session, "-o", "it.tar.gz"], "it.tar.gz");
+    let files = unpacked(&instance, &["export", session, "-o", "it.tar.gz"], "it.tar.gz");
     assert!(files["transcript.md"].contains("> slow 60"), "{}", files["transcript.md"]);
     run.signal(Signal::INT);
     run.finish().ended(130);
@@ -219,24 +219,24 @@ fn a_session_can_be_exported_while_it_runs() {
 
 #[test]
 fn a_file_that_cannot_be_written_is_an_error_that_says_so() {
-    let place = Place::new();
-    let session = session_id(&place.run(&["run", "--json", "hello"]).ended(0).events(1));
-    let done = place.run(&["export", &session, "--output", "nowhere/it.tar.gz"]).ended(1);
+    let instance = RoostInstance::new();
+    let session = session_id(&instance.run(&["run", "--json", "hello"]).ended(0).events(1));
+    let done = instance.run(&["export", &session, "--output", "nowhere/it.tar.gz"]).ended(1);
     assert!(done.stderr.contains("nowhere/it.tar.gz could not be written"), "{done:#?}");
-    assert!(place.run(&["export", "unknown"]).ended(2).stderr.contains("no session"));
+    assert!(instance.run(&["export", "unknown"]).ended(2).stderr.contains("no session"));
 }
 
 #[test]
 fn what_waits_is_listed_while_it_waits() {
-    let place = Place::new();
-    assert_eq!(place.run(&["approvals"]).ended(0).stdout, "Nothing waits for an answer.\n");
-    let mut run = place.start(&["run", "--approvals", "wait", "edit"]);
+    let instance = RoostInstance::new();
+    assert_eq!(instance.run(&["approvals"]).ended(0).stdout, "Nothing waits for an answer.\n");
+    let mut run = instance.start(&["run", "--approvals", "wait", "edit"]);
     run.lines_to("waits for an answer");
-    let listed = place.run(&["approvals"]).ended(0).stdout;
+    let listed = instance.run(&["approvals"]).ended(0).stdout;
     assert!(listed.contains("demo.txt (new file)") && listed.contains("permission_mode"), "{listed}");
-    let json: Value = serde_json::from_str(place.run(&["approvals", "--json"]).ended(0).stdout.trim()).unwrap();
+    let json: Value = serde_json::from_str(instance.run(&["approvals", "--json"]).ended(0).stdout.trim()).unwrap();
     assert_eq!(json["ask"]["approval"]["name"], "demo.write");
     run.signal(Signal::INT);
     run.finish().ended(130);
-    assert_eq!(place.run(&["approvals", "--json"]).ended(0).stdout, "");
+    assert_eq!(instance.run(&["approvals", "--json"]).ended(0).stdout, "");
 }

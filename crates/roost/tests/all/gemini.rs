@@ -55,18 +55,18 @@ struct Live {
 
 impl Live {
     fn new() -> Self {
-        Self::of(Agent::Gemini.program())
+        Self::with(Agent::Gemini.program())
     }
 
     /// One that is started by another program.
-    fn of(program: PathBuf) -> Self {
+    fn with(program: PathBuf) -> Self {
         let (sandbox, records) = (Sandbox::new(&MODEL.url()), TempDir::new().unwrap());
         Self { adapter: adapter(program, records.path()), sandbox, records }
     }
 
     /// One that is a shell script.
     fn script(text: &str) -> Self {
-        let live = Self::of("placeholder".into());
+        let live = Self::with("placeholder".into());
         let program = live.sandbox.home().join("gemini");
         std::fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -22,12 +22,12 @@ fn a_stop_ends_what_hangs(agent: Agent) {
     assert_eq!((stopped.len(), failed.len()), (1, 0), "{all:#?}");
     let next = sandbox.go_on(&session, "SCRIPT:recall", 0);
     assert!(answer(&next).contains("SCRIPT:slow"), "{}", answer(&next));
-    sandbox.place.assert_nothing_left();
+    sandbox.instance.assert_nothing_left();
 }
 
 /// Stops the one agent that runs, so that it neither hears nor says anything.
 fn hang(sandbox: &Sandbox) {
-    let records = roost_process::records::load(sandbox.place.state().join("run"));
+    let records = roost_process::records::load(sandbox.instance.state().join("run"));
     let records = tokio::runtime::Runtime::new().unwrap().block_on(records).unwrap();
     let [record] = records.as_slice() else { panic!("{records:?}") };
     kill_process(Pid::from_raw(i32::try_from(record.runtime.pid).unwrap()).unwrap(), Signal::STOP).unwrap();

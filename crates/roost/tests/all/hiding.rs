@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::kit::Place;
+use crate::kit::RoostInstance;
 use crate::misleading_agent::{HIDDEN, hidden};
 
 const CHOICE: &str = "[n]o: ";
@@ -27,25 +27,25 @@ fn name(word: &str) -> String {
 }
 
 /// A repository on a branch, with a file, whose names and contents hide something.
-fn repository(place: &Place) {
+fn repository(instance: &RoostInstance) {
     let git = |args: &[&str]| {
         let mut command = Command::new("git");
-        assert!(place.clear(&mut command).args(args).status().unwrap().success(), "{args:?}");
+        assert!(instance.clear(&mut command).args(args).status().unwrap().success(), "{args:?}");
     };
     git(&["init", "--quiet", &format!("--initial-branch={}", name("branch"))]);
-    let file = place.work().join(hidden("file").replace('/', ""));
+    let file = instance.work().join(hidden("file").replace('/', ""));
     fs::write(&file, hidden("needle\n")).unwrap();
     git(&["add", "."]);
     let identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
     git(&[&identity[..], &["commit", "--quiet", "--message", "first"]].concat());
     fs::write(&file, hidden("needle\nmore\n")).unwrap();
-    fs::create_dir(place.work().join(hidden("folder"))).unwrap();
-    fs::write(place.work().join(hidden("folder")).join("x"), "x").unwrap();
+    fs::create_dir(instance.work().join(hidden("folder"))).unwrap();
+    fs::write(instance.work().join(hidden("folder")).join("x"), "x").unwrap();
 }
 
 /// Pairs a device of this name.
-fn pair(place: &Place, name: &str) {
-    let pair: Value = serde_json::from_str(&place.run(&["pair", "--json"]).ended(0).stdout).unwrap();
+fn pair(instance: &RoostInstance, name: &str) {
+    let pair: Value = serde_json::from_str(&instance.run(&["pair", "--json"]).ended(0).stdout).unwrap();
     let host = pair["http"].as_str().unwrap().strip_prefix("http://").unwrap();
     let body = json!({ "pairing_token": pair["token"], "name": name }).to_string();
     let mut stream = TcpStream::connect(host).unwrap();
@@ -58,22 +58,22 @@ fn pair(place: &Place, name: &str) {
 
 #[test]
 fn nothing_that_hides_reaches_the_terminal_from_any_command() {
-    let place = Place::new().with_misleading_agent();
-    repository(&place);
-    place.run(&["up"]).ended(0);
-    pair(&place, &hidden("phone"));
-    let work = place.work().display().to_string();
-    place.run(&["workspaces", "remove", "work"]).ended(0);
-    place.run(&["workspaces", "add", &work, "--name", &name("space")]).ended(0);
+    let instance = RoostInstance::new().with_misleading_agent();
+    repository(&instance);
+    instance.run(&["up"]).ended(0);
+    pair(&instance, &hidden("phone"));
+    let work = instance.work().display().to_string();
+    instance.run(&["workspaces", "remove", "work"]).ended(0);
+    instance.run(&["workspaces", "add", &work, "--name", &name("space")]).ended(0);
 
-    let mut run = place.terminal(&["run", "--runtime", "misleading", &hidden("hide")]);
+    let mut run = instance.terminal(&["run", "--runtime", "misleading", &hidden("hide")]);
     run.shows(CHOICE);
-    let waiting = place.terminal(&["approvals"]).ended(0);
+    let waiting = instance.terminal(&["approvals"]).ended(0);
     assert!(waiting.contains("$ rm -rf build␛[2J"), "{waiting}");
     assert_plain("approvals", &waiting);
     let id = waiting.split_whitespace().next().unwrap();
-    assert_plain("approvals show", &place.terminal(&["approvals", "show", id]).ended(0));
-    assert_plain("approvals --json", &place.terminal(&["approvals", "--json"]).ended(0));
+    assert_plain("approvals show", &instance.terminal(&["approvals", "show", id]).ended(0));
+    assert_plain("approvals --json", &instance.terminal(&["approvals", "--json"]).ended(0));
     run.types("n\n").shows("why").types("\n");
     let shown = run.ended(0);
     for part in ["said␛[2J", "thought␛[2J", "step␛[2J", "Read README␛[2J", "<U+202E>", "<U+E0041>"] {
@@ -81,10 +81,10 @@ fn nothing_that_hides_reaches_the_terminal_from_any_command() {
     }
     assert_plain("run", &shown);
     let session = shown.rsplit("roost log ").next().unwrap().trim().to_owned();
-    assert_plain("run that fails", &place.terminal(&["run", "--runtime", "misleading", "fail"]).ended(1));
+    assert_plain("run that fails", &instance.terminal(&["run", "--runtime", "misleading", "fail"]).ended(1));
 
     let file = hidden("file");
-    let (strange, bundle) = (hidden("nothing"), place.work().join(hidden("bundle")).display().to_string());
+    let (strange, bundle) = (hidden("nothing"), instance.work().join(hidden("bundle")).display().to_string());
     let commands: &[(&[&str], i32)] = &[
         (&["log", &session], 0),
         (&["-vv", "log", &session], 0),
@@ -126,26 +126,26 @@ fn nothing_that_hides_reaches_the_terminal_from_any_command() {
         (&[&strange], 2),
     ];
     for (args, code) in commands {
-        assert_plain(&format!("{args:?}"), &place.terminal(args).ended(*code));
+        assert_plain(&format!("{args:?}"), &instance.terminal(args).ended(*code));
     }
     // What programs read is as it is, and what people read is not.
-    let piped = place.run(&["files", "cat", &file]).ended(0).stdout;
+    let piped = instance.run(&["files", "cat", &file]).ended(0).stdout;
     assert_eq!(piped, hidden("needle\nmore\n"));
-    assert_plain("a log in a pipe", &place.run(&["log", &session]).ended(0).stdout);
-    place.assert_nothing_left();
+    assert_plain("a log in a pipe", &instance.run(&["log", &session]).ended(0).stdout);
+    instance.assert_nothing_left();
 }
 
 #[test]
 fn json_at_a_terminal_means_the_same_as_in_a_pipe() {
-    let place = Place::new();
-    fs::write(place.work().join(hidden("file")), "x").unwrap();
-    place.run(&["up"]).ended(0);
+    let instance = RoostInstance::new();
+    fs::write(instance.work().join(hidden("file")), "x").unwrap();
+    instance.run(&["up"]).ended(0);
     let names = |text: &str| {
         let listed: Value = serde_json::from_str(text).unwrap();
         listed["files"].as_array().unwrap().iter().map(|file| file["name"].clone()).collect::<Vec<_>>()
     };
-    let shown = place.terminal(&["files", "--json"]).ended(0);
+    let shown = instance.terminal(&["files", "--json"]).ended(0);
     assert_plain("files --json", &shown);
     assert_eq!(names(&shown), [hidden("file")]);
-    assert_eq!(names(&place.run(&["files", "--json"]).ended(0).stdout), [hidden("file")]);
+    assert_eq!(names(&instance.run(&["files", "--json"]).ended(0).stdout), [hidden("file")]);
 }

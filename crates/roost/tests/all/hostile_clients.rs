@@ -16,7 +16,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-use crate::kit::{PATIENCE, Place};
+use crate::kit::{PATIENCE, RoostInstance};
 
 const ATTACKERS: usize = 1100;
 /// The addresses that they come from, besides the phones' own.
@@ -100,12 +100,12 @@ impl Phone {
 }
 
 /// The daemon in the background with few files, and where it listens.
-fn up_with_few_files(place: &Place) -> SocketAddr {
+fn up_with_few_files(instance: &RoostInstance) -> SocketAddr {
     let mut command = Command::new("sh");
     let script = format!("ulimit -n {FILES}; exec \"$0\" up");
-    place.clear(&mut command).args(["-c", &script, env!("CARGO_BIN_EXE_roost")]);
+    instance.clear(&mut command).args(["-c", &script, env!("CARGO_BIN_EXE_roost")]);
     assert!(command.stdout(Stdio::null()).status().unwrap().success());
-    let file: Value = serde_json::from_slice(&fs::read(place.state().join("daemon.json")).unwrap()).unwrap();
+    let file: Value = serde_json::from_slice(&fs::read(instance.state().join("daemon.json")).unwrap()).unwrap();
     file["address"].as_str().unwrap().parse().unwrap()
 }
 
@@ -121,9 +121,9 @@ async fn under_1100_hostile_connections_at_1024_files_status_and_a_paired_phone_
     // The attackers are ours, and need files too.
     let own = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: own.maximum, maximum: own.maximum }).unwrap();
-    let place = Place::new();
-    let door = up_with_few_files(&place);
-    let pair: Value = serde_json::from_str(&place.run(&["pair", "--json"]).ended(0).stdout).unwrap();
+    let instance = RoostInstance::new();
+    let door = up_with_few_files(&instance);
+    let pair: Value = serde_json::from_str(&instance.run(&["pair", "--json"]).ended(0).stdout).unwrap();
     let tokens = post(door, "/api/auth/exchange", &json!({ "pairing_token": pair["token"] })).await;
     let token = tokens["access_token"].as_str().unwrap();
     let mut early = Phone::connect(door, token).await;
@@ -143,55 +143,55 @@ async fn under_1100_hostile_connections_at_1024_files_status_and_a_paired_phone_
             Phone::connect(door, token).await.is_answered().await;
         };
         tokio::time::timeout(PATIENCE, answered).await.expect("a paired phone is answered");
-        let status: Value = serde_json::from_str(&place.run(&["status", "--json"]).ended(0).stdout).unwrap();
+        let status: Value = serde_json::from_str(&instance.run(&["status", "--json"]).ended(0).stdout).unwrap();
         assert_eq!(status["running"], true);
     }
-    place.run(&["run", "hello"]).ended(0);
-    let files = fs::read_dir(format!("/proc/{}/fd", place.daemon().as_raw_nonzero())).unwrap().count();
+    instance.run(&["run", "hello"]).ended(0);
+    let files = fs::read_dir(format!("/proc/{}/fd", instance.daemon().as_raw_nonzero())).unwrap().count();
     assert!(files < 800, "descriptors are kept back, but {files} are open");
     attackers.shutdown().await;
-    place.assert_nothing_left();
+    instance.assert_nothing_left();
 }
 
 #[test]
 fn the_daemon_raises_its_limit_of_open_files_and_its_agents_keep_the_old_one() {
-    let place = Place::new();
+    let instance = RoostInstance::new();
     let mut command = Command::new("sh");
     // The hard limit stays as it is.
     let script = "ulimit -Sn 256; exec \"$0\" up";
-    place.clear(&mut command).args(["-c", script, env!("CARGO_BIN_EXE_roost")]);
+    instance.clear(&mut command).args(["-c", script, env!("CARGO_BIN_EXE_roost")]);
     assert!(command.stdout(Stdio::null()).status().unwrap().success());
-    assert!(soft_limit(&place.daemon().as_raw_nonzero().to_string()) > 256);
-    let mut run = place.start(&["run", "--json", "stubborn"]);
+    assert!(soft_limit(&instance.daemon().as_raw_nonzero().to_string()) > 256);
+    let mut run = instance.start(&["run", "--json", "stubborn"]);
     run.lines_to("only SIGKILL");
-    let agents = place.pids().into_iter().filter(|pid| {
+    let agents = instance.pids().into_iter().filter(|pid| {
         let line = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         line.contains("demo-agent")
     });
     let limits: Vec<_> = agents.map(|pid| soft_limit(&pid)).collect();
     assert!(!limits.is_empty() && limits.iter().all(|limit| *limit == 256), "{limits:?}");
-    place.assert_nothing_left();
+    instance.assert_nothing_left();
     run.finish().ended(1);
 }
 
 #[tokio::test]
 async fn an_address_that_was_locked_after_wrong_pairing_codes_is_shown_by_status_and_in_the_log() {
-    let place = Place::new();
-    let door = up_with_few_files(&place);
-    let pair: Value = serde_json::from_str(&place.run(&["pair", "--json"]).ended(0).stdout).unwrap();
-    assert!(!place.run(&["status"]).ended(0).stdout.contains("pairing"));
+    let instance = RoostInstance::new();
+    let door = up_with_few_files(&instance);
+    let pair: Value = serde_json::from_str(&instance.run(&["pair", "--json"]).ended(0).stdout).unwrap();
+    assert!(!instance.run(&["status"]).ended(0).stdout.contains("pairing"));
     let wrong = if pair["code"] == "000000" { "000001" } else { "000000" };
     for _ in 0..5 {
         post(door, "/api/pair/code", &json!({ "code": wrong })).await;
     }
     let refused = post(door, "/api/pair/code", &json!({ "code": pair["code"] })).await;
     assert!(refused["error"].as_str().unwrap().contains("roost pair"), "{refused}");
-    let status = place.run(&["status"]).ended(0).stdout;
+    let status = instance.run(&["status"]).ended(0).stdout;
     assert!(status.contains("locked for 127.0.0.1") && status.contains("`roost pair`"), "{status}");
-    let log = fs::read_to_string(place.state().join("daemon.log")).unwrap();
+    let log = fs::read_to_string(instance.state().join("daemon.log")).unwrap();
     assert!(log.contains("locked after wrong pairing codes") && log.contains("127.0.0.1"), "{log}");
     // A new code is good for everybody.
-    let pair: Value = serde_json::from_str(&place.run(&["pair", "--json"]).ended(0).stdout).unwrap();
+    let pair: Value = serde_json::from_str(&instance.run(&["pair", "--json"]).ended(0).stdout).unwrap();
     let paired = post(door, "/api/pair/code", &json!({ "code": pair["code"] })).await;
     assert!(paired["pairing_token"].is_string(), "{paired}");
 }

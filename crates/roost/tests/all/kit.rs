@@ -1,4 +1,4 @@
-//! A place of its own for each test, and the binary run in it.
+//! A state directory of its own for each test, and the `roost` binary run with it.
 
 use std::fs::{self, DirBuilder};
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,10 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use roost_model::ids::SessionId;
 use rustix::process::{Pid, Signal, kill_process};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -19,8 +22,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// What a command says that had to start a daemon.
 pub(crate) const STARTED: &str = "roost: started a daemon in the background; `roost down` stops it\n";
 
-/// State, working directory and configuration of one test; its daemon ends with it.
-pub(crate) struct Place(TempDir);
+/// The state, working directory and configuration of one test. Dropping it ends its daemon and every process of it.
+pub(crate) struct RoostInstance(TempDir);
 
 /// A command that has ended.
 #[derive(Debug)]
@@ -33,11 +36,11 @@ pub(crate) struct Done {
     pub(crate) started: bool,
 }
 
-impl Place {
+impl RoostInstance {
     pub(crate) fn new() -> Self {
-        let place = Self(TempDir::new().unwrap());
-        fs::create_dir(place.work()).unwrap();
-        place
+        let instance = Self(TempDir::new().unwrap());
+        fs::create_dir(instance.work()).unwrap();
+        instance
     }
 
     pub(crate) fn state(&self) -> PathBuf {
@@ -68,7 +71,7 @@ impl Place {
         fs::write(directory.join("roost.toml"), text).unwrap();
     }
 
-    /// The binary with a cleared environment; what it starts is found again by [`Place::processes`].
+    /// The binary with a cleared environment; what it starts is found again by [`RoostInstance::processes`].
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_roost"));
         self.clear(&mut command).args(args);
@@ -80,7 +83,7 @@ impl Place {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.home())
-            // Passed on to agents, so it marks every process that belongs to this place.
+            // Passed on to agents, so it marks every process that belongs to this instance.
             .env("XDG_RUNTIME_DIR", self.0.path())
             .env("ROOST_STATE", self.state())
             .env("ROOST_SERVER_PORT", "0")
@@ -90,13 +93,13 @@ impl Place {
 
     pub(crate) fn run(&self, args: &[&str]) -> Done {
         let child = self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let watchdog = Watchdog::of(&child);
+        let watchdog = Watchdog::watch(&child);
         finish(child, watchdog)
     }
 
     /// Starts a command whose output is read line by line.
-    pub(crate) fn start(&self, args: &[&str]) -> Started {
-        Started::new(&mut self.command(args))
+    pub(crate) fn start(&self, args: &[&str]) -> RunningCommand {
+        RunningCommand::new(&mut self.command(args))
     }
 
     /// Every process that was started here and still runs, by its command line.
@@ -148,7 +151,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RoostInstance {
     /// A test that failed must not leave anything behind either.
     fn drop(&mut self) {
         if self.state().exists() {
@@ -161,6 +164,36 @@ impl Drop for Place {
     }
 }
 
+/// The variable that holds the setup of a daemon which [`kill_a_daemon_that_asks`] starts.
+const SETUP_VARIABLE: &str = "ROOST_TEST_PLACE";
+/// What such a daemon prints before the id of its session.
+const SESSION: &str = "session: ";
+
+/// Runs an ignored test of this binary as a daemon, waits until its session waits for an approval, and kills it.
+pub(crate) fn kill_a_daemon_that_asks(test: &str, setup: &impl Serialize) -> SessionId {
+    let mut daemon = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "--nocapture", test])
+        .env(SETUP_VARIABLE, serde_json::to_string(setup).unwrap())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(daemon.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let session = lines.find_map(|line| line.strip_prefix(SESSION).map(SessionId::from));
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    session.expect("the daemon gets as far as asking")
+}
+
+/// The setup that [`kill_a_daemon_that_asks`] passed to this process.
+pub(crate) fn killed_daemon_setup<T: DeserializeOwned>() -> T {
+    serde_json::from_str(&std::env::var(SETUP_VARIABLE).unwrap()).unwrap()
+}
+
+/// Reports the session that waits for an approval to [`kill_a_daemon_that_asks`].
+pub(crate) fn print_session_of_killed_daemon(session: &SessionId) {
+    println!("\n{SESSION}{session}");
+}
+
 /// Kills a command that hangs, so that whoever reads its output goes on.
 struct Watchdog {
     ended: mpsc::Sender<()>,
@@ -168,7 +201,7 @@ struct Watchdog {
 }
 
 impl Watchdog {
-    fn of(child: &Child) -> Self {
+    fn watch(child: &Child) -> Self {
         let pid = Pid::from_child(child);
         let (ended, watched) = mpsc::channel();
         let thread = thread::spawn(move || {
@@ -189,17 +222,17 @@ impl Watchdog {
 }
 
 /// A command that runs.
-pub(crate) struct Started {
+pub(crate) struct RunningCommand {
     child: Child,
     lines: BufReader<ChildStdout>,
     watchdog: Watchdog,
 }
 
-impl Started {
+impl RunningCommand {
     pub(crate) fn new(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::with_capacity(1 << 20, child.stdout.take().unwrap());
-        let watchdog = Watchdog::of(&child);
+        let watchdog = Watchdog::watch(&child);
         Self { child, lines, watchdog }
     }
 

@@ -9,7 +9,7 @@ use std::io::{BufRead, Write};
 use serde_json::{Value, json};
 
 use crate::contract::this_binary;
-use crate::kit::Place;
+use crate::kit::RoostInstance;
 
 /// One character of every kind that hides, turns text around or steers a terminal.
 pub(crate) const HIDDEN: &str = "\u{1b}[2J\u{1b}]0;t\u{7}\u{8}\u{0b}\u{7f}\u{85}\u{9b}1A\
@@ -21,7 +21,7 @@ pub(crate) const HIDDEN: &str = "\u{1b}[2J\u{1b}]0;t\u{7}\u{8}\u{0b}\u{7f}\u{85}
 pub(crate) const COMMAND: &str = "rm -rf build";
 pub(crate) const TITLE: &str = "Read README";
 
-impl Place {
+impl RoostInstance {
     /// Lets `--runtime misleading` start this agent.
     pub(crate) fn with_misleading_agent(self) -> Self {
         let args = ["--exact", "--ignored", "--nocapture", "misleading_agent::agent"];

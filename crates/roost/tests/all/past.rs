@@ -5,17 +5,17 @@ use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use testkit::agents::{Agent, furnish, variables};
+use testkit::agents::{Agent, variables, write_settings};
 
 use crate::codex::MODEL;
-use crate::kit::{PATIENCE, Place, answer, of_type, session_id};
+use crate::kit::{PATIENCE, RoostInstance, answer, of_type, session_id};
 
 /// The model that Gemini is told to use; else it would ask which one.
 const GEMINI: &str = "gemini-2.5-pro";
 
-/// A real agent in a place of its own, and how its command is used without Roost.
+/// A real agent in an instance of its own, and how its command is used without Roost.
 struct Bare {
-    place: Place,
+    instance: RoostInstance,
     agent: Agent,
     /// A prompt to a new session.
     new: &'static [&'static str],
@@ -26,45 +26,45 @@ struct Bare {
 impl Bare {
     fn claude() -> Self {
         let go_on = |id: &str| ["-p", "--resume", id].map(String::from).into();
-        Self::of(Agent::Claude, &["-p"], go_on)
+        Self::new(Agent::Claude, &["-p"], go_on)
     }
 
     fn codex() -> Self {
         let go_on = |id: &str| ["exec", "--skip-git-repo-check", "resume", id].map(String::from).into();
-        Self::of(Agent::Codex, &["exec", "--skip-git-repo-check"], go_on)
+        Self::new(Agent::Codex, &["exec", "--skip-git-repo-check"], go_on)
     }
 
     fn gemini() -> Self {
         let go_on = |id: &str| ["--model", GEMINI, "--resume", id, "-p"].map(String::from).into();
-        Self::of(Agent::Gemini, &["--model", GEMINI, "-p"], go_on)
+        Self::new(Agent::Gemini, &["--model", GEMINI, "-p"], go_on)
     }
 
     fn opencode() -> Self {
         // Else the model would be asked for a title.
-        Self::of(Agent::OpenCode, &["run", "--title", "SCRIPT:text"], |id| {
+        Self::new(Agent::OpenCode, &["run", "--title", "SCRIPT:text"], |id| {
             ["run", "--session", id].map(String::from).into()
         })
     }
 
-    fn of(agent: Agent, new: &'static [&'static str], go_on: fn(&str) -> Vec<String>) -> Self {
-        let place = Place::new();
-        furnish(&place.home(), &MODEL.url());
+    fn new(agent: Agent, new: &'static [&'static str], go_on: fn(&str) -> Vec<String>) -> Self {
+        let instance = RoostInstance::new();
+        write_settings(&instance.home(), &MODEL.url());
         let of_roost = ["HOME", "PATH"];
-        let env = variables(agent, &place.home(), &MODEL.url()).into_iter();
+        let env = variables(agent, &instance.home(), &MODEL.url()).into_iter();
         let env: serde_json::Map<_, _> =
             env.filter(|(name, _)| !of_roost.contains(name)).map(|(name, value)| (name.into(), value.into())).collect();
         let mut runtime = json!({ "command": agent.program(), "env": env });
         if agent == Agent::Gemini {
             runtime["model"] = GEMINI.into();
         }
-        place.configure(&toml::to_string(&json!({ "runtimes": { agent.command(): runtime } })).unwrap());
-        Self { place, agent, new, go_on }
+        instance.configure(&toml::to_string(&json!({ "runtimes": { agent.command(): runtime } })).unwrap());
+        Self { instance, agent, new, go_on }
     }
 
     fn command(&self, args: impl IntoIterator<Item = String>, prompt: &str) -> Command {
         let mut command = Command::new(self.agent.program());
-        command.env_clear().envs(variables(self.agent, &self.place.home(), &MODEL.url()));
-        command.current_dir(self.place.work()).args(args).arg(prompt).stdin(Stdio::null());
+        command.env_clear().envs(variables(self.agent, &self.instance.home(), &MODEL.url()));
+        command.current_dir(self.instance.work()).args(args).arg(prompt).stdin(Stdio::null());
         command
     }
 
@@ -80,7 +80,7 @@ impl Bare {
 
     /// All sessions that are listed here.
     fn listed(&self) -> Vec<Value> {
-        let list = self.place.run(&["sessions", "--all", "--json"]).ended(0);
+        let list = self.instance.run(&["sessions", "--all", "--json"]).ended(0);
         assert_eq!(list.stderr, "");
         list.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
@@ -91,11 +91,11 @@ impl Bare {
         let [past] = listed.as_slice() else { panic!("{listed:?}") };
         assert_eq!((&past["source"], &past["title"]), (&json!("history"), &json!("SCRIPT:text")));
         let id = past["session_id"].as_str().unwrap();
-        let table = self.place.run(&["sessions", "--all"]).ended(0).stdout;
+        let table = self.instance.run(&["sessions", "--all"]).ended(0).stdout;
         assert!(table.contains(&id[..8]) && table.contains("past") && table.contains("SCRIPT:text"), "{table}");
-        assert_eq!(self.place.run(&["sessions", "--json"]).ended(0).stdout, "", "only what Roost ran");
+        assert_eq!(self.instance.run(&["sessions", "--json"]).ended(0).stdout, "", "only what Roost ran");
 
-        let run = self.place.run(&["run", "--json", "--resume", &id[..13], "SCRIPT:recall"]).ended(0);
+        let run = self.instance.run(&["run", "--json", "--resume", &id[..13], "SCRIPT:recall"]).ended(0);
         let first: Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
         let events = run.events(first["seq"].as_u64().unwrap());
         assert_eq!(session_id(&events), id, "it keeps its id");
@@ -106,12 +106,12 @@ impl Bare {
         let [hosted] = listed.as_slice() else { panic!("one row for one session: {listed:?}") };
         assert_eq!((&hosted["source"], &hosted["session_id"]), (&json!("managed"), &json!(id)));
         assert_eq!(hosted["adopted"]["runtime_session_id"], past["runtime_session_id"]);
-        let mut client = Client::of(&self.place);
+        let mut client = Client::connect(&self.instance);
         let messages = client.call("session/messages", json!({ "session_id": id }));
         let texts: Vec<_> = messages["messages"].as_array().unwrap().iter().map(|one| text(&one["message"])).collect();
         assert_eq!(texts[0], "SCRIPT:text");
         assert!(texts.contains(&"SCRIPT:recall"), "{texts:?}");
-        self.place.assert_nothing_left();
+        self.instance.assert_nothing_left();
     }
 
     fn is_forked_and_stays_as_it_was(&self) {
@@ -119,7 +119,7 @@ impl Bare {
         let listed = self.listed();
         let source = listed[0]["session_id"].as_str().unwrap();
         let said = |args: &[&str]| {
-            let run = self.place.run(&[&["run", "--json"], args].concat()).ended(0);
+            let run = self.instance.run(&[&["run", "--json"], args].concat()).ended(0);
             let first: Value = serde_json::from_str(run.stdout.lines().next().unwrap()).unwrap();
             let events = run.events(first["seq"].as_u64().unwrap());
             (session_id(&events).to_owned(), answer(&events))
@@ -134,14 +134,14 @@ impl Bare {
         assert_eq!(same, fork);
         assert!(recalled.contains("SCRIPT:text") && recalled.contains("recall one"), "{recalled}");
         assert!(!recalled.contains("recall two"), "{recalled}");
-        self.place.assert_nothing_left();
+        self.instance.assert_nothing_left();
     }
 
     fn is_watched_while_it_is_used_elsewhere(&self) {
         self.begin("SCRIPT:text");
-        self.place.run(&["up"]).ended(0);
-        let mut client = Client::of(&self.place);
-        let list = client.call("session/list", json!({ "cwd": self.place.work(), "source": "history" }));
+        self.instance.run(&["up"]).ended(0);
+        let mut client = Client::connect(&self.instance);
+        let list = client.call("session/list", json!({ "cwd": self.instance.work(), "source": "history" }));
         let record = &list["sessions"][0]["record"];
         let id = record["session_id"].as_str().unwrap().to_owned();
         let native = record["runtime_session_id"].as_str().unwrap();
@@ -155,7 +155,7 @@ impl Bare {
         assert_eq!(answered["session_id"], id);
         let history = client.call("session/messages", json!({ "session_id": id, "order": "desc", "limit": 1 }));
         assert_eq!(history["messages"][0]["uuid"], answered["uuid"]);
-        self.place.assert_nothing_left();
+        self.instance.assert_nothing_left();
     }
 }
 
@@ -226,8 +226,8 @@ fn a_client_sees_what_is_said_to_the_bare_opencode_elsewhere() {
 
 #[test]
 fn a_past_session_that_nobody_knows_is_an_error_that_tells_where_to_look() {
-    let place = Place::new();
-    let done = place.run(&["run", "--resume", "nope", "hello"]).ended(2);
+    let instance = RoostInstance::new();
+    let done = instance.run(&["run", "--resume", "nope", "hello"]).ended(2);
     assert!(done.stderr.contains("no session \"nope\""), "{done:#?}");
 }
 
@@ -238,8 +238,8 @@ struct Client {
 }
 
 impl Client {
-    fn of(place: &Place) -> Self {
-        let stream = UnixStream::connect(place.state().join("roost.sock")).unwrap();
+    fn connect(instance: &RoostInstance) -> Self {
+        let stream = UnixStream::connect(instance.state().join("roost.sock")).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut client = Self { lines: BufReader::new(stream), events: Vec::new() };
         client.call("initialize", json!({}));

@@ -5,15 +5,15 @@ use std::fs;
 use serde_json::Value;
 use testkit::agents::Agent;
 
-use crate::kit::{Place, answer, of_type, script, session_id, wait_for};
+use crate::kit::{RoostInstance, answer, of_type, script, session_id, wait_for};
 use crate::sandbox::Sandbox;
 
 const PRESETS: [&str; 6] = ["claude-agent-acp", "codex-acp", "qwen", "copilot", "goose", "cline"];
 
 #[test]
 fn known_agents_are_listed_with_what_to_install_and_none_is_the_default() {
-    let place = Place::new();
-    let listed = place.command(&["runtimes", "--json"]).env("PATH", "/nonexistent").output().unwrap();
+    let instance = RoostInstance::new();
+    let listed = instance.command(&["runtimes", "--json"]).env("PATH", "/nonexistent").output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
     let lines: Vec<Value> = listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for id in PRESETS {
@@ -35,12 +35,12 @@ fn an_installed_agent_is_listed_as_such() {
 
 #[test]
 fn an_agent_is_found_where_it_will_be_started_and_says_its_version() {
-    let place = Place::new();
-    let own = place.work().join("own");
+    let instance = RoostInstance::new();
+    let own = instance.work().join("own");
     fs::create_dir(&own).unwrap();
     script(&own.join("goose"), "[ \"$*\" = --version ] && echo 'goose 9.8.7' || sleep 60");
-    place.configure(&format!("[runtimes.goose.env]\nPATH = {:?}", format!("{}:/usr/bin:/bin", own.display())));
-    let listed = place.run(&["runtimes", "--json"]).ended(0).stdout;
+    instance.configure(&format!("[runtimes.goose.env]\nPATH = {:?}", format!("{}:/usr/bin:/bin", own.display())));
+    let listed = instance.run(&["runtimes", "--json"]).ended(0).stdout;
     let mut lines = listed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let goose = lines.find(|line| line["id"] == "goose").unwrap();
     assert_eq!((&goose["installed"], &goose["version"]), (&true.into(), &"9.8.7".into()), "{goose}");
@@ -48,16 +48,16 @@ fn an_agent_is_found_where_it_will_be_started_and_says_its_version() {
 
 #[test]
 fn every_known_agent_says_how_to_log_in() {
-    let place = Place::new();
+    let instance = RoostInstance::new();
     let programs: String = PRESETS
         .iter()
         .map(|id| {
-            let program = place.work().join(id);
+            let program = instance.work().join(id);
             script(&program, "echo 1.0.0");
             format!("[runtimes.{id}]\ncommand = {program:?}\n")
         })
         .collect();
-    place.configure(&programs);
+    instance.configure(&programs);
     for (id, how) in [
         ("claude-agent-acp", "claude auth login"),
         ("codex-acp", "codex login"),
@@ -66,7 +66,7 @@ fn every_known_agent_says_how_to_log_in() {
         ("goose", "goose configure"),
         ("cline", "cline auth"),
     ] {
-        let done = place.run(&["login", id]).ended(0);
+        let done = instance.run(&["login", id]).ended(0);
         assert!(done.stdout.contains(how) && !done.stdout.contains("needs no login"), "{done:#?}");
     }
 }

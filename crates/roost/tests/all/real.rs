@@ -1,18 +1,18 @@
-//! A place in which a real agent talks to the scripted model.
+//! An instance in which a real agent talks to the scripted model.
 
-use testkit::agents::{Agent, furnish, variables};
+use testkit::agents::{Agent, variables, write_settings};
 
 use crate::codex::MODEL;
-use crate::kit::Place;
+use crate::kit::RoostInstance;
 
-/// A place where this agent can be used under an id, with these arguments of its own. Its home is the place's.
-pub(crate) fn place(agent: Agent, id: &str, args: &[&str]) -> Place {
-    let place = Place::new();
-    let home = place.work().with_file_name("home");
-    furnish(&home, &MODEL.url());
+/// An instance where this agent can be used under an id, with these arguments of its own. Its home is the instance's.
+pub(crate) fn instance(agent: Agent, id: &str, args: &[&str]) -> RoostInstance {
+    let instance = RoostInstance::new();
+    let home = instance.work().with_file_name("home");
+    write_settings(&home, &MODEL.url());
     let env = variables(agent, &home, &MODEL.url());
     let env = env.iter().filter(|(name, _)| *name != "HOME").map(|(name, value)| format!("{name} = {value:?}\n"));
     let (program, env) = (agent.program(), env.collect::<String>());
-    place.configure(&format!("[runtimes.{id}]\ncommand = {program:?}\nargs = {args:?}\n[runtimes.{id}.env]\n{env}"));
-    place
+    instance.configure(&format!("[runtimes.{id}]\ncommand = {program:?}\nargs = {args:?}\n[runtimes.{id}.env]\n{env}"));
+    instance
 }

@@ -1,42 +1,42 @@
-//! A place in which a real agent talks to a scripted model, for tests that use it as a person does.
+//! An instance in which a real agent talks to a scripted model, for tests that use it as a person does.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::agents::{Agent, bin, furnish, variables};
+use testkit::agents::{Agent, bin, variables, write_settings};
 use testkit::model::ModelServer;
 
-use crate::kit::{Place, Started};
+use crate::kit::{RoostInstance, RunningCommand};
 
-/// A place in which one agent asks a scripted model and nobody else. Roost is told nothing of it.
+/// An instance in which one agent asks a scripted model and nobody else. Roost is told nothing of it.
 pub(crate) struct Sandbox {
-    pub(crate) place: Place,
+    pub(crate) instance: RoostInstance,
     agent: Agent,
     pub(crate) model: ModelServer,
 }
 
 impl Sandbox {
     pub(crate) fn new(agent: Agent) -> Self {
-        let sandbox = Self { place: Place::new(), agent, model: ModelServer::start() };
-        furnish(&sandbox.home(), &sandbox.model.url());
+        let sandbox = Self { instance: RoostInstance::new(), agent, model: ModelServer::start() };
+        write_settings(&sandbox.home(), &sandbox.model.url());
         sandbox
     }
 
     pub(crate) fn home(&self) -> PathBuf {
-        self.place.state().with_file_name("home")
+        self.instance.state().with_file_name("home")
     }
 
     /// A command that finds the agent in `PATH`.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.place.command(args);
+        let mut command = self.instance.command(args);
         command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin().display()));
         command.env("TMPDIR", self.home().join("tmp"));
         command
     }
 
-    pub(crate) fn start(&self, args: &[&str]) -> Started {
-        Started::new(&mut self.command(args))
+    pub(crate) fn start(&self, args: &[&str]) -> RunningCommand {
+        RunningCommand::new(&mut self.command(args))
     }
 
     /// What a person would say about the agent in `roost.toml`: its variables, and these lines.
@@ -50,7 +50,7 @@ impl Sandbox {
         let mut variables = variables(self.agent, &self.home(), &self.model.url());
         variables.extend(own.iter().map(|(name, value)| (*name, (*value).to_owned())));
         let variables: String = variables.iter().map(|(name, value)| format!("{name} = {value:?}\n")).collect();
-        self.place.configure(&format!("[runtimes.{id}]\n{more}\n[runtimes.{id}.env]\n{variables}"));
+        self.instance.configure(&format!("[runtimes.{id}]\n{more}\n[runtimes.{id}.env]\n{variables}"));
     }
 
     /// Runs one prompt to its end.
@@ -67,6 +67,6 @@ impl Sandbox {
 
     /// How many processes only sleep.
     pub(crate) fn sleepers(&self) -> usize {
-        self.place.processes().iter().filter(|command| command.starts_with("sleep ")).count()
+        self.instance.processes().iter().filter(|command| command.starts_with("sleep ")).count()
     }
 }

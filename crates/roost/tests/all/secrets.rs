@@ -7,7 +7,7 @@ use std::process::Command;
 
 use testkit::agents::Agent;
 
-use crate::kit::{Place, script, wait_for};
+use crate::kit::{RoostInstance, script, wait_for};
 use crate::sandbox::Sandbox;
 
 const CANARY: &str = "canary-5d1f0c";
@@ -59,22 +59,22 @@ const CASES: [Case; 6] = [
 #[test]
 fn no_secret_of_a_runtimes_settings_or_variables_is_on_a_command_line() {
     for case in CASES {
-        let place = Place::new();
-        let (program, seen) = (place.work().join("agent"), place.work().join("seen"));
+        let instance = RoostInstance::new();
+        let (program, seen) = (instance.work().join("agent"), instance.work().join("seen"));
         // It notes its own command line and its holder's, and leaves; the task fails, which is none of our business.
         let notes = format!("for p in $$ $PPID; do tr '\\0' ' ' < /proc/$p/cmdline; echo; done >> {}", seen.display());
         let version = format!("case \"$*\" in *version*) echo '{}'; exit 0;; esac", case.version);
         script(&program, &format!("{notes}\n{version}\nexit 3"));
         let config = case.config.replace("CANARY", CANARY);
-        place.configure(&format!(
+        instance.configure(&format!(
             "[runtimes.{}]\ncommand = {program:?}\n{config}\n[runtimes.{}.env]\nGEMINI_API_KEY = '{CANARY}'\nKEY = '{CANARY}'",
             case.id, case.id
         ));
-        let done = place.run(&["run", "--runtime", case.id, "hello"]);
+        let done = instance.run(&["run", "--runtime", case.id, "hello"]);
         let seen = fs::read_to_string(&seen).unwrap_or_default();
         assert!(!seen.is_empty() && seen.contains(case.started_by), "{} was not started: {done:#?} {seen}", case.id);
         assert!(!seen.contains(CANARY), "{}: {seen}", case.id);
-        place.assert_nothing_left();
+        instance.assert_nothing_left();
     }
 }
 
@@ -94,10 +94,10 @@ fn a_running_codex_shows_no_secret_to_whoever_lists_processes_and_uses_it_all_th
     ));
     let mut run = sandbox.start(&["run", "--json", "--runtime", "codex", "SCRIPT:slow"]);
     run.lines_to("model.output.delta");
-    let processes = sandbox.place.processes();
+    let processes = sandbox.instance.processes();
     assert!(processes.iter().any(|line| line.contains("app-server")), "{processes:?}");
     assert!(!processes.iter().any(|line| line.contains(CANARY)), "{processes:?}");
-    sandbox.place.assert_nothing_left();
+    sandbox.instance.assert_nothing_left();
     run.finish();
 }
 
@@ -121,57 +121,57 @@ fn exposed(folder: &Path) -> Vec<String> {
 
 #[test]
 fn everything_in_the_state_directory_is_for_its_owner_alone() {
-    let place = Place::new();
+    let instance = RoostInstance::new();
     // What the user allows others elsewhere does not count here.
     let mut up = Command::new("sh");
-    place.clear(&mut up).args(["-c", "umask 000; exec \"$0\" serve --tls self-signed", env!("CARGO_BIN_EXE_roost")]);
-    let mut serve = crate::kit::Started::new(&mut up);
+    instance.clear(&mut up).args(["-c", "umask 000; exec \"$0\" serve --tls self-signed", env!("CARGO_BIN_EXE_roost")]);
+    let mut serve = crate::kit::RunningCommand::new(&mut up);
     serve.line().unwrap();
-    place.run(&["run", "out", "2000"]).ended(0);
-    let mut run = place.start(&["run", "--json", "stubborn"]);
+    instance.run(&["run", "out", "2000"]).ended(0);
+    let mut run = instance.start(&["run", "--json", "stubborn"]);
     run.lines_to("only SIGKILL");
-    assert_eq!(place.state().metadata().unwrap().mode() & 0o777, 0o700);
+    assert_eq!(instance.state().metadata().unwrap().mode() & 0o777, 0o700);
     for name in ["roost.db", "roost.db-wal", "artifacts", "run", "lock", "daemon.json", "local.secret", "tls.key"] {
-        assert!(place.state().join(name).exists(), "{name}");
+        assert!(instance.state().join(name).exists(), "{name}");
     }
-    assert_eq!(exposed(&place.state()), Vec::<String>::new());
-    place.assert_nothing_left();
+    assert_eq!(exposed(&instance.state()), Vec::<String>::new());
+    instance.assert_nothing_left();
     run.finish();
 }
 
 #[test]
 fn a_state_directory_that_others_can_read_is_refused_with_the_command_that_mends_it() {
-    let place = Place::new();
-    fs::create_dir(place.state()).unwrap();
-    fs::set_permissions(place.state(), Permissions::from_mode(0o755)).unwrap();
+    let instance = RoostInstance::new();
+    fs::create_dir(instance.state()).unwrap();
+    fs::set_permissions(instance.state(), Permissions::from_mode(0o755)).unwrap();
     for command in [&["up"][..], &["run", "hello"], &["serve"]] {
-        let refused = place.run(command).ended(1);
-        let mends = format!("`chmod 700 {}`", place.state().display());
+        let refused = instance.run(command).ended(1);
+        let mends = format!("`chmod 700 {}`", instance.state().display());
         assert!(refused.stderr.contains(&mends), "{refused:#?}");
     }
-    fs::set_permissions(place.state(), Permissions::from_mode(0o700)).unwrap();
-    place.run(&["run", "hello"]).ended(0);
+    fs::set_permissions(instance.state(), Permissions::from_mode(0o700)).unwrap();
+    instance.run(&["run", "hello"]).ended(0);
 }
 
 #[test]
 fn links_in_the_state_directory_are_not_followed() {
-    let place = Place::new();
-    let victim = place.work().join("victim");
+    let instance = RoostInstance::new();
+    let victim = instance.work().join("victim");
     fs::write(&victim, "mine").unwrap();
     for name in ["lock", "roost.db", "daemon.log", "daemon.json", "run", "artifacts"] {
-        place.make_state();
-        symlink(&victim, place.state().join(name)).unwrap();
-        let refused = place.run(&["up"]).ended(1);
+        instance.make_state();
+        symlink(&victim, instance.state().join(name)).unwrap();
+        let refused = instance.run(&["up"]).ended(1);
         assert!(refused.stderr.contains("is a link") && refused.stderr.contains(name), "{refused:#?}");
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine", "{name}");
-        fs::remove_dir_all(place.state()).unwrap();
+        fs::remove_dir_all(instance.state()).unwrap();
     }
     // The directory itself may be one.
-    let real = place.work().join("real");
+    let real = instance.work().join("real");
     fs::create_dir(&real).unwrap();
     fs::set_permissions(&real, Permissions::from_mode(0o700)).unwrap();
-    symlink(&real, place.state()).unwrap();
-    place.run(&["run", "hello"]).ended(0);
+    symlink(&real, instance.state()).unwrap();
+    instance.run(&["run", "hello"]).ended(0);
     wait_for("the database", || real.join("roost.db").exists().then_some(()));
-    place.assert_nothing_left();
+    instance.assert_nothing_left();
 }

@@ -9,11 +9,11 @@ use std::time::Instant;
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
-use crate::kit::{PATIENCE, Place, of_type, wait_for};
+use crate::kit::{PATIENCE, RoostInstance, of_type, wait_for};
 
 /// What the daemon says of itself on disk.
-fn daemon_file(place: &Place) -> Value {
-    serde_json::from_slice(&fs::read(place.state().join("daemon.json")).unwrap()).unwrap()
+fn daemon_file(instance: &RoostInstance) -> Value {
+    serde_json::from_slice(&fs::read(instance.state().join("daemon.json")).unwrap()).unwrap()
 }
 
 /// What is answered to a GET without a token.
@@ -27,129 +27,129 @@ fn get(address: &str, path: &str) -> String {
 
 #[test]
 fn a_command_that_needs_a_daemon_starts_one_and_says_so_once() {
-    let place = Place::new();
-    assert!(place.run(&["run", "hello"]).ended(0).started);
-    assert!(!place.run(&["run", "hello"]).ended(0).started);
-    let status: Value = serde_json::from_str(&place.run(&["status", "--json"]).ended(0).stdout).unwrap();
+    let instance = RoostInstance::new();
+    assert!(instance.run(&["run", "hello"]).ended(0).started);
+    assert!(!instance.run(&["run", "hello"]).ended(0).started);
+    let status: Value = serde_json::from_str(&instance.run(&["status", "--json"]).ended(0).stdout).unwrap();
     assert_eq!((&status["auto_started"], &status["address"]), (&true.into(), &Value::Null), "the socket only");
-    place.assert_nothing_left();
+    instance.assert_nothing_left();
 }
 
 #[test]
 fn two_commands_at_once_start_one_daemon() {
-    let place = Place::new();
-    let runs: Vec<_> = (0..4).map(|_| place.start(&["run", "--json", "hello"])).collect();
+    let instance = RoostInstance::new();
+    let runs: Vec<_> = (0..4).map(|_| instance.start(&["run", "--json", "hello"])).collect();
     let done: Vec<_> = runs.into_iter().map(|run| run.finish().ended(0)).collect();
     assert_eq!(done.iter().filter(|done| done.started).count(), 1);
     assert!(done.iter().all(|done| of_type(&done.events(1), "task.completed").len() == 1));
-    assert_eq!(place.processes().len(), 1, "{:?}", place.processes());
+    assert_eq!(instance.processes().len(), 1, "{:?}", instance.processes());
 }
 
 #[test]
 fn a_daemon_that_cannot_start_says_why_to_whoever_needed_it() {
-    let place = Place::new();
-    place.make_state();
-    fs::create_dir(place.database()).unwrap();
-    let done = place.run(&["run", "hello"]).ended(1);
+    let instance = RoostInstance::new();
+    instance.make_state();
+    fs::create_dir(instance.database()).unwrap();
+    let done = instance.run(&["run", "hello"]).ended(1);
     assert!(done.stderr.contains("roost.db"), "{done:#?}");
-    assert_eq!(place.processes(), Vec::<String>::new());
+    assert_eq!(instance.processes(), Vec::<String>::new());
 }
 
 #[test]
 fn up_returns_when_it_listens_and_shows_how_to_connect() {
-    let place = Place::new();
-    let up = place.run(&["up"]).ended(0).stdout;
-    let file = daemon_file(&place);
+    let instance = RoostInstance::new();
+    let up = instance.run(&["up"]).ended(0).stdout;
+    let file = daemon_file(&instance);
     let (address, http) = (file["address"].as_str().unwrap(), file["http"].as_str().unwrap());
     for part in [http, "▀", "code", "/pair#", "roost down"] {
         assert!(up.contains(part), "{part}: {up}");
     }
     assert!(get(address, "/health").starts_with("HTTP/1.1 200"));
-    assert_eq!(file["pid"], place.daemon().as_raw_nonzero().get());
-    let again = place.run(&["up"]).ended(0).stdout;
+    assert_eq!(file["pid"], instance.daemon().as_raw_nonzero().get());
+    let again = instance.run(&["up"]).ended(0).stdout;
     assert!(again.contains("runs already") && again.contains(http), "{again}");
-    place.assert_nothing_left();
-    assert!(!place.state().join("daemon.json").exists() && !place.state().join("roost.sock").exists());
+    instance.assert_nothing_left();
+    assert!(!instance.state().join("daemon.json").exists() && !instance.state().join("roost.sock").exists());
 }
 
 #[test]
 fn a_daemon_that_a_command_started_makes_room_for_one_that_is_asked_for() {
-    let place = Place::new();
-    place.run(&["run", "hello"]).ended(0);
-    let first = place.daemon();
-    place.run(&["up"]).ended(0);
-    assert_ne!(place.daemon(), first);
-    assert!(daemon_file(&place)["address"].is_string());
+    let instance = RoostInstance::new();
+    instance.run(&["run", "hello"]).ended(0);
+    let first = instance.daemon();
+    instance.run(&["up"]).ended(0);
+    assert_ne!(instance.daemon(), first);
+    assert!(daemon_file(&instance)["address"].is_string());
 }
 
 #[test]
 fn a_daemon_with_work_to_do_is_not_replaced() {
-    let place = Place::new();
-    let mut run = place.start(&["run", "--json", "slow", "60"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.start(&["run", "--json", "slow", "60"]);
     run.lines_to("model.output.delta");
     for args in [&["up"][..], &["serve"]] {
-        let done = place.run(args).ended(1);
+        let done = instance.run(args).ended(1);
         assert!(done.stderr.contains("runs already") && done.stderr.contains("roost down"), "{done:#?}");
     }
     assert!(run.is_running());
-    place.assert_nothing_left();
+    instance.assert_nothing_left();
     run.finish().ended(1);
 }
 
 #[test]
 fn down_leaves_nothing_of_a_running_task() {
-    let place = Place::new();
-    let mut run = place.start(&["run", "--json", "stubborn"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.start(&["run", "--json", "stubborn"]);
     run.lines_to("only SIGKILL");
-    assert!(place.run(&["down"]).ended(0).stdout.contains("has ended"));
-    assert_eq!(place.agents(), Vec::<String>::new());
+    assert!(instance.run(&["down"]).ended(0).stdout.contains("has ended"));
+    assert_eq!(instance.agents(), Vec::<String>::new());
     let done = run.finish().ended(1);
     assert!(done.stderr.contains("the daemon has ended") && done.stderr.contains("roost log"), "{done:#?}");
     let runs = fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
         let environ = fs::read(entry.path().join("environ")).unwrap_or_default();
         let has = |text: &[u8]| environ.windows(text.len()).any(|window| window == text);
-        has(b"ROOST_RUN=") && has(place.work().parent().unwrap().as_os_str().as_encoded_bytes())
+        has(b"ROOST_RUN=") && has(instance.work().parent().unwrap().as_os_str().as_encoded_bytes())
     });
     assert_eq!(runs.count(), 0);
-    assert_eq!(fs::read_dir(place.state().join("run")).unwrap().count(), 0, "no record is left");
+    assert_eq!(fs::read_dir(instance.state().join("run")).unwrap().count(), 0, "no record is left");
 }
 
 #[test]
 fn down_without_a_daemon_is_no_error_and_makes_nothing() {
-    let place = Place::new();
-    assert!(place.run(&["down"]).ended(0).stdout.contains("No daemon runs"));
-    assert!(!place.state().exists());
+    let instance = RoostInstance::new();
+    assert!(instance.run(&["down"]).ended(0).stdout.contains("No daemon runs"));
+    assert!(!instance.state().exists());
 }
 
 #[test]
 fn down_waits_for_a_daemon_that_is_ending_already() {
-    let place = Place::new();
-    let mut run = place.start(&["run", "--json", "stubborn"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.start(&["run", "--json", "stubborn"]);
     run.lines_to("only SIGKILL");
-    let downs = [place.start(&["down"]), place.start(&["down"])];
+    let downs = [instance.start(&["down"]), instance.start(&["down"])];
     for down in downs {
         down.finish().ended(0);
-        assert!(!place.processes().iter().any(|command| command.contains(" serve ")), "{:?}", place.processes());
+        assert!(!instance.processes().iter().any(|command| command.contains(" serve ")), "{:?}", instance.processes());
     }
     run.finish().ended(1);
 }
 
 #[test]
 fn down_ends_a_daemon_whose_socket_is_gone() {
-    let place = Place::new();
-    place.run(&["run", "hello"]).ended(0);
-    fs::remove_file(place.state().join("roost.sock")).unwrap();
-    place.assert_nothing_left();
+    let instance = RoostInstance::new();
+    instance.run(&["run", "hello"]).ended(0);
+    fs::remove_file(instance.state().join("roost.sock")).unwrap();
+    instance.assert_nothing_left();
 }
 
 #[test]
 fn serve_says_where_it_listens_and_ends_on_sigterm_with_0() {
     for signal in [Signal::TERM, Signal::INT] {
-        let place = Place::new();
-        let mut serve = place.start(&["serve"]);
+        let instance = RoostInstance::new();
+        let mut serve = instance.start(&["serve"]);
         let line = serve.line().unwrap();
-        assert!(line.contains(daemon_file(&place)["http"].as_str().unwrap()), "{line}");
-        let mut run = place.start(&["run", "--json", "slow", "60"]);
+        assert!(line.contains(daemon_file(&instance)["http"].as_str().unwrap()), "{line}");
+        let mut run = instance.start(&["run", "--json", "slow", "60"]);
         run.lines_to("model.output.delta");
         let asked = Instant::now();
         serve.signal(signal);
@@ -157,16 +157,16 @@ fn serve_says_where_it_listens_and_ends_on_sigterm_with_0() {
         assert!(asked.elapsed() < PATIENCE / 6, "a stop has its bound");
         let done = run.finish().ended(1);
         assert!(done.stderr.contains("the daemon has ended"), "{done:#?}");
-        assert_eq!(place.processes(), Vec::<String>::new());
+        assert_eq!(instance.processes(), Vec::<String>::new());
     }
 }
 
 #[test]
 fn whoever_is_connected_is_told_that_the_daemon_ends() {
-    let place = Place::new();
-    let mut serve = place.start(&["serve"]);
+    let instance = RoostInstance::new();
+    let mut serve = instance.start(&["serve"]);
     serve.line().unwrap();
-    let mut socket = UnixStream::connect(place.state().join("roost.sock")).unwrap();
+    let mut socket = UnixStream::connect(instance.state().join("roost.sock")).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}\n").unwrap();
     let mut lines = BufReader::new(socket).lines();
@@ -179,8 +179,8 @@ fn whoever_is_connected_is_told_that_the_daemon_ends() {
 
 #[test]
 fn roost_alone_serves_and_shows_how_to_connect() {
-    let place = Place::new();
-    let mut roost = place.start(&[]);
+    let instance = RoostInstance::new();
+    let mut roost = instance.start(&[]);
     let shown = roost.lines_to("Ctrl-C ends it").join("\n");
     for part in ["▀", "code", "page", "http://127.0.0.1:"] {
         assert!(shown.contains(part), "{part}: {shown}");
@@ -193,76 +193,76 @@ fn roost_alone_serves_and_shows_how_to_connect() {
 fn a_busy_port_is_an_error_that_says_what_to_do() {
     let busy = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = busy.local_addr().unwrap().port().to_string();
-    let place = Place::new();
+    let instance = RoostInstance::new();
     for command in ["serve", "up"] {
-        let done = place.run(&[command, "--port", &port]).ended(1);
+        let done = instance.run(&[command, "--port", &port]).ended(1);
         assert!(done.stderr.contains(&port) && done.stderr.contains("--port"), "{done:#?}");
     }
-    assert_eq!(place.processes(), Vec::<String>::new());
-    let doctor = place.command(&["doctor"]).env("ROOST_SERVER_PORT", &port).output().unwrap();
+    assert_eq!(instance.processes(), Vec::<String>::new());
+    let doctor = instance.command(&["doctor"]).env("ROOST_SERVER_PORT", &port).output().unwrap();
     assert!(String::from_utf8_lossy(&doctor.stdout).contains("warn  port"));
 }
 
 #[test]
 fn listening_beyond_this_machine_needs_encryption_or_a_clear_word() {
-    let place = Place::new();
+    let instance = RoostInstance::new();
     for command in ["serve", "up"] {
-        let done = place.run(&[command, "--host", "0.0.0.0"]).ended(2);
+        let done = instance.run(&[command, "--host", "0.0.0.0"]).ended(2);
         assert!(done.stderr.contains("--tls self-signed") && done.stderr.contains("--allow-insecure"), "{done:#?}");
     }
-    assert!(!place.state().join("daemon.json").exists());
+    assert!(!instance.state().join("daemon.json").exists());
 }
 
 #[test]
 fn an_encrypted_daemon_shows_its_fingerprint() {
-    let place = Place::new();
-    let up = place.run(&["up", "--tls", "self-signed"]).ended(0).stdout;
+    let instance = RoostInstance::new();
+    let up = instance.run(&["up", "--tls", "self-signed"]).ended(0).stdout;
     assert!(up.contains("https://127.0.0.1:") && up.contains("sha256"), "{up}");
 }
 
 #[test]
 fn pairing_is_shown_to_programs_and_needs_a_port() {
-    let place = Place::new();
-    assert!(place.run(&["pair"]).ended(1).stderr.contains("roost up"));
-    place.run(&["run", "hello"]).ended(0);
-    assert!(place.run(&["pair"]).ended(1).stderr.contains("serves no port"));
-    place.run(&["up"]).ended(0);
-    let pair: Value = serde_json::from_str(&place.run(&["pair", "--json"]).ended(0).stdout).unwrap();
+    let instance = RoostInstance::new();
+    assert!(instance.run(&["pair"]).ended(1).stderr.contains("roost up"));
+    instance.run(&["run", "hello"]).ended(0);
+    assert!(instance.run(&["pair"]).ended(1).stderr.contains("serves no port"));
+    instance.run(&["up"]).ended(0);
+    let pair: Value = serde_json::from_str(&instance.run(&["pair", "--json"]).ended(0).stdout).unwrap();
     let text = |name: &str| pair[name].as_str().unwrap().to_owned();
-    assert_eq!(text("http"), daemon_file(&place)["http"].as_str().unwrap());
+    assert_eq!(text("http"), daemon_file(&instance)["http"].as_str().unwrap());
     assert!(text("ws").starts_with("ws://") && text("token").starts_with("cdev_p_") && text("code").len() == 6);
     assert_eq!(text("repo"), "work");
-    let log = fs::read_to_string(place.state().join("daemon.log")).unwrap();
+    let log = fs::read_to_string(instance.state().join("daemon.log")).unwrap();
     assert!(!log.contains("cdev_p_") && !log.contains(&text("code")), "{log}");
 }
 
 #[test]
 fn nothing_that_is_said_to_an_agent_is_in_the_daemons_log() {
-    let place = Place::new();
-    let mut run = place.command(&["run", "say", "xyzzy-the-secret-word"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.command(&["run", "say", "xyzzy-the-secret-word"]);
     assert!(run.env("RUST_LOG", "debug").output().unwrap().status.success());
-    place.assert_nothing_left();
-    let log = fs::read_to_string(place.state().join("daemon.log")).unwrap();
+    instance.assert_nothing_left();
+    let log = fs::read_to_string(instance.state().join("daemon.log")).unwrap();
     assert!(log.lines().count() > 2 && !log.contains("xyzzy"), "{log}");
     assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{log}");
 }
 
 #[test]
 fn without_a_daemon_there_is_no_status_and_nothing_to_answer_or_stop() {
-    let place = Place::new();
-    assert_eq!(place.run(&["status", "--json"]).ended(1).stdout, "{\"running\":false}\n");
-    assert!(place.run(&["status"]).ended(1).stdout.contains("roost up"));
+    let instance = RoostInstance::new();
+    assert_eq!(instance.run(&["status", "--json"]).ended(1).stdout, "{\"running\":false}\n");
+    assert!(instance.run(&["status"]).ended(1).stdout.contains("roost up"));
     for args in [&["stop", "x"][..], &["approvals", "answer", "x", "allow"]] {
-        assert!(place.run(args).ended(1).stderr.contains("no daemon runs"), "{args:?}");
+        assert!(instance.run(args).ended(1).stderr.contains("no daemon runs"), "{args:?}");
     }
-    assert!(!place.state().exists());
+    assert!(!instance.state().exists());
 }
 
 /// The same with what differs from run to run replaced.
-fn steady(text: &str, place: &Place) -> String {
-    let file = daemon_file(place);
+fn steady(text: &str, instance: &RoostInstance) -> String {
+    let file = daemon_file(instance);
     let (pid, address) = (file["pid"].to_string(), file["address"].as_str().unwrap());
-    let folder = place.state().display().to_string();
+    let folder = instance.state().display().to_string();
     let uptime = |part: &str| format!("\"uptime_seconds\":{part}");
     let text = text
         .replace(address, "ADDRESS")
@@ -274,10 +274,10 @@ fn steady(text: &str, place: &Place) -> String {
 
 #[test]
 fn status_and_doctor_tell_programs_how_the_daemon_is() {
-    let place = Place::new();
-    place.run(&["up"]).ended(0);
-    insta::assert_snapshot!("status", steady(&place.run(&["status", "--json"]).ended(0).stdout, &place));
-    let findings = place.run(&["doctor", "--json"]).ended(0).stdout;
+    let instance = RoostInstance::new();
+    instance.run(&["up"]).ended(0);
+    insta::assert_snapshot!("status", steady(&instance.run(&["status", "--json"]).ended(0).stdout, &instance));
+    let findings = instance.run(&["doctor", "--json"]).ended(0).stdout;
     let about = [
         "\"configuration\"",
         "\"system\"",
@@ -288,84 +288,84 @@ fn status_and_doctor_tell_programs_how_the_daemon_is() {
         "\"holder\"",
     ];
     let mine = findings.lines().filter(|line| about.iter().any(|what| line.contains(what)));
-    insta::assert_snapshot!("doctor", steady(&mine.collect::<Vec<_>>().join("\n"), &place));
+    insta::assert_snapshot!("doctor", steady(&mine.collect::<Vec<_>>().join("\n"), &instance));
 }
 
 #[test]
 fn status_and_devices_tell_people_how_the_daemon_is() {
-    let place = Place::new();
-    place.run(&["up"]).ended(0);
-    let shown = place.run(&["status"]).ended(0).stdout;
-    let address = daemon_file(&place)["address"].as_str().unwrap().to_owned();
+    let instance = RoostInstance::new();
+    instance.run(&["up"]).ended(0);
+    let shown = instance.run(&["status"]).ended(0).stdout;
+    let address = daemon_file(&instance)["address"].as_str().unwrap().to_owned();
     assert!(shown.contains("0 are paired") && shown.contains(&address), "{shown}");
-    assert!(place.run(&["devices"]).ended(0).stdout.contains("No device is paired"));
-    assert_eq!(place.run(&["devices", "--json"]).ended(0).stdout, "");
-    assert!(place.run(&["devices", "revoke", "nobody"]).ended(2).stderr.contains("nobody"));
+    assert!(instance.run(&["devices"]).ended(0).stdout.contains("No device is paired"));
+    assert_eq!(instance.run(&["devices", "--json"]).ended(0).stdout, "");
+    assert!(instance.run(&["devices", "revoke", "nobody"]).ended(2).stderr.contains("nobody"));
 }
 
 #[test]
 fn a_state_directory_with_a_long_name_has_its_socket_elsewhere() {
-    let place = Place::new();
-    let state = place.work().join("x".repeat(120));
+    let instance = RoostInstance::new();
+    let state = instance.work().join("x".repeat(120));
     let state = state.to_str().unwrap();
-    place.run(&["--state", state, "run", "hello"]).ended(0);
-    assert!(place.run(&["--state", state, "status"]).ended(0).stdout.contains("its socket only"));
-    place.run(&["--state", state, "down"]).ended(0);
-    assert_eq!(place.processes(), Vec::<String>::new());
+    instance.run(&["--state", state, "run", "hello"]).ended(0);
+    assert!(instance.run(&["--state", state, "status"]).ended(0).stdout.contains("its socket only"));
+    instance.run(&["--state", state, "down"]).ended(0);
+    assert_eq!(instance.processes(), Vec::<String>::new());
 }
 
 #[test]
 fn an_approval_is_answered_from_another_terminal() {
-    let place = Place::new();
-    let mut run = place.start(&["run", "--json", "--approvals", "wait", "edit"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.start(&["run", "--json", "--approvals", "wait", "edit"]);
     run.lines_to("approval.requested");
     let pending = wait_for("the approval", || {
-        let list = place.run(&["approvals", "list", "--json"]).ended(0).stdout;
+        let list = instance.run(&["approvals", "list", "--json"]).ended(0).stdout;
         list.lines().next().map(|line| serde_json::from_str::<Value>(line).unwrap())
     });
     let id = pending["ask"]["approval"]["tool_call_id"].as_str().unwrap();
-    assert!(place.run(&["approvals", "answer", "nothing", "allow"]).ended(2).stderr.contains("roost approvals"));
-    let said = place.run(&["approvals", "answer", &id[..id.len() - 1], "allow"]).ended(0).stdout;
+    assert!(instance.run(&["approvals", "answer", "nothing", "allow"]).ended(2).stderr.contains("roost approvals"));
+    let said = instance.run(&["approvals", "answer", &id[..id.len() - 1], "allow"]).ended(0).stdout;
     assert!(said.contains("Answered"), "{said}");
     run.finish().ended(0);
-    assert!(place.work().join("demo.txt").exists());
-    assert!(place.run(&["approvals"]).ended(0).stdout.contains("Nothing waits"));
+    assert!(instance.work().join("demo.txt").exists());
+    assert!(instance.run(&["approvals"]).ended(0).stdout.contains("Nothing waits"));
 }
 
 #[test]
 fn a_no_from_another_terminal_reaches_the_agent_with_its_reason() {
-    let place = Place::new();
-    let mut run = place.start(&["run", "--approvals", "wait", "edit"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.start(&["run", "--approvals", "wait", "edit"]);
     run.lines_to("waits for an answer");
-    let id = place.run(&["approvals", "--json"]).ended(0).stdout;
+    let id = instance.run(&["approvals", "--json"]).ended(0).stdout;
     let id = serde_json::from_str::<Value>(id.lines().next().unwrap()).unwrap();
     let id = id["ask"]["approval"]["tool_call_id"].as_str().unwrap();
-    place.run(&["approvals", "answer", id, "deny", "--reason", "too late today"]).ended(0);
+    instance.run(&["approvals", "answer", id, "deny", "--reason", "too late today"]).ended(0);
     assert!(run.finish().ended(0).stdout.contains("too late today"));
 }
 
 #[test]
 fn a_session_is_stopped_from_another_terminal() {
-    let place = Place::new();
-    let mut run = place.start(&["run", "--json", "slow", "60"]);
+    let instance = RoostInstance::new();
+    let mut run = instance.start(&["run", "--json", "slow", "60"]);
     let lines = run.lines_to("model.output.delta");
     let first: Value = serde_json::from_str(&lines[0]).unwrap();
     let id = first["trace"]["session_id"].as_str().unwrap();
-    let stopped = place.run(&["stop", id]).ended(0).stdout;
+    let stopped = instance.run(&["stop", id]).ended(0).stdout;
     assert!(stopped.contains("stopped"), "{stopped}");
     run.finish().ended(130);
-    assert_eq!(place.agents(), Vec::<String>::new());
-    place.run(&["stop", "nope"]).ended(2);
+    assert_eq!(instance.agents(), Vec::<String>::new());
+    instance.run(&["stop", "nope"]).ended(2);
 }
 
 #[test]
 fn what_a_killed_daemon_left_is_not_taken_for_one() {
-    let place = Place::new();
-    place.run(&["run", "hello"]).ended(0);
+    let instance = RoostInstance::new();
+    instance.run(&["run", "hello"]).ended(0);
     // Its files are still there.
-    place.kill_daemon();
-    assert!(place.run(&["down"]).ended(0).stdout.contains("No daemon runs"));
-    assert!(place.run(&["run", "hello"]).ended(0).started);
-    kill_process(place.daemon(), Signal::TERM).unwrap();
-    wait_for("the daemon to end", || place.processes().is_empty().then_some(()));
+    instance.kill_daemon();
+    assert!(instance.run(&["down"]).ended(0).stdout.contains("No daemon runs"));
+    assert!(instance.run(&["run", "hello"]).ended(0).started);
+    kill_process(instance.daemon(), Signal::TERM).unwrap();
+    wait_for("the daemon to end", || instance.processes().is_empty().then_some(()));
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use pty_process::blocking::{Command, Pty, open};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::kit::{PATIENCE, Place};
+use crate::kit::{PATIENCE, RoostInstance};
 
 /// What Ctrl-C and Ctrl-D send.
 pub(crate) const CTRL_C: &str = "\x03";
@@ -26,7 +26,7 @@ pub(crate) struct Terminal {
     seen: usize,
 }
 
-impl Place {
+impl RoostInstance {
     /// Starts a command at a terminal.
     pub(crate) fn terminal(&self, args: &[&str]) -> Terminal {
         let (pty, pts) = open().unwrap();

@@ -5,18 +5,18 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::kit::Place;
+use crate::kit::RoostInstance;
 
-/// A place whose daemon serves its working directory.
-fn serving() -> Place {
-    let place = Place::new();
-    place.run(&["up"]).ended(0);
-    place
+/// An instance whose daemon serves its working directory.
+fn serving() -> RoostInstance {
+    let instance = RoostInstance::new();
+    instance.run(&["up"]).ended(0);
+    instance
 }
 
-fn git(place: &Place, folder: &str, args: &[&str]) {
+fn git(instance: &RoostInstance, folder: &str, args: &[&str]) {
     let mut command = Command::new("git");
-    place.clear(&mut command).args(["-C", folder, "-c", "user.name=Ada", "-c", "user.email=ada@example.org"]);
+    instance.clear(&mut command).args(["-C", folder, "-c", "user.name=Ada", "-c", "user.email=ada@example.org"]);
     assert!(command.args(args).status().unwrap().success(), "{args:?}");
 }
 
@@ -28,40 +28,40 @@ fn row(table: &str, name: &str) -> Vec<String> {
 
 #[test]
 fn workspaces_are_listed_with_their_branch_changes_and_sessions_also_one_whose_folder_is_gone() {
-    let place = serving();
-    let (web, gone) = (place.home().join("web"), place.home().join("gone"));
+    let instance = serving();
+    let (web, gone) = (instance.home().join("web"), instance.home().join("gone"));
     for folder in [&web, &gone] {
         fs::create_dir_all(folder).unwrap();
         let folder = folder.to_str().unwrap();
-        assert!(place.run(&["workspaces", "add", folder]).ended(0).stdout.contains(folder));
+        assert!(instance.run(&["workspaces", "add", folder]).ended(0).stdout.contains(folder));
     }
-    git(&place, web.to_str().unwrap(), &["init", "--quiet", "--initial-branch=main"]);
+    git(&instance, web.to_str().unwrap(), &["init", "--quiet", "--initial-branch=main"]);
     fs::write(web.join("new"), "").unwrap();
-    place.run(&["run", "--cwd", web.to_str().unwrap(), "hello"]).ended(0);
+    instance.run(&["run", "--cwd", web.to_str().unwrap(), "hello"]).ended(0);
     fs::remove_dir(&gone).unwrap();
 
-    let table = place.run(&["workspaces"]).ended(0).stdout;
+    let table = instance.run(&["workspaces"]).ended(0).stdout;
     assert_eq!(row(&table, "web"), ["web", "main", "1 new", "1", web.to_str().unwrap()]);
     assert_eq!(row(&table, "work")[1..3], ["-", "-"], "no repository");
     let missing = format!("{} (missing)", gone.display());
     assert_eq!(row(&table, "gone").last(), Some(&missing));
     assert!(table.contains("roost workspaces remove NAME"), "{table}");
-    let lines = place.run(&["workspaces", "--json"]).ended(0).stdout;
+    let lines = instance.run(&["workspaces", "--json"]).ended(0).stdout;
     let names: Vec<Value> =
         lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["name"].clone()).collect();
     assert_eq!(names, ["work", "web", "gone"]);
 
-    place.run(&["workspaces", "remove", "gone"]).ended(0);
-    place.run(&["workspaces", "remove", web.to_str().unwrap()]).ended(0);
-    assert_eq!(place.run(&["workspaces"]).ended(0).stdout.lines().count(), 2);
+    instance.run(&["workspaces", "remove", "gone"]).ended(0);
+    instance.run(&["workspaces", "remove", web.to_str().unwrap()]).ended(0);
+    assert_eq!(instance.run(&["workspaces"]).ended(0).stdout.lines().count(), 2);
     assert!(web.join("new").exists(), "only the workspace is forgotten");
-    place.assert_nothing_left();
+    instance.assert_nothing_left();
 }
 
 #[test]
 fn a_folder_that_cannot_be_a_workspace_is_refused_with_the_reason() {
-    let place = serving();
-    fs::create_dir(place.work().join("inside")).unwrap();
+    let instance = serving();
+    fs::create_dir(instance.work().join("inside")).unwrap();
     let cases = [
         (&["workspaces", "add", "nowhere"][..], "nowhere"),
         (&["workspaces", "add", "."], "is the workspace \"work\" already"),
@@ -69,47 +69,47 @@ fn a_folder_that_cannot_be_a_workspace_is_refused_with_the_reason() {
         (&["workspaces", "remove", "nothing"], "nothing is no workspace and in none of these: work"),
     ];
     for (args, why) in cases {
-        let done = place.run(args);
+        let done = instance.run(args);
         assert!(done.code != Some(0) && done.stderr.contains(why), "{args:?}: {done:#?}");
     }
-    let added = place.run(&["workspaces", "add", "../made", "--create", "--name", "Made", "--json"]).ended(0).stdout;
+    let added = instance.run(&["workspaces", "add", "../made", "--create", "--name", "Made", "--json"]).ended(0).stdout;
     assert_eq!(serde_json::from_str::<Value>(&added).unwrap()["name"], "Made");
-    place.assert_nothing_left();
+    instance.assert_nothing_left();
 }
 
 #[test]
 fn repositories_are_found_and_their_search_is_shown_at_a_terminal() {
-    let place = serving();
-    let projects = place.home().join("projects");
+    let instance = serving();
+    let projects = instance.home().join("projects");
     for name in ["one", "deep/two"] {
         fs::create_dir_all(projects.join(name).join(".git")).unwrap();
     }
     let folder = projects.to_str().unwrap();
-    let found = place.run(&["workspaces", "discover", folder]).ended(0);
+    let found = instance.run(&["workspaces", "discover", folder]).ended(0);
     assert_eq!(row(&found.stdout, "two")[1], "no");
     assert!(found.stdout.contains("roost workspaces add FOLDER") && found.stderr.is_empty(), "{found:#?}");
 
-    place.run(&["workspaces", "add", projects.join("one").to_str().unwrap()]).ended(0);
-    let known = place.run(&["workspaces", "discover", folder]).ended(0).stdout;
+    instance.run(&["workspaces", "add", projects.join("one").to_str().unwrap()]).ended(0);
+    let known = instance.run(&["workspaces", "discover", folder]).ended(0).stdout;
     assert_eq!(row(&known, "one")[1], "yes");
     assert!(known.contains("--fresh looks again"), "{known}");
-    let json = place.run(&["workspaces", "discover", folder, "--json"]).ended(0).stdout;
+    let json = instance.run(&["workspaces", "discover", folder, "--json"]).ended(0).stdout;
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["count"], 2);
 
-    let mut terminal = place.terminal(&["workspaces", "discover", "--fresh", folder]);
+    let mut terminal = instance.terminal(&["workspaces", "discover", "--fresh", folder]);
     terminal.shows("folders so far").shows("REPOSITORY");
     terminal.ended(0);
-    let none = place.run(&["workspaces", "discover", place.work().to_str().unwrap()]).ended(0).stdout;
+    let none = instance.run(&["workspaces", "discover", instance.work().to_str().unwrap()]).ended(0).stdout;
     assert!(none.contains("No repository in 1 folders"), "{none}");
-    place.assert_nothing_left();
+    instance.assert_nothing_left();
 }
 
 #[test]
 fn a_folder_that_nobody_may_have_is_refused_with_the_reason() {
-    let place = serving();
-    let state = place.state();
+    let instance = serving();
+    let state = instance.state();
     let around = state.parent().unwrap().to_owned();
-    let config = place.home().join(".config");
+    let config = instance.home().join(".config");
     fs::create_dir_all(config.join("roost")).unwrap();
     for (folder, why) in [
         (state.as_path(), "lies in Roost's state directory"),
@@ -118,7 +118,7 @@ fn a_folder_that_nobody_may_have_is_refused_with_the_reason() {
         ("/".as_ref(), "contains the kernel's own folder"),
         ("/proc/sys".as_ref(), "lies in the kernel's own folder"),
     ] {
-        let done = place.run(&["workspaces", "add", folder.to_str().unwrap()]).ended(2);
+        let done = instance.run(&["workspaces", "add", folder.to_str().unwrap()]).ended(2);
         assert!(done.stderr.contains(why) && done.stderr.contains("choose a project's folder"), "{}", done.stderr);
     }
 }

@@ -1,8 +1,8 @@
 //! The real agents that tests run: the pinned commands that `cargo xtask fixtures` installs, and homes in which they
 //! talk to a scripted model and to nobody else.
 
-#[path = "../../../../xtask/src/fixtures/place.rs"]
-mod place;
+#[path = "../../../../xtask/src/fixtures/locked_packages.rs"]
+mod locked_packages;
 mod sandbox;
 
 use std::env;
@@ -10,31 +10,31 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-pub use sandbox::{Sandbox, furnish, opencode_config, variables};
+pub use sandbox::{Sandbox, opencode_config, variables, write_settings};
 
-/// A real agent.
+/// A coding agent whose pinned version tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agent {
-    /// Claude Code.
+    /// Claude Code, over its own JSON lines.
     Claude,
-    /// Codex.
+    /// Codex, over its app server or `codex exec`.
     Codex,
-    /// The Gemini CLI.
+    /// The Gemini CLI, over ACP.
     Gemini,
-    /// OpenCode.
+    /// OpenCode, over its HTTP server.
     OpenCode,
-    /// Claude Code as an ACP agent.
+    /// Claude Code behind the `claude-agent-acp` bridge.
     ClaudeAcp,
-    /// Codex as an ACP agent.
+    /// Codex behind the `codex-acp` bridge.
     CodexAcp,
 }
 
 impl Agent {
-    /// Every agent there is.
+    /// Every agent, in the order of the variants.
     pub const ALL: [Self; 6] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::OpenCode, Self::ClaudeAcp, Self::CodexAcp];
 
-    /// Its command.
+    /// The name of its command, as `cargo xtask fixtures` installs it.
     pub fn command(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -46,15 +46,16 @@ impl Agent {
         }
     }
 
-    /// The version that is pinned.
+    /// The pinned version, as its `package.json` says.
     pub fn version(self) -> String {
-        let locked = place::LOCKED.iter().find(|locked| locked.name == self.command()).expect("every agent is locked");
+        let locked =
+            locked_packages::LOCKED.iter().find(|locked| locked.name == self.command()).expect("every agent is locked");
         let manifest: Value = serde_json::from_str(locked.manifest).unwrap();
         let mut pinned = manifest["dependencies"].as_object().into_iter().flat_map(|pinned| pinned.values());
         pinned.next().and_then(Value::as_str).expect("its manifest pins a version").to_owned()
     }
 
-    /// Where it is installed.
+    /// The path of its installed program.
     ///
     /// # Panics
     ///
@@ -64,7 +65,7 @@ impl Agent {
     }
 }
 
-/// Where a pinned command is installed: an agent, or `node`.
+/// The path of a pinned command: an agent, or `node`.
 ///
 /// # Panics
 ///
@@ -75,8 +76,8 @@ pub fn program(command: &str) -> PathBuf {
     program
 }
 
-/// The folder of all pinned commands, for a `PATH`.
+/// The folder of all pinned commands, for a `PATH`. It is found from `XDG_CACHE_HOME` and `HOME`, as by xtask.
 pub fn bin() -> PathBuf {
-    let cache = place::cache(env::var_os("XDG_CACHE_HOME").map(PathBuf::from), env::home_dir());
-    place::agents(&cache.expect("HOME or XDG_CACHE_HOME is set to an absolute path")).join("bin")
+    let cache = locked_packages::cache_dir(env::var_os("XDG_CACHE_HOME").map(PathBuf::from), env::home_dir());
+    locked_packages::agents_dir(&cache.expect("HOME or XDG_CACHE_HOME is set to an absolute path")).join("bin")
 }

@@ -9,13 +9,13 @@ use tempfile::TempDir;
 
 use super::{Agent, bin};
 
-/// Where agents find a shell, git and the like.
+/// The rest of every agent's `PATH`: where a shell and git are.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The model that each agent is told to use; its own name decides which tools it offers.
 const CLAUDE_MODEL: &str = "claude-sonnet-4-5";
 const CODEX_MODEL: &str = "gpt-5.5";
 
-/// A throw-away home and a folder to work in, for agents that ask the model at one address.
+/// A temporary home and working folder for agents that ask the model at one URL; removed on drop.
 pub struct Sandbox {
     dir: TempDir,
     model: String,
@@ -26,21 +26,21 @@ impl Sandbox {
     pub fn new(model: &str) -> Self {
         let sandbox = Self { dir: TempDir::new().unwrap(), model: model.to_owned() };
         fs::create_dir(sandbox.work()).unwrap();
-        furnish(&sandbox.home(), model);
+        write_settings(&sandbox.home(), model);
         sandbox
     }
 
-    /// The agents' `HOME`.
+    /// The `HOME` of the agents that [`Sandbox::command`] starts.
     pub fn home(&self) -> PathBuf {
         self.dir.path().join("home")
     }
 
-    /// The folder in which they work.
+    /// The working directory of these agents, beside their home.
     pub fn work(&self) -> PathBuf {
         self.dir.path().join("work")
     }
 
-    /// A command that starts an agent there, with nothing of this process's environment.
+    /// A command that starts an agent here, without anything of this process's environment.
     pub fn command(&self, agent: Agent) -> Command {
         let mut command = Command::new(agent.program());
         command.current_dir(self.work()).env_clear().envs(variables(agent, &self.home(), &self.model));
@@ -48,8 +48,9 @@ impl Sandbox {
     }
 }
 
-/// Writes into a home what agents read from files: the settings by which they use the model at this address.
-pub fn furnish(home: &Path, model: &str) {
+/// Writes the settings files by which Codex and the Gemini CLI use the model at this URL, and creates `tmp`, which
+/// [`variables`] names as `TMPDIR`. The other agents get their settings from the environment.
+pub fn write_settings(home: &Path, model: &str) {
     let write = |file: &str, text: &str| {
         let file = home.join(file);
         fs::create_dir_all(file.parent().expect("it is below the home")).unwrap();
@@ -60,8 +61,8 @@ pub fn furnish(home: &Path, model: &str) {
     fs::create_dir_all(home.join("tmp")).unwrap();
 }
 
-/// The whole environment of an agent: its home, the model at this address, and its own switches against telemetry,
-/// updates and downloads.
+/// The complete environment of an agent: its home, the URL of the model, and its switches against telemetry, updates and
+/// downloads.
 pub fn variables(agent: Agent, home: &Path, model: &str) -> Vec<(&'static str, String)> {
     let home = home.display();
     let mut all = vec![
@@ -108,7 +109,7 @@ pub fn variables(agent: Agent, home: &Path, model: &str) -> Vec<(&'static str, S
     all
 }
 
-/// The content of `OPENCODE_CONFIG_CONTENT`: the model at this address, and `ask`, `allow` or `deny` for every tool.
+/// The content of `OPENCODE_CONFIG_CONTENT`: the URL of the model, and `ask`, `allow` or `deny` for every tool.
 pub fn opencode_config(model: &str, permission: &str) -> Value {
     let scripted = json!({
         "npm": "@ai-sdk/openai-compatible",

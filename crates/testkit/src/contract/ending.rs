@@ -1,4 +1,4 @@
-//! How a runtime's tasks end when somebody or something ends them.
+//! How tasks end early: a stop, a killed process, or nobody there to answer.
 
 use roost_engine::Approver;
 use roost_log::Log;
@@ -11,11 +11,11 @@ use roost_model::session::TaskOutcome;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::stage::{Stage, names};
-use super::{Found, honest};
+use super::{Conformance, assert_claim};
 use crate::soon;
 
 /// 11. A stop in the middle ends the task; the runtime that claims to listen does, and nothing is left of it later.
-pub async fn a_stop_ends_the_task_and_leaves_nothing_running(stage: &mut Stage) -> Found {
+pub async fn a_stop_ends_the_task_and_leaves_nothing_running(stage: &mut Stage) -> Conformance {
     let session = stage.session(Mode::Ask).await;
     let task = stage.begin(&session, stage.script.stream, Approver::Nobody).await;
     stage.host().wait_for(&session, Type::ModelOutputDelta).await;
@@ -28,16 +28,16 @@ pub async fn a_stop_ends_the_task_and_leaves_nothing_running(stage: &mut Stage) 
     let next = stage.run(&session, stage.script.say).await;
     assert!(matches!(next.last().unwrap().body, EventBody::TaskCompleted(_)), "{:?}", names(&next));
     let listened = stage.runtime_process().await == process;
-    honest("supportsStop", stage.adapter.capabilities().supports_stop, listened);
+    assert_claim("supportsStop", stage.adapter.capabilities().supports_stop, listened);
     assert_eq!(stage.events_of(&session, &task).await, then, "the task went on after its end");
 
     soon("a close", stage.host().engine.close(session.as_str(), "enough")).await.unwrap();
     stage.no_process_is_left().await;
-    if listened { Found::Kept } else { Found::NotClaimed("supportsStop") }
+    if listened { Conformance::Holds } else { Conformance::NotClaimed("supportsStop") }
 }
 
 /// 12. A stop that comes before the runtime has started is heard all the same, and the session can be used again.
-pub async fn a_stop_before_the_runtime_is_there_does_not_hang(stage: &mut Stage) -> Found {
+pub async fn a_stop_before_the_runtime_is_there_does_not_hang(stage: &mut Stage) -> Conformance {
     let session = stage.session(Mode::Ask).await;
     let task = stage.begin(&session, stage.script.stream, Approver::Nobody).await;
     let stopped = soon("a stop", stage.host().engine.stop(session.as_str(), "too early")).await.unwrap();
@@ -46,11 +46,11 @@ pub async fn a_stop_before_the_runtime_is_there_does_not_hang(stage: &mut Stage)
     assert!(matches!(end.body, EventBody::TaskStopped(_)), "{end:?}");
     let next = stage.run(&session, stage.script.say).await;
     assert!(matches!(next.last().unwrap().body, EventBody::TaskCompleted(_)), "{:?}", names(&next));
-    Found::Kept
+    Conformance::Holds
 }
 
 /// 13. A runtime that is killed fails its task as one that may be tried again, with nothing left open in it.
-pub async fn a_runtime_that_is_killed_fails_its_task_and_the_session_goes_on(stage: &mut Stage) -> Found {
+pub async fn a_runtime_that_is_killed_fails_its_task_and_the_session_goes_on(stage: &mut Stage) -> Conformance {
     let session = stage.session(Mode::Ask).await;
     let (prompt, sign) = match &stage.script.write {
         Some(write) => (write.prompt, Type::ApprovalRequested),
@@ -75,17 +75,17 @@ pub async fn a_runtime_that_is_killed_fails_its_task_and_the_session_goes_on(sta
     assert_eq!(stage.files(), [""; 0]);
     let next = stage.run(&session, stage.script.say).await;
     assert!(matches!(next.last().unwrap().body, EventBody::TaskCompleted(_)), "{:?}", names(&next));
-    Found::Kept
+    Conformance::Holds
 }
 
 /// 14. With nobody there every prompt comes to an end: what asks is told no, and nobody reads a terminal.
-pub async fn nothing_ever_waits_for_a_terminal(stage: &mut Stage) -> Found {
+pub async fn nothing_ever_waits_for_a_terminal(stage: &mut Stage) -> Conformance {
     let session = stage.session(Mode::Ask).await;
     let prompts = [stage.script.write.clone().map(|write| write.prompt), stage.script.question];
     for prompt in prompts.into_iter().flatten() {
         let events = stage.run(&session, prompt).await;
         let ended = matches!(events.last().unwrap().body, EventBody::TaskCompleted(_));
-        honest("supportsNonInteractive", stage.adapter.capabilities().supports_non_interactive, ended);
+        assert_claim("supportsNonInteractive", stage.adapter.capabilities().supports_non_interactive, ended);
         let answered = outcomes(&events).any(|outcome| outcome != QuestionOutcome::Declined);
         assert!(!answered, "{:?}", names(&events));
     }
@@ -103,8 +103,8 @@ pub async fn nothing_ever_waits_for_a_terminal(stage: &mut Stage) -> Found {
         }
         None => false,
     };
-    honest("supportsInteractiveQuestions", stage.adapter.asks_questions(), asked);
-    Found::Kept
+    assert_claim("supportsInteractiveQuestions", stage.adapter.asks_questions(), asked);
+    Conformance::Holds
 }
 
 fn outcomes(events: &[NormalizedEvent]) -> impl Iterator<Item = QuestionOutcome> {

@@ -12,9 +12,9 @@
 mod ending;
 mod lying;
 mod report;
+mod reporting;
 mod resuming;
 mod stage;
-mod telling;
 mod tools;
 
 use std::path::{Path, PathBuf};
@@ -24,16 +24,16 @@ use roost_engine::adapter::{McpServer, RuntimeAdapter};
 
 pub use ending::*;
 use report::Report;
+pub use reporting::*;
 pub use resuming::*;
 pub use stage::Stage;
-pub use telling::*;
 pub use tools::*;
 
-/// A runtime under test.
+/// A runtime under test, as the `make` function of [`contract!`](crate::contract!) returns it.
 pub struct Subject {
-    /// Its adapter.
+    /// The adapter as the daemon would register it.
     pub adapter: Arc<dyn RuntimeAdapter>,
-    /// How it is made to do something.
+    /// The prompts that make the runtime do what the tests need.
     pub script: Script,
 }
 
@@ -57,7 +57,7 @@ pub struct Script {
     pub read_unasked: Option<&'static str>,
     /// Puts a question to the user.
     pub question: Option<&'static str>,
-    /// Sends a native message that nobody has heard of.
+    /// Sends a native message of a type that the adapter does not know.
     pub unknown_message: Option<&'static str>,
     /// Tells what the session remembers.
     pub recall: Option<Recall>,
@@ -65,21 +65,21 @@ pub struct Script {
     pub use_server: Option<UseServer>,
 }
 
-/// How a file is written.
+/// The prompt that writes a file, after asking for permission.
 #[derive(Clone)]
 pub struct Write {
-    /// The prompt.
+    /// Must make exactly one tool call.
     pub prompt: &'static str,
     /// The file, in the working directory.
     pub file: &'static str,
-    /// After a refusal it says the reason that it was told.
+    /// True if the agent repeats the reason of a refusal.
     pub says_why_not: bool,
 }
 
-/// How a session shows what it remembers.
+/// The prompt by which a session shows what it remembers.
 #[derive(Clone)]
 pub struct Recall {
-    /// The prompt.
+    /// Must be answered without any tool call.
     pub prompt: &'static str,
     /// What is in the answer if the one prompt before, the one that writes, is remembered.
     pub proof: &'static str,
@@ -87,41 +87,44 @@ pub struct Recall {
     pub forget: Option<fn(&Path)>,
 }
 
-/// How a tool server is used.
+/// The prompt that uses a tool server, and the server.
 #[derive(Clone)]
 pub struct UseServer {
     /// The same server over every transport that the runtime claims; where it does not matter, the first is used.
     pub servers: Vec<McpServer>,
-    /// The prompt.
+    /// Must make the runtime call the server's tool.
     pub prompt: &'static str,
     /// What is in the answer if the server was reached.
     pub proof: &'static str,
 }
 
-/// What a test of the contract found.
+/// The result of a test of the contract that did not panic.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// The contract holds.
-    Kept,
-    /// The runtime does not do this, and does not claim to: the capability that says so.
+pub enum Conformance {
+    /// The runtime does what the contract asks.
+    Holds,
+    /// The runtime does not do this and does not claim to. Names the capability that says so.
     NotClaimed(&'static str),
 }
 
-/// Runs one test of the contract and tells the table; what [`contract!`](crate::contract!) expands to.
+/// Runs one test of the contract and writes its cell of the table. [`contract!`](crate::contract!) expands to this.
 pub fn run(
     adapter: &str,
     number: usize,
     name: &str,
     make: impl Fn(PathBuf) -> Subject + 'static,
-    test: impl AsyncFnOnce(&mut Stage) -> Found,
+    test: impl AsyncFnOnce(&mut Stage) -> Conformance,
 ) {
     let report = Report::open(adapter, number, name);
-    report.close(&hold(make, test));
+    report.close(&check(make, test));
 }
 
-/// Runs one test of the contract. The subject is made as a new daemon would, once or several times; its processes are to
-/// be recorded in the given folder.
-pub fn hold(make: impl Fn(PathBuf) -> Subject + 'static, test: impl AsyncFnOnce(&mut Stage) -> Found) -> Found {
+/// Runs one test of the contract. `make` is called once for every daemon that the test starts, with the folder in which
+/// the subject must record its processes.
+pub fn check(
+    make: impl Fn(PathBuf) -> Subject + 'static,
+    test: impl AsyncFnOnce(&mut Stage) -> Conformance,
+) -> Conformance {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         let mut stage = Stage::open(Box::new(make)).await;
@@ -131,19 +134,19 @@ pub fn hold(make: impl Fn(PathBuf) -> Subject + 'static, test: impl AsyncFnOnce(
     })
 }
 
-/// A capability is claimed exactly if it is seen.
-fn honest(capability: &str, claimed: bool, seen: bool) {
+/// Asserts that a capability is claimed exactly if it was seen.
+fn assert_claim(capability: &str, claimed: bool, seen: bool) {
     assert!(!claimed || seen, "{capability} is claimed, but was not seen");
     assert!(claimed || !seen, "{capability} is not claimed, but was seen");
 }
 
-/// The runtime has no way to show this capability, so it must not claim it.
-fn not_claimed(capability: &'static str, claimed: bool) -> Found {
-    honest(capability, claimed, false);
-    Found::NotClaimed(capability)
+/// Asserts that a capability which the script cannot show is not claimed either.
+fn not_claimed(capability: &'static str, claimed: bool) -> Conformance {
+    assert_claim(capability, claimed, false);
+    Conformance::NotClaimed(capability)
 }
 
-/// Makes the tests of the contract for one adapter: a module of this name, with the subject that this function makes.
+/// Declares the tests of the contract for one adapter: a module of this name, whose tests call this `make` function.
 #[macro_export]
 macro_rules! contract {
     ($adapter:ident, $make:ident) => {

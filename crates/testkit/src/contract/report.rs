@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use super::Found;
+use super::Conformance;
 
-/// Names the folder; without it nothing is left.
+/// The variable that names the folder. Without it nothing is written.
 const FOLDER: &str = "ROOST_CONTRACT_DIR";
 
-/// The cell of a test that runs.
+/// The file of one cell; `None` if nobody asked for the table.
 pub(super) struct Report(Option<PathBuf>);
 
 impl Report {
-    /// A cell that says "failed" until it is closed.
+    /// Writes "FAILED" until [`Report::close`], so that a test that panics is shown as failed.
     pub(super) fn open(adapter: &str, number: usize, name: &str) -> Self {
         let cell = std::env::var_os(FOLDER).map(|folder| {
             let folder = PathBuf::from(folder).join(adapter);
@@ -23,11 +23,11 @@ impl Report {
         report
     }
 
-    /// Says what was found.
-    pub(super) fn close(self, found: &Found) {
+    /// Writes the result of a test that did not panic.
+    pub(super) fn close(self, found: &Conformance) {
         match found {
-            Found::Kept => self.write("pass"),
-            Found::NotClaimed(capability) => self.write(&format!("not claimed: {capability}")),
+            Conformance::Holds => self.write("pass"),
+            Conformance::NotClaimed(capability) => self.write(&format!("not claimed: {capability}")),
         }
     }
 

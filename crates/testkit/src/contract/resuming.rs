@@ -9,12 +9,12 @@ use roost_model::runtime::{McpSupport, McpTransport, RuntimeStateModel};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::reporting::native_ids;
 use super::stage::{Stage, text};
-use super::telling::native_ids;
-use super::{Found, Recall, honest, not_claimed};
+use super::{Conformance, Recall, assert_claim, not_claimed};
 
 /// 18. After a restart the runtime remembers the session by itself exactly if it claims to, and no tool runs again.
-pub async fn a_session_goes_on_in_a_new_process_and_runs_no_tool_again(stage: &mut Stage) -> Found {
+pub async fn a_session_goes_on_in_a_new_process_and_runs_no_tool_again(stage: &mut Stage) -> Conformance {
     let Some(recall) = stage.script.recall.clone() else {
         return not_claimed("supportsSessionResume", stage.capabilities().await.supports_session_resume);
     };
@@ -28,7 +28,7 @@ pub async fn a_session_goes_on_in_a_new_process_and_runs_no_tool_again(stage: &m
     stage.restart().await;
     let natively = goes_on(stage, &session, &recall).await;
     let claims = stage.adapter.capabilities();
-    honest("supportsSessionResume", claims.supports_session_resume, natively);
+    assert_claim("supportsSessionResume", claims.supports_session_resume, natively);
     let kept = [RuntimeStateModel::LocalDisk, RuntimeStateModel::ServerSide, RuntimeStateModel::Hybrid];
     assert_eq!(kept.contains(&claims.state_model), natively, "{:?} says where its state is", claims.state_model);
 
@@ -37,10 +37,10 @@ pub async fn a_session_goes_on_in_a_new_process_and_runs_no_tool_again(stage: &m
         forget(&stage.host().home.home());
         assert!(!goes_on(stage, &session, &recall).await, "it remembers what it was made to forget");
     }
-    Found::Kept
+    Conformance::Holds
 }
 
-/// Asks what is remembered; true if the runtime knew by itself.
+/// Asks what the session remembers. True if the runtime knew by itself, false if it was sent the transcript.
 async fn goes_on(stage: &Stage, session: &SessionId, recall: &Recall) -> bool {
     let before = native_ids(stage, session).await;
     let events = stage.run(session, recall.prompt).await;
@@ -48,18 +48,18 @@ async fn goes_on(stage: &Stage, session: &SessionId, recall: &Recall) -> bool {
     let tools = events.iter().filter(|event| event.body.name().starts_with("tool.")).count();
     assert_eq!((tools, stage.files()), (0, Vec::new()), "a tool ran again");
 
-    let told = told(stage, &events).await;
-    let natively = told.len() == 1;
+    let sent = sent_messages(stage, &events).await;
+    let natively = sent.len() == 1;
     let same_session = native_ids(stage, session).await == before;
     assert_eq!(same_session, natively, "the transcript goes to a new session of the runtime's, and only there");
-    let blocks = || told.iter().flat_map(|message| &message.content);
+    let blocks = || sent.iter().flat_map(|message| &message.content);
     let has_result = blocks().any(|block| matches!(block, TranscriptContentBlock::ToolResult { .. }));
-    assert_eq!(has_result, !natively && stage.script.write.is_some(), "{told:?}");
+    assert_eq!(has_result, !natively && stage.script.write.is_some(), "{sent:?}");
     natively
 }
 
-/// The messages that the runtime was told for this task.
-async fn told(stage: &Stage, events: &[NormalizedEvent]) -> Vec<TranscriptMessage> {
+/// The messages that the runtime was sent for this task: one if it remembers the rest by itself.
+async fn sent_messages(stage: &Stage, events: &[NormalizedEvent]) -> Vec<TranscriptMessage> {
     let input = events.iter().find_map(|event| match &event.body {
         EventBody::ModelInput(input) => input.input_ref.clone(),
         _ => None,
@@ -70,7 +70,7 @@ async fn told(stage: &Stage, events: &[NormalizedEvent]) -> Vec<TranscriptMessag
 }
 
 /// 19. A tool server is reached over every transport that the runtime claims.
-pub async fn a_tool_server_is_reached_over_every_transport_that_is_claimed(stage: &mut Stage) -> Found {
+pub async fn a_tool_server_is_reached_over_every_transport_that_is_claimed(stage: &mut Stage) -> Conformance {
     let claims = stage.capabilities().await;
     let client = matches!(claims.mcp_support, McpSupport::ClientOnly | McpSupport::Both);
     let Some(used) = stage.script.use_server.clone() else { return not_claimed("mcpSupport", client) };
@@ -81,9 +81,9 @@ pub async fn a_tool_server_is_reached_over_every_transport_that_is_claimed(stage
         stage.host().home.offer(server);
         let session = stage.session(Mode::Ask).await;
         let events = stage.run_allowing(&session, used.prompt).await;
-        honest(&format!("mcpTransports {claimed:?}"), true, text(&events).contains(used.proof));
+        assert_claim(&format!("mcpTransports {claimed:?}"), true, text(&events).contains(used.proof));
     }
-    Found::Kept
+    Conformance::Holds
 }
 
 fn transport(server: &McpServer) -> McpTransport {

@@ -1,4 +1,4 @@
-//! Where a runtime is put on trial: an engine over its adapter, a log, a working directory and a home of its own.
+//! The fixture of the contract's tests: an engine over the adapter under test, a log, a working directory and a home.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,47 +22,47 @@ use roost_model::runtime::{RuntimeCapabilities, RuntimeEnv};
 use roost_process::{Environment, Isolation, Process, records};
 use tempfile::TempDir;
 
-use super::lying::{Lie, Lying};
+use super::lying::{Lie, LyingAdapter};
 use super::{Script, Subject};
 use crate::harness::{Harness, lock};
 use crate::soon;
 
-/// A variable that every process of a stage carries.
+/// A variable in the environment of every process of a stage, by which it is found again.
 const MARK: &str = "ROOST_CONTRACT_STAGE";
-/// How often the list of processes is looked at.
+/// How often the list of processes is read while waiting for them to end.
 const POLL: Duration = Duration::from_millis(10);
 
-/// A runtime on trial.
+/// A running engine over the adapter under test. [`restart_lying`](Stage::restart_lying) and the like replace both.
 pub struct Stage {
-    /// There, but for the moment between two engines.
-    host: Option<Harness<Place>>,
+    /// `None` only between two engines.
+    host: Option<Harness<StageHome>>,
     pub(super) adapter: Arc<dyn RuntimeAdapter>,
     pub(super) script: Script,
 }
 
-/// The folders of a stage; they outlive its engines.
-pub(super) struct Place {
+/// The folders of a stage and how its daemons are made. It outlives the engines.
+pub(super) struct StageHome {
     dir: TempDir,
     make: Box<dyn Fn(PathBuf) -> Subject>,
-    /// The tool server that sessions are opened with; the subject's first, unless a test wants another.
+    /// The tool server that sessions are opened with; `None` means the script's first.
     offered: Arc<Mutex<Option<McpServer>>>,
-    /// What is lied about the subject's calls.
+    /// The lie about the subject's calls, in tests that want one.
     lie: Option<Lie>,
-    /// How often the subject believed a decision that was about another attempt.
+    /// How often the subject accepted a decision about another attempt.
     believed: Arc<AtomicUsize>,
 }
 
-impl Place {
+impl StageHome {
     pub(super) fn work(&self) -> PathBuf {
         self.dir.path().join("work")
     }
 
-    /// The runtime's `HOME`.
+    /// The `HOME` of the runtime, which starts empty.
     pub(super) fn home(&self) -> PathBuf {
         self.dir.path().join("home")
     }
 
-    /// Gives this tool server to every session from now on.
+    /// Opens every session from now on with this tool server.
     pub(super) fn offer(&self, server: &McpServer) {
         *self.offered.lock() = Some(server.clone());
     }
@@ -78,14 +78,14 @@ impl Place {
         environment
     }
 
-    /// A new daemon: nothing but the files is left of an earlier one.
+    /// Starts a new daemon, which knows only the files of an earlier one.
     async fn start(&self) -> (Subject, Arc<Engine>, SqliteLog) {
         let subject = (self.make)(self.records());
         let log = SqliteLog::open(&lock(&self.dir.path().join("state")).await, LogOptions::default()).unwrap();
         let mut runtimes = Runtimes::default();
         let honest = subject.adapter.clone();
         let adapter: Arc<dyn RuntimeAdapter> = match self.lie {
-            Some(lie) => Arc::new(Lying { honest, lie, believed: self.believed.clone() }),
+            Some(lie) => Arc::new(LyingAdapter { honest, lie, believed: self.believed.clone() }),
             None => honest,
         };
         runtimes.register(adapter, RuntimeStatus::Active);
@@ -104,7 +104,7 @@ impl Place {
 impl Stage {
     pub(super) async fn open(make: Box<dyn Fn(PathBuf) -> Subject>) -> Self {
         let dir = TempDir::new().unwrap();
-        let home = Place { dir, make, offered: Arc::default(), lie: None, believed: Arc::default() };
+        let home = StageHome { dir, make, offered: Arc::default(), lie: None, believed: Arc::default() };
         for folder in [home.work(), home.home()] {
             std::fs::create_dir(folder).unwrap();
         }
@@ -112,17 +112,17 @@ impl Stage {
         Self { host: Some(Harness { engine, log, home }), adapter, script }
     }
 
-    pub(super) fn host(&self) -> &Harness<Place> {
+    pub(super) fn host(&self) -> &Harness<StageHome> {
         self.host.as_ref().expect("an engine runs")
     }
 
-    /// Stops the engine and starts another, in which this is lied about the runtime's calls.
+    /// Stops the engine and starts another whose adapter lies like this.
     pub(super) async fn restart_lying(&mut self, lie: Lie) {
         self.host.as_mut().expect("an engine runs").home.lie = Some(lie);
         self.restart().await;
     }
 
-    /// How often the adapter believed a decision that was about another attempt.
+    /// How often the adapter accepted a decision about another attempt.
     pub(super) fn believed(&self) -> usize {
         self.host().home.believed.load(Ordering::Relaxed)
     }
@@ -135,14 +135,14 @@ impl Stage {
         self.host = Some(Harness { engine, log, home });
     }
 
-    /// Stops everything; nothing of it may be left.
+    /// Stops the engine and waits until no process of it is left.
     pub(super) async fn close(self) {
         soon("the engine stops", self.host().engine.shutdown("the test is over")).await;
         self.host().log.close().await;
         self.no_process_is_left().await;
     }
 
-    /// What the runtime claims, once it had a chance to introduce itself.
+    /// The capabilities after a first task: some runtimes tell theirs only when they start.
     pub(super) async fn capabilities(&self) -> RuntimeCapabilities {
         let session = self.session(Mode::Ask).await;
         self.run(&session, self.script.say).await;
@@ -154,7 +154,7 @@ impl Stage {
         self.host().engine.create_session(new).await.unwrap()
     }
 
-    /// Says something to a session; returns when its task has begun.
+    /// Sends a prompt and returns when its task has begun.
     pub(super) async fn begin(&self, session: &SessionId, text: &str, approver: Approver) -> TaskId {
         let prompt =
             Prompt { message: TranscriptMessage::user(text), mode: None, model: None, approver, never_yolo: false };
@@ -171,14 +171,15 @@ impl Stage {
         }
     }
 
-    /// Says something to a session while nobody is there to answer; the events of its task.
+    /// Runs a prompt while nobody answers approvals, and returns the events of its task.
     pub(super) async fn run(&self, session: &SessionId, text: &str) -> Vec<NormalizedEvent> {
         let task = self.begin(session, text, Approver::Nobody).await;
         self.host().wait_for_end(session, &task).await;
         self.events_of(session, &task).await
     }
 
-    /// Says something to a session and answers every request with this; the events of its task.
+    /// Runs a prompt, answers every approval with this decision and every question with its first choice, and returns the
+    /// events of its task.
     pub(super) async fn run_answering(
         &self,
         session: &SessionId,
@@ -198,7 +199,7 @@ impl Stage {
                         continue;
                     }
                     match &event.body {
-                        EventBody::ApprovalRequested(asked) => self.answer(session, asked, decision.clone()).await,
+                        EventBody::ApprovalRequested(request) => self.answer(session, request, decision.clone()).await,
                         EventBody::QuestionAsked(asked) => self.answer_question(session, asked).await,
                         body if body.ends_task() => return,
                         _ => {}
@@ -214,8 +215,8 @@ impl Stage {
         self.run_answering(session, text, Decision::Allow { scope: ApprovalScope::Once }).await
     }
 
-    pub(super) async fn answer(&self, session: &SessionId, asked: &ApprovalRequestedPayload, decision: Decision) {
-        let identity = &asked.identity;
+    pub(super) async fn answer(&self, session: &SessionId, request: &ApprovalRequestedPayload, decision: Decision) {
+        let identity = &request.identity;
         self.respond(
             session,
             ResponseTo::Approval {
@@ -228,7 +229,7 @@ impl Stage {
         .await;
     }
 
-    /// Answers with the first choice of every field.
+    /// Answers with the first option of every field.
     async fn answer_question(&self, session: &SessionId, asked: &QuestionAskedPayload) {
         let first = |options: &[roost_model::payload::QuestionOption]| match options {
             [first, ..] => first.value.clone(),
@@ -250,7 +251,7 @@ impl Stage {
         all.into_iter().filter(|event| event.trace.task_id.as_ref() == Some(task)).collect()
     }
 
-    /// The environment that the runtime of a session gets, with another `HOME`.
+    /// The environment of a session's runtime, with another `HOME`.
     pub(super) fn env_with_home(&self, home: &Path) -> RuntimeEnv {
         let mut environment = self.host().home.environment();
         environment.set("HOME", home);
@@ -263,14 +264,14 @@ impl Stage {
         }
     }
 
-    /// The runtime's process of the one session that has one.
+    /// The process of the only running runtime; panics if there are none or several.
     pub(super) async fn runtime_process(&self) -> Process {
         let records = records::load(self.host().home.records()).await.unwrap();
         assert_eq!(records.len(), 1, "{records:?}");
         records[0].runtime
     }
 
-    /// Waits until no process that was started here runs any more.
+    /// Waits until every process that was started here has ended.
     pub(super) async fn no_process_is_left(&self) {
         let gone = async {
             while !self.processes().is_empty() {
@@ -297,7 +298,7 @@ impl Stage {
     }
 }
 
-/// Everything that was said in these events, in one text.
+/// The agent's text of all these events, joined.
 pub(super) fn text(events: &[NormalizedEvent]) -> String {
     let blocks = events.iter().flat_map(|event| match &event.body {
         EventBody::ModelOutputCompleted(output) => output.content.as_slice(),
@@ -310,7 +311,7 @@ pub(super) fn text(events: &[NormalizedEvent]) -> String {
     texts.collect()
 }
 
-/// The names of these events' types.
+/// The type names of these events, such as `task.started`.
 pub(super) fn names(events: &[NormalizedEvent]) -> Vec<&str> {
     events.iter().map(|event| event.body.name()).collect()
 }

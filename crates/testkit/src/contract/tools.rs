@@ -1,4 +1,4 @@
-//! What becomes of a runtime's tools.
+//! A runtime's tool calls: how they are asked about, decided, run and reported.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,36 +18,36 @@ use tokio::time::timeout;
 
 use super::lying::{HARMFUL, HARMLESS, Lie};
 use super::stage::{Stage, names, text};
-use super::{Found, honest, not_claimed};
+use super::{Conformance, assert_claim, not_claimed};
 
-/// Bytes above which a result is kept apart.
+/// Bytes above which a result becomes an artifact.
 const INLINE: usize = 8 * 1024;
-/// No event is bigger than what may be inline, twice: as text in a text, every character could need two bytes.
+/// The largest event in bytes: what may be inline, twice, and every character escaped to two bytes.
 const BIGGEST_EVENT: usize = 4 * INLINE;
 
-/// How long a second call is waited for where none is claimed.
+/// How long a second call is waited for if the runtime claims no parallel calls.
 const MOMENT: Duration = Duration::from_secs(2);
 
 /// 6. A request carries its whole identity; a call that is tried again keeps its id and counts its attempts.
-pub async fn a_tool_call_carries_its_full_identity(stage: &mut Stage) -> Found {
+pub async fn a_tool_call_carries_its_full_identity(stage: &mut Stage) -> Conformance {
     let Some(write) = stage.script.write.clone() else { return no_tools(stage).await };
     let session = stage.session(Mode::Ask).await;
     let call = requests(&stage.run_allowing(&session, write.prompt).await).remove(0);
     assert_eq!(call.identity.attempt, 1);
     assert!(call.identity.runtime_tool_call_id.is_some_and(|id| !id.is_empty()));
     assert_eq!(call.identity.input_hash, canonical::hash(&call.input));
-    assert_eq!(call.identity.input_hash, canonical::hash(&turned_round(call.input)));
+    assert_eq!(call.identity.input_hash, canonical::hash(&reversed_fields(call.input)));
     if let Some(retry) = stage.script.retry {
         let calls = requests(&stage.run_allowing(&session, retry).await);
         let ids: BTreeSet<_> = calls.iter().map(|call| call.identity.tool_call_id.to_string()).collect();
         let attempts: Vec<_> = calls.iter().map(|call| call.identity.attempt).collect();
         assert_eq!((ids.len(), attempts), (1, vec![1, 2]), "{calls:?}");
     }
-    Found::Kept
+    Conformance::Holds
 }
 
 /// 7. Asked, decided, run, completed, in this order; the agent goes on with the result.
-pub async fn an_allowed_call_is_asked_decided_run_and_told_in_order(stage: &mut Stage) -> Found {
+pub async fn an_allowed_call_is_asked_decided_run_and_told_in_order(stage: &mut Stage) -> Conformance {
     let Some(write) = stage.script.write.clone() else { return no_tools(stage).await };
     let session = stage.session(Mode::Ask).await;
     let events = stage.run_allowing(&session, write.prompt).await;
@@ -71,13 +71,13 @@ pub async fn an_allowed_call_is_asked_decided_run_and_told_in_order(stage: &mut 
     let claims = stage.adapter.capabilities();
     let inside = claims.tool_execution_model == ToolExecutionModel::RuntimeInternal;
     assert!(!inside || done.executed_by == ToolExecutedBy::Runtime, "{done:?}");
-    honest("supportsToolCalls", claims.supports_tool_calls, true);
+    assert_claim("supportsToolCalls", claims.supports_tool_calls, true);
     assert!(goes_on(&events, "tool.call.completed"), "{:?}", names(&events));
-    Found::Kept
+    Conformance::Holds
 }
 
 /// 8. A refused call does nothing, the agent hears why, and goes on.
-pub async fn a_refused_call_leaves_no_trace_and_the_agent_hears_why(stage: &mut Stage) -> Found {
+pub async fn a_refused_call_leaves_no_trace_and_the_agent_hears_why(stage: &mut Stage) -> Conformance {
     const REASON: &str = "the moon is in the wrong house";
     let Some(write) = stage.script.write.clone() else { return no_tools(stage).await };
     let session = stage.session(Mode::Ask).await;
@@ -94,16 +94,16 @@ pub async fn a_refused_call_leaves_no_trace_and_the_agent_hears_why(stage: &mut 
     assert_eq!(denied.unwrap().reason, REASON);
     let goes_on = goes_on(&events, "tool.call.denied");
     // With nobody there every call is refused: whoever does not go on then cannot work alone.
-    honest("supportsNonInteractive", stage.adapter.capabilities().supports_non_interactive, goes_on);
+    assert_claim("supportsNonInteractive", stage.adapter.capabilities().supports_non_interactive, goes_on);
     if !goes_on {
-        return Found::NotClaimed("supportsNonInteractive");
+        return Conformance::NotClaimed("supportsNonInteractive");
     }
     assert!(!write.says_why_not || text(&events).contains(REASON), "{}", text(&events));
-    Found::Kept
+    Conformance::Holds
 }
 
 /// 9. Two calls are open at once; both finish, each with its own result.
-pub async fn two_calls_that_wait_at_once_both_finish(stage: &mut Stage) -> Found {
+pub async fn two_calls_that_wait_at_once_both_finish(stage: &mut Stage) -> Conformance {
     let claimed = stage.capabilities().await.supports_parallel_tool_calls;
     let Some(prompt) = stage.script.two_calls else { return not_claimed("supportsParallelToolCalls", claimed) };
     let session = stage.session(Mode::Ask).await;
@@ -117,9 +117,9 @@ pub async fn two_calls_that_wait_at_once_both_finish(stage: &mut Stage) -> Found
     // One that claims it is given all the time that there is.
     let patience = if claimed { Duration::MAX } else { MOMENT };
     let seen = timeout(patience, both).await.is_ok();
-    honest("supportsParallelToolCalls", claimed, seen);
+    assert_claim("supportsParallelToolCalls", claimed, seen);
     if !seen {
-        return Found::NotClaimed("supportsParallelToolCalls");
+        return Conformance::NotClaimed("supportsParallelToolCalls");
     }
     let waiting = stage.host().log.pending(Some(&session)).await.unwrap();
     assert_eq!(waiting.len(), 2, "{waiting:?}");
@@ -134,11 +134,11 @@ pub async fn two_calls_that_wait_at_once_both_finish(stage: &mut Stage) -> Found
     assert_eq!(done.iter().map(|done| done.identity.tool_call_id.to_string()).collect::<BTreeSet<_>>(), asked);
     assert!(done.iter().all(|done| done.is_error.is_none()), "{done:?}");
     assert_ne!(done[0].result_preview, done[1].result_preview, "nobody can tell whose result is whose");
-    Found::Kept
+    Conformance::Holds
 }
 
 /// 10. What nobody may allow does not happen, as the disk shows; a tool that runs unasked is said to.
-pub async fn a_forbidden_tool_never_runs(stage: &mut Stage) -> Found {
+pub async fn a_forbidden_tool_never_runs(stage: &mut Stage) -> Conformance {
     let Some(write) = stage.script.write.clone() else { return no_tools(stage).await };
     let session = stage.session(Mode::Ask).await;
     let events = stage.run(&session, write.prompt).await;
@@ -156,11 +156,11 @@ pub async fn a_forbidden_tool_never_runs(stage: &mut Stage) -> Found {
         assert_eq!((word.source, word.rule.as_deref()), (PolicySource::Runtime, Some("runtime:unasked")));
         assert_eq!(model, PermissionModel::Hybrid, "it runs a tool unasked, so the host does not decide alone");
     }
-    Found::Kept
+    Conformance::Holds
 }
 
 /// 15. A big result is a reference and a beginning, and no event is big.
-pub async fn a_big_result_is_kept_apart(stage: &mut Stage) -> Found {
+pub async fn a_big_result_is_kept_apart(stage: &mut Stage) -> Conformance {
     let Some(prompt) = stage.script.big_result else { return no_tools(stage).await };
     let session = stage.session(Mode::Ask).await;
     let events = stage.run_allowing(&session, prompt).await;
@@ -170,19 +170,19 @@ pub async fn a_big_result_is_kept_apart(stage: &mut Stage) -> Found {
     assert!(bytes.len() > INLINE, "the script wants a result of more than {INLINE} bytes, not {}", bytes.len());
     assert_eq!(kept.size_bytes, Some(bytes.len() as u64));
     // No prompt of a script makes a runtime pass one, so none may claim to.
-    honest("supportsArtifacts", stage.adapter.capabilities().supports_artifacts, false);
+    assert_claim("supportsArtifacts", stage.adapter.capabilities().supports_artifacts, false);
     let preview = done.result_preview.and_then(|preview| preview.as_str().map(str::to_owned)).unwrap();
     assert!(String::from_utf8(bytes).unwrap().starts_with(&preview), "{preview}");
     for event in &events {
         let size = serde_json::to_string(event).unwrap().len();
         assert!(size <= BIGGEST_EVENT, "{} has {size} bytes", event.body.name());
     }
-    Found::Kept
+    Conformance::Holds
 }
 
 /// 21. A call that is announced as one thing and asked about as another is decided as what is asked about, no decision
 ///     answers another question, and what a call becomes after a decision is not covered by it.
-pub async fn a_decision_is_about_exactly_one_input(stage: &mut Stage) -> Found {
+pub async fn a_decision_is_about_exactly_one_input(stage: &mut Stage) -> Conformance {
     let Some(write) = stage.script.write.clone() else { return no_tools(stage).await };
     let attempts = |events: &[NormalizedEvent]| {
         let first = requests(events).remove(0).identity.tool_call_id;
@@ -193,11 +193,11 @@ pub async fn a_decision_is_about_exactly_one_input(stage: &mut Stage) -> Found {
     let session = stage.session(Mode::Ask).await;
     let refusal = Decision::Deny { scope: ApprovalScope::Once, reason: Some("no".into()) };
     let events = stage.run_answering(&session, write.prompt, refusal).await;
-    let told = attempts(&events);
-    let [.., (_, announced), (asked, input)] = told.as_slice() else { panic!("{told:?}") };
+    let calls = attempts(&events);
+    let [.., (_, announced), (asked, input)] = calls.as_slice() else { panic!("{calls:?}") };
     assert_eq!(*announced, json!({ "command": HARMLESS }));
     assert_eq!(asked.input_hash, canonical::hash(input));
-    assert_eq!(asked_about(&events)[0], *asked, "a person is asked about what is asked, and about nothing else");
+    assert_eq!(approval_requests(&events)[0], *asked, "a person is asked about what is asked, and about nothing else");
     assert_eq!(stage.believed(), 0, "a decision about another attempt was believed");
     assert_eq!(stage.files(), [""; 0]);
 
@@ -210,18 +210,18 @@ pub async fn a_decision_is_about_exactly_one_input(stage: &mut Stage) -> Found {
     stage.answer(&session, asked, Decision::Allow { scope: ApprovalScope::Once }).await;
     stage.host().wait_for_end(&session, &task).await;
     let events = stage.events_of(&session, &task).await;
-    let told = attempts(&events);
-    let [.., (changed, input)] = told.as_slice() else { panic!("{told:?}") };
+    let calls = attempts(&events);
+    let [.., (changed, input)] = calls.as_slice() else { panic!("{calls:?}") };
     assert_eq!((changed.attempt, input), (asked.identity.attempt + 1, &json!({ "command": HARMFUL })));
-    assert_eq!(asked_about(&events), [asked.identity.clone(), changed.clone()]);
+    assert_eq!(approval_requests(&events), [asked.identity.clone(), changed.clone()]);
     let Some(EventBody::TaskFailed(failed)) = events.last().map(|event| &event.body) else { panic!("{events:?}") };
     assert_eq!(failed.error.code, FailureCode::PolicyViolation);
     assert_eq!(stage.files(), [""; 0]);
-    Found::Kept
+    Conformance::Holds
 }
 
-/// What a person was asked about.
-fn asked_about(events: &[NormalizedEvent]) -> Vec<ToolCallIdentity> {
+/// The calls that a person was asked about, in order.
+fn approval_requests(events: &[NormalizedEvent]) -> Vec<ToolCallIdentity> {
     let asked = events.iter().filter_map(|event| match &event.body {
         EventBody::ApprovalRequested(asked) => Some(asked.identity.clone()),
         _ => None,
@@ -229,8 +229,8 @@ fn asked_about(events: &[NormalizedEvent]) -> Vec<ToolCallIdentity> {
     asked.collect()
 }
 
-/// A runtime without tools must not claim any.
-async fn no_tools(stage: &Stage) -> Found {
+/// The result for a runtime whose script has no tools: it must not claim any.
+async fn no_tools(stage: &Stage) -> Conformance {
     not_claimed("supportsToolCalls", stage.capabilities().await.supports_tool_calls)
 }
 
@@ -250,12 +250,12 @@ fn completions(events: &[NormalizedEvent]) -> Vec<ToolCallCompletedPayload> {
     calls.collect()
 }
 
-/// A step of a call; output may come or not.
+/// True for the steps of a call whose order is fixed; output may come in between.
 fn is_step(name: &str) -> bool {
     name.starts_with("tool.call.") || name.starts_with("approval.")
 }
 
-/// The agent says something after this, and ends well.
+/// True if the agent says something after this event and the task completes.
 fn goes_on(events: &[NormalizedEvent], after: &str) -> bool {
     let names = names(events);
     let later = names.iter().skip_while(|name| **name != after);
@@ -263,10 +263,10 @@ fn goes_on(events: &[NormalizedEvent], after: &str) -> bool {
 }
 
 /// The same value with the fields of every object in the other order.
-fn turned_round(value: Value) -> Value {
+fn reversed_fields(value: Value) -> Value {
     match value {
-        Value::Object(fields) => fields.into_iter().rev().map(|(name, value)| (name, turned_round(value))).collect(),
-        Value::Array(items) => items.into_iter().map(turned_round).collect(),
+        Value::Object(fields) => fields.into_iter().rev().map(|(name, value)| (name, reversed_fields(value))).collect(),
+        Value::Array(items) => items.into_iter().map(reversed_fields).collect(),
         other => other,
     }
 }

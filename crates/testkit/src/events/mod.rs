@@ -27,7 +27,7 @@ pub fn event(seq: u64, body: impl Into<EventBody>) -> NormalizedEvent {
     draft.numbered(seq)
 }
 
-/// What the wire shows as this type with this payload.
+/// Parses the body of an event of this type from its JSON payload; panics if the type is unknown.
 pub fn body(name: &str, payload: Value) -> EventBody {
     let event: NormalizedEvent = serde_json::from_value(json!({
         "schema_version": 1, "seq": 1, "time": "2025-11-15T09:10:48.000Z", "type": name,

@@ -1,4 +1,4 @@
-//! The adapter, and the runtimes that it is asked to open.
+//! The fake adapter, and the test's side of the runtimes that the engine opens through it.
 
 use std::io;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::session::{self, FakeSession};
 use super::task::{self, FakeTask};
 use crate::soon;
 
-/// Its tools are unknown, and a device may choose one of its settings.
+/// The fake's static facts: no known tools, and one setting that a device may choose.
 static FACTS: RuntimeFacts = RuntimeFacts {
     plain_settings: &[PlainSetting { path: &["effort"], takes: Takes::OneOf(&["low", "high"]) }],
     ..RuntimeFacts::UNKNOWN
@@ -36,9 +36,9 @@ pub struct FakeAdapter {
     reattaches: AtomicBool,
     takes_images: AtomicBool,
     openings: mpsc::Sender<Opening>,
-    /// What a look for it finds; nothing yet while the test keeps it waiting.
+    /// What the adapter answers about its availability; while it is `None`, whoever asks waits.
     found: watch::Sender<Option<Availability>>,
-    /// The conversations that it keeps.
+    /// The history of conversations that the runtime has by itself.
     pub past: FakePast,
 }
 
@@ -47,22 +47,22 @@ pub struct FakeRuntimes {
     openings: mpsc::Receiver<Opening>,
 }
 
-/// How the engine wants a runtime opened.
+/// The way in which the engine opens a runtime.
 #[derive(Clone, Debug)]
 pub enum How {
-    /// With a new session.
+    /// As a new session.
     Create(OpenSession),
-    /// With a session that it knows.
+    /// As the continuation of this native session.
     Resume(OpenSession, RuntimeSessionId),
-    /// With a fork of a session that it knows.
+    /// As a fork of this native session.
     Fork(OpenSession, RuntimeSessionId),
-    /// By taking over the process of this record.
+    /// As the process of this record, which outlived its daemon.
     Reattach(Record),
 }
 
-/// A runtime that the engine waits for.
+/// A runtime that the engine is waiting for; the test accepts or refuses it. Dropped, it fails to start.
 pub struct Opening {
-    /// How it is to be opened.
+    /// What the engine asked for.
     pub how: How,
     answer: oneshot::Sender<Result<Reattached, AdapterError>>,
 }
@@ -88,12 +88,12 @@ impl FakeAdapter {
         (Arc::new(adapter), FakeRuntimes { openings })
     }
 
-    /// From now on a look for it finds this; with `None` it takes until something else is said.
+    /// Sets the availability from now on; with `None`, whoever asks waits for the next call of this.
     pub fn is_found(&self, found: Option<Availability>) {
         self.found.send_replace(found);
     }
 
-    /// Waits until somebody looks for it and has to wait.
+    /// Waits until somebody asks for its availability and has to wait.
     pub async fn looked_for(&self) {
         let looked = async {
             while self.found.receiver_count() == 0 {
@@ -103,7 +103,7 @@ impl FakeAdapter {
         soon("somebody looks for the runtime", looked).await;
     }
 
-    /// Waits until nobody looks for it any more.
+    /// Waits until nobody waits for its availability any more.
     pub async fn given_up(&self) {
         soon("nobody looks for the runtime", self.found.closed()).await;
     }
@@ -149,7 +149,7 @@ impl FakeRuntimes {
         (session, task)
     }
 
-    /// The engine wants no runtime that the test has not seen.
+    /// True if the engine has asked for no runtime that the test has not taken.
     pub fn is_idle(&self) -> bool {
         self.openings.is_empty()
     }
@@ -181,7 +181,7 @@ impl Opening {
         (fake, task)
     }
 
-    /// Does not open it.
+    /// Fails the engine's request with this error.
     pub fn refuse(self, error: AdapterError) {
         let _ = self.answer.send(Err(error));
     }

@@ -2,32 +2,33 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Tool, list, text};
 use super::dialect::Dialect;
-use super::frame::{Frame, Ids, argument_pieces};
+use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::responses::{Responses, media_type};
 use super::script::Act;
+use super::sse::{Ids, SseFrame, argument_pieces};
 use super::{CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 
-/// The API.
+/// OpenAI's Chat Completions, as a [`Dialect`]. The refusals are those of the Responses API.
 pub(super) struct Chat;
 
 impl Dialect for Chat {
-    fn asked(&self, body: &Value) -> Asked {
-        let mut asked = Asked::default();
+    fn parse_request(&self, body: &Value) -> ModelRequest {
+        let mut request = ModelRequest::default();
         for message in list(&body["messages"]) {
             match message["role"].as_str() {
-                Some("user") => hear(&mut asked, &message["content"]),
-                Some("tool") => asked.see(&content(&message["content"])),
+                Some("user") => add_user_content(&mut request, &message["content"]),
+                Some("tool") => request.add_tool_result(&content(&message["content"])),
                 _ => {}
             }
         }
         let functions = list(&body["tools"]).iter().map(|tool| &tool["function"]);
-        asked.tools = functions.map(|function| Tool::new(&function["name"], &function["parameters"])).collect();
-        asked
+        request.tools =
+            functions.map(|function| OfferedTool::new(&function["name"], &function["parameters"])).collect();
+        request
     }
 
-    fn whole(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Value {
+    fn document(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Value {
         let mut message = json!({ "role": "assistant", "content": "" });
         let mut calls = Vec::new();
         for act in acts {
@@ -47,7 +48,7 @@ impl Dialect for Chat {
         answer("chat.completion", &ids.next("chatcmpl"), model, vec![choice], Some(usage()))
     }
 
-    fn stream(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Vec<Frame> {
+    fn stream(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Vec<SseFrame> {
         let chunks = Chunks { id: ids.next("chatcmpl"), model };
         let mut frames = vec![chunks.delta(json!({ "role": "assistant", "content": "" }))];
         let mut calls = 0;
@@ -75,16 +76,16 @@ impl Dialect for Chat {
         }
         frames.push(chunks.frame(vec![json!({ "index": 0, "delta": {}, "finish_reason": finish_reason(acts) })], None));
         frames.push(chunks.frame(Vec::new(), Some(usage())));
-        frames.push(Frame::plain("[DONE]"));
+        frames.push(SseFrame::plain("[DONE]"));
         frames
     }
 
-    fn failing(&self, model: &str, ids: &mut Ids) -> Vec<Frame> {
+    fn failing(&self, model: &str, ids: &mut Ids) -> Vec<SseFrame> {
         let chunks = Chunks { id: ids.next("chatcmpl"), model };
         let error = json!({ "error": { "type": "server_error", "message": "scripted stream failure" } });
         vec![
             chunks.delta(json!({ "role": "assistant", "content": "partial" })).piece(),
-            Frame::plain(&error.to_string()),
+            SseFrame::plain(&error.to_string()),
         ]
     }
 
@@ -93,12 +94,13 @@ impl Dialect for Chat {
     }
 }
 
-fn hear(asked: &mut Asked, content: &Value) {
-    asked.hear(&text(content));
+/// Adds a user message: a plain text, or a list of parts.
+fn add_user_content(request: &mut ModelRequest, content: &Value) {
+    request.add_user_text(&text(content));
     for part in list(content) {
         match part["type"].as_str() {
-            Some("image_url") => asked.images.push(media_type(&text(&part["image_url"]["url"]))),
-            _ => asked.hear(&text(&part["text"])),
+            Some("image_url") => request.images.push(media_type(&text(&part["image_url"]["url"]))),
+            _ => request.add_user_text(&text(&part["text"])),
         }
     }
 }
@@ -114,12 +116,12 @@ struct Chunks<'a> {
 }
 
 impl Chunks<'_> {
-    fn delta(&self, delta: Value) -> Frame {
+    fn delta(&self, delta: Value) -> SseFrame {
         self.frame(vec![json!({ "index": 0, "delta": delta, "finish_reason": null })], None)
     }
 
-    fn frame(&self, choices: Vec<Value>, usage: Option<Value>) -> Frame {
-        Frame::plain(&answer("chat.completion.chunk", &self.id, self.model, choices, usage).to_string())
+    fn frame(&self, choices: Vec<Value>, usage: Option<Value>) -> SseFrame {
+        SseFrame::plain(&answer("chat.completion.chunk", &self.id, self.model, choices, usage).to_string())
     }
 }
 

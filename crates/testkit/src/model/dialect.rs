@@ -1,25 +1,25 @@
-//! What every API is here: a way to say what was asked and what is answered.
+//! The APIs that the scripted model speaks: each one parses requests and renders answers.
 
 use serde_json::Value;
 
-use super::asked::Asked;
 use super::chat::Chat;
-use super::frame::{Frame, Ids};
 use super::gemini::Gemini;
 use super::messages::Messages;
+use super::model_request::ModelRequest;
 use super::responses::Responses;
 use super::script::Act;
+use super::sse::{Ids, SseFrame};
 
 /// An API of a provider of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {
-    /// Anthropic's Messages.
+    /// Anthropic's Messages API, which Claude Code uses.
     Messages,
-    /// OpenAI's Responses.
+    /// OpenAI's Responses API, which Codex uses.
     Responses,
-    /// OpenAI's Chat Completions.
+    /// OpenAI's Chat Completions API, which OpenCode uses.
     Chat,
-    /// Google's generateContent.
+    /// Google's generateContent API, which the Gemini CLI uses.
     Gemini,
 }
 
@@ -34,21 +34,21 @@ impl Api {
     }
 }
 
-/// A pure translation of one API.
+/// A translation from and to one API's JSON, without any state.
 pub(super) trait Dialect: Sync {
-    /// What a request asks.
-    fn asked(&self, body: &Value) -> Asked;
+    /// Parses the body of a request. What is missing or has another form is left empty.
+    fn parse_request(&self, body: &Value) -> ModelRequest;
 
-    /// An answer as one document.
-    fn whole(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Value;
+    /// Renders an answer as one JSON document, for a request without streaming.
+    fn document(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Value;
 
-    /// An answer as a stream.
-    fn stream(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Vec<Frame>;
+    /// Renders an answer as a stream of events, its last one included.
+    fn stream(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Vec<SseFrame>;
 
-    /// The beginning of an answer, and as its last event the error that ends it.
-    fn failing(&self, model: &str, ids: &mut Ids) -> Vec<Frame>;
+    /// Renders the beginning of an answer and, as its last event, an error of the provider.
+    fn failing(&self, model: &str, ids: &mut Ids) -> Vec<SseFrame>;
 
-    /// What the provider says with an HTTP status that refuses.
+    /// The body that the provider sends with this HTTP status of refusal.
     fn refusal(&self, status: u16) -> Value;
 }
 
@@ -56,7 +56,7 @@ pub(super) trait Dialect: Sync {
 mod tests {
     use serde_json::json;
 
-    use super::super::asked::Tool;
+    use super::super::model_request::OfferedTool;
     use super::*;
 
     const APIS: [Api; 4] = [Api::Messages, Api::Responses, Api::Chat, Api::Gemini];
@@ -128,8 +128,8 @@ mod tests {
         for api in APIS {
             // Google's results are documents, and are shown as such.
             let result = if api == Api::Gemini { "\"done\"" } else { "done" };
-            let run = Tool { name: "run".into(), arguments: vec!["command".into()], ..Tool::default() };
-            let expected = Asked {
+            let run = OfferedTool { name: "run".into(), arguments: vec!["command".into()], ..OfferedTool::default() };
+            let expected = ModelRequest {
                 script: Some("shell".into()),
                 prompts: vec!["SCRIPT:text".into(), "SCRIPT:shell".into()],
                 results: vec![result.into()],
@@ -139,7 +139,7 @@ mod tests {
                 tools: vec![run],
                 form: None,
             };
-            assert_eq!(api.dialect().asked(&conversation(api)), expected, "{api:?}");
+            assert_eq!(api.dialect().parse_request(&conversation(api)), expected, "{api:?}");
         }
     }
 
@@ -147,49 +147,55 @@ mod tests {
     fn codex_offers_tools_in_groups_as_text_and_in_the_conversation() {
         let exec = json!({ "type": "custom", "name": "exec" });
         let group = json!({ "type": "namespace", "name": "functions", "tools": [exec] });
-        let asked = Api::Responses.dialect().asked(&json!({
+        let request = Api::Responses.dialect().parse_request(&json!({
             "tools": [{ "type": "web_search" }],
             "input": [{ "type": "additional_tools", "role": "developer", "tools": [group] }],
         }));
-        let search = Tool { name: "web_search".into(), ..Tool::default() };
-        let exec =
-            Tool { name: "exec".into(), namespace: Some("functions".into()), takes_text: true, ..Tool::default() };
-        assert_eq!(asked.tools, [search, exec]);
+        let search = OfferedTool { name: "web_search".into(), ..OfferedTool::default() };
+        let exec = OfferedTool {
+            name: "exec".into(),
+            namespace: Some("functions".into()),
+            takes_text: true,
+            ..OfferedTool::default()
+        };
+        assert_eq!(request.tools, [search, exec]);
     }
 
     #[test]
     fn gemini_may_want_a_document_for_an_answer() {
         let schema = json!({ "type": "object", "properties": { "next_speaker": { "enum": ["user", "model"] } } });
         let config = json!({ "responseMimeType": "application/json", "responseJsonSchema": schema });
-        let asked = Api::Gemini.dialect().asked(&json!({ "contents": [], "generationConfig": config }));
-        assert_eq!(asked.form, Some(schema));
+        let request = Api::Gemini.dialect().parse_request(&json!({ "contents": [], "generationConfig": config }));
+        assert_eq!(request.form, Some(schema));
     }
 
     #[test]
     fn an_answer_is_what_each_api_makes_of_it() {
-        let tool = |name: &str| Tool { name: name.into(), ..Tool::default() };
+        let tool = |name: &str| OfferedTool { name: name.into(), ..OfferedTool::default() };
         let acts = [
             Act::Think(vec!["Hm, ".into(), "so.".into()]),
             Act::Say(vec!["Two ".into(), "calls.".into()]),
             Act::Call(tool("run"), json!({ "command": "echo hi > out.txt" })),
-            Act::Call(Tool { namespace: Some("files".into()), ..tool("read") }, json!({})),
+            Act::Call(OfferedTool { namespace: Some("files".into()), ..tool("read") }, json!({})),
         ];
-        let program = Tool { namespace: Some("functions".into()), takes_text: true, ..tool("exec") };
+        let program = OfferedTool { namespace: Some("functions".into()), takes_text: true, ..tool("exec") };
         let texts = [Act::Call(program, "await something()".into())];
         for api in APIS {
             let dialect = api.dialect();
-            let stream =
-                |frames: Vec<Frame>| frames.iter().map(|frame| frame.bytes.replace("\n\n", "\n")).collect::<String>();
-            let mut golden = stream(dialect.stream(&acts, "model-1", &mut Ids::of("s")));
+            let stream = |frames: Vec<SseFrame>| {
+                frames.iter().map(|frame| frame.bytes.replace("\n\n", "\n")).collect::<String>()
+            };
+            let mut golden = stream(dialect.stream(&acts, "model-1", &mut Ids::for_answer("s")));
             golden += "\n--- whole\n";
-            golden += &serde_json::to_string_pretty(&dialect.whole(&acts, "model-1", &mut Ids::of("w"))).unwrap();
+            golden +=
+                &serde_json::to_string_pretty(&dialect.document(&acts, "model-1", &mut Ids::for_answer("w"))).unwrap();
             golden += "\n--- failing\n";
-            golden += &stream(dialect.failing("model-1", &mut Ids::of("f")));
+            golden += &stream(dialect.failing("model-1", &mut Ids::for_answer("f")));
             golden += "\n--- refused\n";
             golden += &[400, 401, 429, 500].map(|status| format!("{}\n", dialect.refusal(status))).concat();
             if api == Api::Responses {
                 golden += "\n--- a tool that takes text\n";
-                golden += &stream(dialect.stream(&texts, "model-1", &mut Ids::of("t")));
+                golden += &stream(dialect.stream(&texts, "model-1", &mut Ids::for_answer("t")));
             }
             insta::assert_snapshot!(format!("{api:?}").to_lowercase(), golden);
         }

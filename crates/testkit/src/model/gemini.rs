@@ -2,41 +2,41 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Tool, list, text};
 use super::dialect::Dialect;
-use super::frame::{Frame, Ids};
+use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::script::Act;
+use super::sse::{Ids, SseFrame};
 use super::{CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 
-/// The API.
+/// Google's generateContent, as a [`Dialect`]. A refusal is also how its streams report an error.
 pub(super) struct Gemini;
 
 impl Dialect for Gemini {
-    fn asked(&self, body: &Value) -> Asked {
-        let mut asked = Asked::default();
+    fn parse_request(&self, body: &Value) -> ModelRequest {
+        let mut request = ModelRequest::default();
         for content in list(&body["contents"]) {
             for part in list(&content["parts"]) {
                 if content["role"] == "user" {
-                    asked.hear(&text(&part["text"]));
+                    request.add_user_text(&text(&part["text"]));
                 }
                 if let Some(image) = part.get("inlineData") {
-                    asked.images.push(text(&image["mimeType"]));
+                    request.images.push(text(&image["mimeType"]));
                 }
                 if let Some(answered) = part.get("functionResponse") {
-                    asked.see(&answered["response"].to_string());
+                    request.add_tool_result(&answered["response"].to_string());
                 }
             }
         }
         for function in list(&body["tools"]).iter().flat_map(|tools| list(&tools["functionDeclarations"])) {
             let schema = function.get("parametersJsonSchema").unwrap_or(&function["parameters"]);
-            asked.tools.push(Tool::new(&function["name"], schema));
+            request.tools.push(OfferedTool::new(&function["name"], schema));
         }
         let config = &body["generationConfig"];
-        asked.form = config.get("responseJsonSchema").or_else(|| config.get("responseSchema")).cloned();
-        asked
+        request.form = config.get("responseJsonSchema").or_else(|| config.get("responseSchema")).cloned();
+        request
     }
 
-    fn whole(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Value {
+    fn document(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Value {
         let id = ids.next("resp");
         let parts = acts.iter().map(|act| match act {
             Act::Say(pieces) => json!({ "text": pieces.concat() }),
@@ -46,9 +46,9 @@ impl Dialect for Gemini {
         answer(&id, model, parts.collect(), Some("STOP"))
     }
 
-    fn stream(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Vec<Frame> {
+    fn stream(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Vec<SseFrame> {
         let id = ids.next("resp");
-        let send = |part: Value| Frame::plain(&answer(&id, model, vec![part], None).to_string()).piece();
+        let send = |part: Value| SseFrame::plain(&answer(&id, model, vec![part], None).to_string()).piece();
         let mut frames = Vec::new();
         for act in acts {
             match act {
@@ -57,13 +57,13 @@ impl Dialect for Gemini {
                 Act::Call(tool, input) => frames.push(send(call(tool, input, ids))),
             }
         }
-        frames.push(Frame::plain(&answer(&id, model, vec![json!({ "text": "" })], Some("STOP")).to_string()));
+        frames.push(SseFrame::plain(&answer(&id, model, vec![json!({ "text": "" })], Some("STOP")).to_string()));
         frames
     }
 
-    fn failing(&self, model: &str, ids: &mut Ids) -> Vec<Frame> {
+    fn failing(&self, model: &str, ids: &mut Ids) -> Vec<SseFrame> {
         let begun = answer(&ids.next("resp"), model, vec![json!({ "text": "partial" })], None);
-        vec![Frame::plain(&begun.to_string()).piece(), Frame::plain(&self.refusal(500).to_string())]
+        vec![SseFrame::plain(&begun.to_string()).piece(), SseFrame::plain(&self.refusal(500).to_string())]
     }
 
     fn refusal(&self, status: u16) -> Value {
@@ -82,7 +82,7 @@ fn thought(piece: &str) -> Value {
     json!({ "text": format!("**Think** {piece}"), "thought": true })
 }
 
-fn call(tool: &Tool, input: &Value, ids: &mut Ids) -> Value {
+fn call(tool: &OfferedTool, input: &Value, ids: &mut Ids) -> Value {
     json!({
         "functionCall": { "id": ids.next("fc"), "name": tool.name, "args": input },
         "thoughtSignature": "c2NyaXB0ZWQ=",

@@ -2,39 +2,40 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Tool, list, text};
 use super::dialect::Dialect;
-use super::frame::{Frame, Ids, argument_pieces};
+use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::script::Act;
+use super::sse::{Ids, SseFrame, argument_pieces};
 use super::{CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 
-/// What a model that thinks signs its thoughts with.
+/// The signature of every thought; agents must send it back unchanged.
 const SIGNATURE: &str = "c2NyaXB0ZWQ=";
 
-/// The API.
+/// Anthropic's Messages, as a [`Dialect`]. Claude Code uses it.
 pub(super) struct Messages;
 
 impl Dialect for Messages {
-    fn asked(&self, body: &Value) -> Asked {
-        let mut asked = Asked::default();
+    fn parse_request(&self, body: &Value) -> ModelRequest {
+        let mut request = ModelRequest::default();
         for message in list(&body["messages"]).iter().filter(|message| message["role"] == "user") {
-            if let Some(said) = message["content"].as_str() {
-                asked.hear(said);
+            if let Some(text) = message["content"].as_str() {
+                request.add_user_text(text);
             }
             for block in list(&message["content"]) {
                 match block["type"].as_str() {
-                    Some("text") => asked.hear(&text(&block["text"])),
-                    Some("image") => asked.images.push(text(&block["source"]["media_type"])),
-                    Some("tool_result") => asked.see(&result(&block["content"])),
+                    Some("text") => request.add_user_text(&text(&block["text"])),
+                    Some("image") => request.images.push(text(&block["source"]["media_type"])),
+                    Some("tool_result") => request.add_tool_result(&result(&block["content"])),
                     _ => {}
                 }
             }
         }
-        asked.tools = list(&body["tools"]).iter().map(|tool| Tool::new(&tool["name"], &tool["input_schema"])).collect();
-        asked
+        request.tools =
+            list(&body["tools"]).iter().map(|tool| OfferedTool::new(&tool["name"], &tool["input_schema"])).collect();
+        request
     }
 
-    fn whole(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Value {
+    fn document(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Value {
         let content = acts.iter().map(|act| match act {
             Act::Say(pieces) => json!({ "type": "text", "text": pieces.concat() }),
             Act::Think(pieces) => json!({ "type": "thinking", "thinking": pieces.concat(), "signature": SIGNATURE }),
@@ -46,7 +47,7 @@ impl Dialect for Messages {
         message(model, ids, content, Some(stop_reason(acts)), OUTPUT_TOKENS)
     }
 
-    fn stream(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Vec<Frame> {
+    fn stream(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Vec<SseFrame> {
         let mut frames = vec![opening(model, ids)];
         for (index, act) in acts.iter().enumerate() {
             frames.extend(block(act, index, ids));
@@ -58,7 +59,7 @@ impl Dialect for Messages {
         frames
     }
 
-    fn failing(&self, model: &str, ids: &mut Ids) -> Vec<Frame> {
+    fn failing(&self, model: &str, ids: &mut Ids) -> Vec<SseFrame> {
         let mut frames = vec![opening(model, ids)];
         frames.extend(block(&Act::Say(vec!["partial".into()]), 0, ids));
         frames.pop();
@@ -85,7 +86,7 @@ fn result(content: &Value) -> String {
     )
 }
 
-fn opening(model: &str, ids: &mut Ids) -> Frame {
+fn opening(model: &str, ids: &mut Ids) -> SseFrame {
     let message = message(model, ids, Vec::new(), None, 1);
     event(json!({ "type": "message_start", "message": message }))
 }
@@ -101,7 +102,7 @@ fn message(model: &str, ids: &mut Ids, content: Vec<Value>, stop: Option<&str>, 
     })
 }
 
-fn block(act: &Act, index: usize, ids: &mut Ids) -> Vec<Frame> {
+fn block(act: &Act, index: usize, ids: &mut Ids) -> Vec<SseFrame> {
     let (empty, deltas): (_, Vec<_>) = match act {
         Act::Say(pieces) => {
             let deltas = pieces.iter().map(|piece| json!({ "type": "text_delta", "text": piece }));
@@ -129,6 +130,6 @@ fn stop_reason(acts: &[Act]) -> &'static str {
 }
 
 /// An event is named after its type.
-fn event(data: Value) -> Frame {
-    Frame::named(&text(&data["type"]), &data)
+fn event(data: Value) -> SseFrame {
+    SseFrame::named(&text(&data["type"]), &data)
 }

@@ -6,29 +6,29 @@
 //! request brings. Once the conversation holds the results of the script's tool calls, the model says what it was shown:
 //! `FINAL saw <n> tool result(s): …`.
 //!
-//! `asked` is what a request tells, [`script`] what the model does then, and each API is a pure translation of the two:
+//! `model_request` is a parsed request, [`script`] what the model does then, and each API is a pure translation of the two:
 //! `messages` (Anthropic), `responses` and `chat` (OpenAI), `gemini` (Google). [`ModelServer`] has them all behind one port.
 
-mod asked;
 mod chat;
 mod dialect;
-mod frame;
 mod gemini;
 mod messages;
+mod model_request;
 mod responses;
 mod route;
 pub mod script;
 mod server;
+mod sse;
 mod tools;
 
 pub use dialect::Api;
-pub use server::{End, ModelServer, Request};
+pub use server::{End, ModelServer, RecordedRequest};
 
-/// Tokens that every answer says it was asked with; with Anthropic's API the cached ones come on top.
+/// Input tokens that every answer reports; with Anthropic's API the cached ones come on top.
 pub const INPUT_TOKENS: u64 = 100;
-/// Tokens that every answer says were cached.
+/// Cached input tokens that every answer reports.
 pub const CACHED_TOKENS: u64 = 40;
-/// Tokens that every answer says it has.
+/// Output tokens that every answer reports.
 pub const OUTPUT_TOKENS: u64 = 25;
-/// Tokens that every answer says were thought, where the API tells.
+/// Reasoning tokens that every answer reports, where the API has such a field.
 pub const REASONING_TOKENS: u64 = 5;

@@ -2,38 +2,38 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Tool, list, text};
 use super::dialect::Dialect;
-use super::frame::{Frame, Ids, argument_pieces};
+use super::model_request::{ModelRequest, OfferedTool, list, text};
 use super::script::Act;
+use super::sse::{Ids, SseFrame, argument_pieces};
 use super::{CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS, REASONING_TOKENS};
 
-/// The API.
+/// OpenAI's Responses, as a [`Dialect`]. Codex uses it.
 pub(super) struct Responses;
 
 impl Dialect for Responses {
-    fn asked(&self, body: &Value) -> Asked {
-        let mut asked = Asked::default();
-        asked.hear(&text(&body["input"]));
-        list(&body["tools"]).iter().for_each(|tool| offer(&mut asked, tool, None));
+    fn parse_request(&self, body: &Value) -> ModelRequest {
+        let mut request = ModelRequest::default();
+        request.add_user_text(&text(&body["input"]));
+        list(&body["tools"]).iter().for_each(|tool| offer(&mut request, tool, None));
         for item in list(&body["input"]) {
             match item["type"].as_str().unwrap_or("message") {
-                "message" if item["role"] == "user" => hear(&mut asked, &item["content"]),
+                "message" if item["role"] == "user" => add_user_content(&mut request, &item["content"]),
                 // Newer models are told of their tools in the conversation.
-                "additional_tools" => list(&item["tools"]).iter().for_each(|tool| offer(&mut asked, tool, None)),
-                kind if kind.ends_with("_call_output") => asked.see(&result(&item["output"])),
+                "additional_tools" => list(&item["tools"]).iter().for_each(|tool| offer(&mut request, tool, None)),
+                kind if kind.ends_with("_call_output") => request.add_tool_result(&result(&item["output"])),
                 _ => {}
             }
         }
-        asked
+        request
     }
 
-    fn whole(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Value {
+    fn document(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Value {
         let output: Vec<_> = acts.iter().map(|act| item(act, ids)).collect();
         completed(&opening(model, ids), output)
     }
 
-    fn stream(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Vec<Frame> {
+    fn stream(&self, acts: &[Act], model: &str, ids: &mut Ids) -> Vec<SseFrame> {
         let response = opening(model, ids);
         let mut stream = Stream::begin(&response);
         let mut output = Vec::new();
@@ -47,7 +47,7 @@ impl Dialect for Responses {
         stream.frames
     }
 
-    fn failing(&self, model: &str, ids: &mut Ids) -> Vec<Frame> {
+    fn failing(&self, model: &str, ids: &mut Ids) -> Vec<SseFrame> {
         let mut response = opening(model, ids);
         let mut stream = Stream::begin(&response);
         let act = Act::Say(vec!["partial".into()]);
@@ -69,12 +69,13 @@ impl Dialect for Responses {
     }
 }
 
-fn hear(asked: &mut Asked, content: &Value) {
-    asked.hear(&text(content));
+/// Adds a user message: a plain text, or a list of parts.
+fn add_user_content(request: &mut ModelRequest, content: &Value) {
+    request.add_user_text(&text(content));
     for part in list(content) {
         match part["type"].as_str() {
-            Some("input_image") => asked.images.push(media_type(&text(&part["image_url"]))),
-            _ => asked.hear(&text(&part["text"])),
+            Some("input_image") => request.images.push(media_type(&text(&part["image_url"]))),
+            _ => request.add_user_text(&text(&part["text"])),
         }
     }
 }
@@ -86,22 +87,22 @@ pub(super) fn media_type(url: &str) -> String {
 }
 
 fn result(output: &Value) -> String {
-    let whole = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
-    // What Codex measures differs each time the same story is told.
+    let text = output.as_str().map_or_else(|| output.to_string(), str::to_owned);
+    // Codex adds measurements, which differ from run to run.
     let measured = |line: &&str| line.starts_with("Chunk ID: ") || line.starts_with("Wall time: ");
-    whole.split_inclusive('\n').filter(|line| !measured(line)).collect()
+    text.split_inclusive('\n').filter(|line| !measured(line)).collect()
 }
 
-fn offer(asked: &mut Asked, tool: &Value, namespace: Option<&str>) {
+fn offer(request: &mut ModelRequest, tool: &Value, namespace: Option<&str>) {
     if tool["type"] == "namespace" {
-        return list(&tool["tools"]).iter().for_each(|inner| offer(asked, inner, tool["name"].as_str()));
+        return list(&tool["tools"]).iter().for_each(|inner| offer(request, inner, tool["name"].as_str()));
     }
     // Built-in tools have a type and no name.
     let name = if tool["name"].is_string() { &tool["name"] } else { &tool["type"] };
-    asked.tools.push(Tool {
+    request.tools.push(OfferedTool {
         namespace: namespace.map(str::to_owned),
         takes_text: tool["type"] == "custom",
-        ..Tool::new(name, &tool["parameters"])
+        ..OfferedTool::new(name, &tool["parameters"])
     });
 }
 
@@ -151,7 +152,7 @@ fn item(act: &Act, ids: &mut Ids) -> Value {
 
 /// The events of an answer, numbered.
 struct Stream {
-    frames: Vec<Frame>,
+    frames: Vec<SseFrame>,
 }
 
 impl Stream {
@@ -174,12 +175,12 @@ impl Stream {
         }
     }
 
-    fn frame(&self, kind: &str, fields: Value) -> Frame {
+    fn frame(&self, kind: &str, fields: Value) -> SseFrame {
         let mut data = json!({ "type": kind, "sequence_number": self.frames.len() + 1 });
         for (name, value) in fields.as_object().into_iter().flatten() {
             data[name] = value.clone();
         }
-        Frame::named(kind, &data)
+        SseFrame::named(kind, &data)
     }
 
     /// Sends the events of one item, all but the one that says that it is done.
@@ -222,8 +223,8 @@ impl Stream {
     }
 }
 
-/// Where a call has what the tool is given.
-fn written_in(tool: &Tool) -> &'static str {
+/// The field of a call that holds its input.
+fn written_in(tool: &OfferedTool) -> &'static str {
     if tool.takes_text { "input" } else { "arguments" }
 }
 

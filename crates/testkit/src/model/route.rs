@@ -1,36 +1,36 @@
-//! What a path asks for; clients put what they like before it.
+//! What a request's method and path ask for. Only the end of the path counts, because clients put prefixes before it.
 
 use axum::http::Method;
 
 use super::dialect::Api;
 
-/// What a request is.
+/// What a request asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    /// A question to the model.
-    Ask(Question),
-    /// Whether anybody is there.
+    /// An answer of the model.
+    Ask(ModelEndpoint),
+    /// Whether the server is there; some clients send a HEAD request first.
     Hello,
-    /// Which models there are.
+    /// The list of models.
     Models,
-    /// How many tokens a question has.
+    /// A count of tokens, which is always the same.
     Tokens,
-    /// Nothing that a model knows.
+    /// Anything else, which is answered with 404.
     Unknown,
 }
 
-/// What the path of a question says about it.
+/// An endpoint that lets the model answer, with what its path says about the answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct ModelEndpoint {
     pub(super) api: Api,
-    /// Whether the answer is a stream, where the path says so.
+    /// Whether the answer is a stream; `None` if the body says so.
     pub(super) streams: Option<bool>,
-    /// The model, where the path says so.
+    /// The name of the model; `None` if the body has it.
     pub(super) model: Option<String>,
 }
 
 pub(super) fn route(method: &Method, path: &str) -> Route {
-    let ask = |api| Route::Ask(Question { api, streams: None, model: None });
+    let ask = |api| Route::Ask(ModelEndpoint { api, streams: None, model: None });
     match *method {
         Method::HEAD => Route::Hello,
         Method::GET if path.ends_with("/models") => Route::Models,
@@ -44,7 +44,7 @@ pub(super) fn route(method: &Method, path: &str) -> Route {
     }
 }
 
-/// Google has the model and the kind of answer in the path.
+/// Parses Google's paths, which name the model and the kind of answer.
 fn gemini(path: &str) -> Option<Route> {
     let (_, call) = path.rsplit_once("/models/")?;
     let (model, verb) = call.split_once(':')?;
@@ -53,7 +53,7 @@ fn gemini(path: &str) -> Option<Route> {
         "generateContent" => false,
         _ => return None,
     };
-    Some(Route::Ask(Question { api: Api::Gemini, streams: Some(streams), model: Some(model.to_owned()) }))
+    Some(Route::Ask(ModelEndpoint { api: Api::Gemini, streams: Some(streams), model: Some(model.to_owned()) }))
 }
 
 #[cfg(test)]
@@ -62,10 +62,10 @@ mod tests {
 
     #[test]
     fn what_a_request_is_follows_from_how_its_path_ends() {
-        let ask = |api| Route::Ask(Question { api, streams: None, model: None });
+        let ask = |api| Route::Ask(ModelEndpoint { api, streams: None, model: None });
         let gemini = |streams| {
             let model = Some("gemini-2.5-pro".to_owned());
-            Route::Ask(Question { api: Api::Gemini, streams: Some(streams), model })
+            Route::Ask(ModelEndpoint { api: Api::Gemini, streams: Some(streams), model })
         };
         for (method, path, expected) in [
             (Method::HEAD, "/", Route::Hello),

@@ -1,19 +1,19 @@
-//! What the model does: a table of scripts, and the one that a conversation asks for.
+//! The table of scripts, and the model's answer to a request by the script that it names.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::asked::{Asked, Tool};
+use super::model_request::{ModelRequest, OfferedTool};
 use super::tools;
 
 /// Characters in a piece of text.
 const PIECE: usize = 12;
 
-/// What the model answers.
+/// The model's answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// It does this, one piece after the other.
+    /// Parts of an answer, streamed piece by piece at this pace.
     Acts(Vec<Act>, Pace),
     /// The provider refuses with this HTTP status.
     Refusal(u16),
@@ -28,18 +28,18 @@ pub enum Reply {
 /// One part of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// It says this, in these pieces.
+    /// A text of the answer, in the pieces in which it is streamed.
     Say(Vec<String>),
-    /// It thinks this, in these pieces.
+    /// A thought, in the pieces in which it is streamed.
     Think(Vec<String>),
-    /// It calls a tool with these arguments, or with this text where the tool takes text.
-    Call(Tool, Value),
+    /// A tool call with these arguments, or with this text if the tool takes text.
+    Call(OfferedTool, Value),
 }
 
-/// How fast the pieces of an answer come.
+/// The pause between the pieces of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// As the server was told.
+    /// With the pause that the server was started with.
     Usual,
     /// So slowly that somebody can interrupt it.
     Slow,
@@ -58,18 +58,18 @@ impl Pace {
     }
 }
 
-/// A script.
+/// One row of [`SCRIPTS`]: what the model does if the prompt names it.
 pub struct Script {
-    /// Its name in a prompt.
+    /// The name in a prompt, after `SCRIPT:`.
     pub name: &'static str,
-    /// What it does.
+    /// A description for the help of `cargo xtask model`.
     pub about: &'static str,
-    /// It calls one tool after the other, this often.
+    /// Tool results after which the script is over and the model says what it was shown.
     rounds: usize,
-    play: fn(&Asked) -> Reply,
+    play: fn(&ModelRequest) -> Reply,
 }
 
-/// Every script there is.
+/// Every script, in the order in which help lists them.
 pub const SCRIPTS: &[Script] = &[
     once("text", "says one sentence in several pieces", |_| {
         says("Hello from the scripted model, streaming in several deltas.")
@@ -78,63 +78,65 @@ pub const SCRIPTS: &[Script] = &[
         let thought = Act::Think(pieces("Let me think about this in a scripted way."));
         acts([thought, say("Thought it through.")])
     }),
-    once("shell", "writes out.txt with a shell command; RUN:<command> runs that instead", |asked| {
-        let command = asked.option("RUN:").unwrap_or("echo hi > out.txt");
-        acts([say("I will use a shell command."), tools::shell(asked, command)])
+    once("shell", "writes out.txt with a shell command; RUN:<command> runs that instead", |request| {
+        let command = request.option("RUN:").unwrap_or("echo hi > out.txt");
+        acts([say("I will use a shell command."), tools::shell(request, command)])
     }),
-    once("write", "writes out.txt with the tool that writes files", |asked| {
-        acts([say("I will write the file."), tools::write(asked, "out.txt", "hi\n")])
+    once("write", "writes out.txt with the tool that writes files", |request| {
+        acts([say("I will write the file."), tools::write(request, "out.txt", "hi\n")])
     }),
-    once("read", "reads in.txt with the tool that reads files", |asked| {
-        acts([say("Reading."), tools::read(asked, "in.txt")])
+    once("read", "reads in.txt with the tool that reads files", |request| {
+        acts([say("Reading."), tools::read(request, "in.txt")])
     }),
-    once("ls", "lists the folder with a shell command", |asked| acts([say("Listing."), tools::shell(asked, "ls")])),
-    once("out", "prints five lines, slowly", |asked| {
-        acts([say("Printing."), tools::shell(asked, "for i in 1 2 3 4 5; do echo line $i; sleep 0.3; done")])
+    once("ls", "lists the folder with a shell command", |request| acts([say("Listing."), tools::shell(request, "ls")])),
+    once("out", "prints five lines, slowly", |request| {
+        acts([say("Printing."), tools::shell(request, "for i in 1 2 3 4 5; do echo line $i; sleep 0.3; done")])
     }),
-    once("big", "prints 2,000 lines, about 40 KB", |asked| {
-        acts([say("Printing a lot."), tools::shell(asked, "seq -f 'this is line %g' 1 2000")])
+    once("big", "prints 2,000 lines, about 40 KB", |request| {
+        acts([say("Printing a lot."), tools::shell(request, "seq -f 'this is line %g' 1 2000")])
     }),
-    once("sleep", "runs a command that takes a minute", |asked| {
-        acts([say("Sleeping now."), tools::shell(asked, "sleep 60")])
+    once("sleep", "runs a command that takes a minute", |request| {
+        acts([say("Sleeping now."), tools::shell(request, "sleep 60")])
     }),
-    once("parallel", "calls two tools in one answer; RUN:<program> runs that with 1 and with 2 instead", |asked| {
-        let commands = match asked.option("RUN:") {
+    once("parallel", "calls two tools in one answer; RUN:<program> runs that with 1 and with 2 instead", |request| {
+        let commands = match request.option("RUN:") {
             Some(program) => ["1", "2"].map(|argument| format!("{program} {argument}")),
             None => ["one", "two"].map(|word| format!("echo {word} | tee {word}.txt")),
         };
-        let calls = commands.map(|command| tools::shell(asked, &command));
+        let calls = commands.map(|command| tools::shell(request, &command));
         acts([say("Two at once.")].into_iter().chain(calls))
     }),
     Script {
         name: "work",
         about: "says 50 pieces and calls a tool, twice",
         rounds: 2,
-        play: |asked| {
-            let command = format!("echo round {} >> work.txt", asked.results.len() + 1);
-            acts([Act::Say(ticks(50)), tools::shell(asked, &command)])
+        play: |request| {
+            let command = format!("echo round {} >> work.txt", request.results.len() + 1);
+            acts([Act::Say(ticks(50)), tools::shell(request, &command)])
         },
     },
-    once("ask", "asks the user which colour", |asked| acts([say("A question first."), tools::ask(asked)])),
-    once("plan", "makes a plan", |asked| acts([tools::plan(asked)])),
-    once("mcp", "calls the tool whose name has probe_echo in it; TOOL:<part> picks another", |asked| {
-        let part = asked.option("TOOL:").and_then(|rest| rest.split_whitespace().next()).unwrap_or("probe_echo");
-        acts([say("Calling the tool."), tools::named(asked, part)])
+    once("ask", "asks the user which colour", |request| acts([say("A question first."), tools::ask(request)])),
+    once("plan", "makes a plan", |request| acts([tools::plan(request)])),
+    once("mcp", "calls the tool whose name has probe_echo in it; TOOL:<part> picks another", |request| {
+        let part = request.option("TOOL:").and_then(|rest| rest.split_whitespace().next()).unwrap_or("probe_echo");
+        acts([say("Calling the tool."), tools::named(request, part)])
     }),
-    once("esc", "asks to leave the sandbox (Codex)", |asked| acts([say("Asking for more."), tools::escalated(asked)])),
-    once("patch", "adds patched.txt by apply_patch in the shell (Codex)", |asked| {
+    once("esc", "asks to leave the sandbox (Codex)", |request| {
+        acts([say("Asking for more."), tools::escalated(request)])
+    }),
+    once("patch", "adds patched.txt by apply_patch in the shell (Codex)", |request| {
         let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: patched.txt\n+hi\n*** End Patch\nEOF";
-        acts([say("Patching."), tools::shell(asked, patch)])
+        acts([say("Patching."), tools::shell(request, patch)])
     }),
     once("slow", "streams for a minute", |_| Reply::Acts(vec![Act::Say(ticks(600))], Pace::Slow)),
     once("flood", "streams 5,000 pieces at once", |_| Reply::Acts(vec![Act::Say(ticks(5000))], Pace::Flood)),
-    once("recall", "says which prompts it knows", |asked| {
-        let prompts = asked.prompts.join(" | ");
-        says(&format!("RECALL saw {} prompt(s): {prompts}", asked.prompts.len()))
+    once("recall", "says which prompts it knows", |request| {
+        let prompts = request.prompts.join(" | ");
+        says(&format!("RECALL saw {} prompt(s): {prompts}", request.prompts.len()))
     }),
-    once("look", "says which images it sees, and each FILE:<word> of files that it was shown", |asked| {
-        let (images, files) = (asked.images.join(" | "), asked.files.join(" | "));
-        says(&format!("LOOK saw {} image(s): {images}; {} file(s): {files}", asked.images.len(), asked.files.len()))
+    once("look", "says which images it sees, and each FILE:<word> of files that it was shown", |request| {
+        let (images, files) = (request.images.join(" | "), request.files.join(" | "));
+        says(&format!("LOOK saw {} image(s): {images}; {} file(s): {files}", request.images.len(), request.files.len()))
     }),
     once("hang", "never answers", |_| Reply::Silence),
     once("err400", "is refused as a bad request", |_| Reply::Refusal(400)),
@@ -145,33 +147,33 @@ pub const SCRIPTS: &[Script] = &[
     once("cut", "begins to answer, then breaks the connection", |_| Reply::Cut),
 ];
 
-const fn once(name: &'static str, about: &'static str, play: fn(&Asked) -> Reply) -> Script {
+const fn once(name: &'static str, about: &'static str, play: fn(&ModelRequest) -> Reply) -> Script {
     Script { name, about, rounds: 1, play }
 }
 
-/// What the model answers to this conversation.
-pub fn reply(asked: &Asked) -> Reply {
-    if let Some(form) = &asked.form {
+/// The model's answer to this request.
+pub fn reply(request: &ModelRequest) -> Reply {
+    if let Some(form) = &request.form {
         return says(&filled(form).to_string());
     }
     // Agents ask for titles and summaries beside the conversation, and offer no tools then.
-    if asked.tools.is_empty() {
+    if request.tools.is_empty() {
         return says("ok title");
     }
     let known = || SCRIPTS.iter().map(|script| script.name).collect::<Vec<_>>().join(", ");
-    let Some(name) = &asked.script else {
+    let Some(name) = &request.script else {
         return says(&format!("Say SCRIPT:<name> to tell me what to do; I know {}.", known()));
     };
     let Some(script) = SCRIPTS.iter().find(|script| script.name == name) else {
         return says(&format!("There is no script {name}; I know {}.", known()));
     };
-    if asked.results.len() < script.rounds { (script.play)(asked) } else { says(&final_words(asked)) }
+    if request.results.len() < script.rounds { (script.play)(request) } else { says(&final_words(request)) }
 }
 
-/// What the model was shown.
-fn final_words(asked: &Asked) -> String {
-    let seen = format!("FINAL saw {} tool result(s): {}", asked.results.len(), asked.results.join(" | "));
-    if asked.notes.is_empty() { seen } else { format!("{seen}; notes: {}", asked.notes.join(" | ")) }
+/// The last answer of a script: the tool results and notes that the model was shown.
+fn final_words(request: &ModelRequest) -> String {
+    let seen = format!("FINAL saw {} tool result(s): {}", request.results.len(), request.results.join(" | "));
+    if request.notes.is_empty() { seen } else { format!("{seen}; notes: {}", request.notes.join(" | ")) }
 }
 
 /// A document of this JSON schema.
@@ -221,7 +223,7 @@ mod tests {
     use super::*;
 
     /// The tools of each agent, by the names that matter to scripts.
-    fn claude() -> Vec<Tool> {
+    fn claude() -> Vec<OfferedTool> {
         tools(&[
             ("Bash", &["command", "description"]),
             ("Write", &["file_path", "content"]),
@@ -232,30 +234,30 @@ mod tests {
         ])
     }
 
-    fn codex() -> Vec<Tool> {
+    fn codex() -> Vec<OfferedTool> {
         let mut tools =
             tools(&[("exec_command", &["cmd"]), ("update_plan", &["plan"]), ("request_user_input", &["questions"])]);
-        tools.push(Tool { name: "apply_patch".into(), takes_text: true, ..Tool::default() });
-        tools.push(Tool {
+        tools.push(OfferedTool { name: "apply_patch".into(), takes_text: true, ..OfferedTool::default() });
+        tools.push(OfferedTool {
             namespace: Some("mcp__probe".into()),
-            ..Tool::new(&json!("probe_echo"), &json!({ "properties": { "text": {} } }))
+            ..OfferedTool::new(&json!("probe_echo"), &json!({ "properties": { "text": {} } }))
         });
         tools
     }
 
-    fn tools(offered: &[(&str, &[&str])]) -> Vec<Tool> {
-        let tool = |(name, arguments): &(&str, &[&str])| Tool {
+    fn tools(offered: &[(&str, &[&str])]) -> Vec<OfferedTool> {
+        let tool = |(name, arguments): &(&str, &[&str])| OfferedTool {
             name: (*name).to_owned(),
             arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
-            ..Tool::default()
+            ..OfferedTool::default()
         };
         offered.iter().map(tool).collect()
     }
 
-    fn asked(prompt: &str, tools: Vec<Tool>) -> Asked {
-        let mut asked = Asked { tools, ..Asked::default() };
-        asked.hear(prompt);
-        asked
+    fn request(prompt: &str, tools: Vec<OfferedTool>) -> ModelRequest {
+        let mut request = ModelRequest { tools, ..ModelRequest::default() };
+        request.add_user_text(prompt);
+        request
     }
 
     /// The calls of an answer.
@@ -268,8 +270,8 @@ mod tests {
         acts.into_iter().filter_map(call).collect()
     }
 
-    /// What an answer says.
-    fn said(reply: &Reply) -> String {
+    /// The text of an answer.
+    fn answer_text(reply: &Reply) -> String {
         let Reply::Acts(acts, _) = reply else { return String::new() };
         acts.iter().map(|act| if let Act::Say(pieces) = act { pieces.concat() } else { String::new() }).collect()
     }
@@ -290,7 +292,7 @@ mod tests {
                 ("question", &["questions"]),
             ])
         };
-        let program = || vec![Tool { name: "exec".into(), takes_text: true, ..Tool::default() }];
+        let program = || vec![OfferedTool { name: "exec".into(), takes_text: true, ..OfferedTool::default() }];
         let patch = "*** Begin Patch\n*** Add File: out.txt\n+hi\n*** End Patch\n";
         for (prompt, tools, name, arguments) in [
             (
@@ -321,9 +323,9 @@ mod tests {
                 json!({ "todos": [{ "description": "one", "status": "in_progress" }] }),
             ),
         ] {
-            assert_eq!(calls(reply(&asked(prompt, tools))), [(name.to_owned(), arguments)], "{prompt}");
+            assert_eq!(calls(reply(&request(prompt, tools))), [(name.to_owned(), arguments)], "{prompt}");
         }
-        let question = |tools| calls(reply(&asked("SCRIPT:ask", tools))).remove(0).1["questions"][0].clone();
+        let question = |tools| calls(reply(&request("SCRIPT:ask", tools))).remove(0).1["questions"][0].clone();
         assert_eq!(question(claude())["multiSelect"], false);
         assert_eq!(question(codex())["id"], "colour");
         assert_eq!(question(opencode())["options"][1]["label"], "Blue");
@@ -331,40 +333,40 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_not_offered_is_missed_aloud() {
-        let reply = reply(&asked("SCRIPT:shell", tools(&[("glob", &[]), ("grep", &[])])));
-        assert_eq!(said(&reply), "I will use a shell command.NO SHELL TOOL among glob, grep");
+        let reply = reply(&request("SCRIPT:shell", tools(&[("glob", &[]), ("grep", &[])])));
+        assert_eq!(answer_text(&reply), "I will use a shell command.NO SHELL TOOL among glob, grep");
     }
 
     #[test]
     fn with_results_the_model_says_what_it_was_shown() {
-        let mut asked = asked("SCRIPT:parallel", claude());
-        assert_eq!(calls(reply(&asked)).len(), 2);
-        asked.see("one");
-        asked.see("denied: not today");
-        assert_eq!(said(&reply(&asked)), "FINAL saw 2 tool result(s): one | denied: not today");
-        asked.hear("NOTE:blue");
-        assert_eq!(said(&reply(&asked)), "FINAL saw 2 tool result(s): one | denied: not today; notes: blue");
+        let mut request = request("SCRIPT:parallel", claude());
+        assert_eq!(calls(reply(&request)).len(), 2);
+        request.add_tool_result("one");
+        request.add_tool_result("denied: not today");
+        assert_eq!(answer_text(&reply(&request)), "FINAL saw 2 tool result(s): one | denied: not today");
+        request.add_user_text("NOTE:blue");
+        assert_eq!(answer_text(&reply(&request)), "FINAL saw 2 tool result(s): one | denied: not today; notes: blue");
     }
 
     #[test]
     fn work_takes_two_rounds() {
-        let mut asked = asked("SCRIPT:work", codex());
+        let mut request = request("SCRIPT:work", codex());
         for round in ["echo round 1 >> work.txt", "echo round 2 >> work.txt"] {
-            assert_eq!(calls(reply(&asked)), [("exec_command".to_owned(), json!({ "cmd": round }))]);
-            asked.see("");
+            assert_eq!(calls(reply(&request)), [("exec_command".to_owned(), json!({ "cmd": round }))]);
+            request.add_tool_result("");
         }
-        assert!(said(&reply(&asked)).starts_with("FINAL saw 2"));
+        assert!(answer_text(&reply(&request)).starts_with("FINAL saw 2"));
     }
 
     #[test]
     fn a_side_job_never_runs_the_script() {
-        assert_eq!(said(&reply(&asked("SCRIPT:err500", Vec::new()))), "ok title");
+        assert_eq!(answer_text(&reply(&request("SCRIPT:err500", Vec::new()))), "ok title");
         let form = json!({ "type": "OBJECT", "properties": {
             "next_speaker": { "type": "STRING", "enum": ["user", "model"] }, "score": { "type": "NUMBER" },
             "why": { "type": "STRING" }, "sure": { "type": "BOOLEAN" }, "rest": { "type": "ARRAY" },
         } });
-        let asked = Asked { form: Some(form), ..asked("SCRIPT:shell", claude()) };
-        let document: Value = serde_json::from_str(&said(&reply(&asked))).unwrap();
+        let request = ModelRequest { form: Some(form), ..request("SCRIPT:shell", claude()) };
+        let document: Value = serde_json::from_str(&answer_text(&reply(&request))).unwrap();
         assert_eq!(
             document,
             json!({ "next_speaker": "user", "score": 10, "why": "scripted", "sure": false, "rest": [] })
@@ -373,18 +375,21 @@ mod tests {
 
     #[test]
     fn who_names_no_script_is_told_which_there_are() {
-        let none = Asked { tools: claude(), ..Asked::default() };
-        assert!(said(&reply(&none)).starts_with("Say SCRIPT:<name> to tell me what to do; I know text, think"));
-        assert!(said(&reply(&asked("SCRIPT:dance", claude()))).starts_with("There is no script dance; I know text"));
+        let none = ModelRequest { tools: claude(), ..ModelRequest::default() };
+        assert!(answer_text(&reply(&none)).starts_with("Say SCRIPT:<name> to tell me what to do; I know text, think"));
+        assert!(
+            answer_text(&reply(&request("SCRIPT:dance", claude())))
+                .starts_with("There is no script dance; I know text")
+        );
     }
 
     #[test]
     fn the_model_remembers_what_the_conversation_holds() {
-        let mut asked = asked("SCRIPT:write out.txt", claude());
-        asked.images.push("image/png".into());
-        asked.hear("SCRIPT:recall");
-        assert_eq!(said(&reply(&asked)), "RECALL saw 2 prompt(s): SCRIPT:write out.txt | SCRIPT:recall");
-        asked.hear("SCRIPT:look");
-        assert_eq!(said(&reply(&asked)), "LOOK saw 1 image(s): image/png; 0 file(s): ");
+        let mut request = request("SCRIPT:write out.txt", claude());
+        request.images.push("image/png".into());
+        request.add_user_text("SCRIPT:recall");
+        assert_eq!(answer_text(&reply(&request)), "RECALL saw 2 prompt(s): SCRIPT:write out.txt | SCRIPT:recall");
+        request.add_user_text("SCRIPT:look");
+        assert_eq!(answer_text(&reply(&request)), "LOOK saw 1 image(s): image/png; 0 file(s): ");
     }
 }

@@ -17,42 +17,42 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use uuid::Uuid;
 
-use super::asked::text;
 use super::dialect::Api;
-use super::frame::{Frame, Ids};
-use super::route::{Question, Route, route};
+use super::model_request::text;
+use super::route::{ModelEndpoint, Route, route};
 use super::script::{Reply, reply};
+use super::sse::{Ids, SseFrame};
 use crate::soon;
 
 /// The time between two pieces of an answer, unless a test wants another.
 const GAP: Duration = Duration::from_millis(2);
-/// What the models call themselves in lists.
+/// The name of the model in the lists that clients ask for.
 const MODEL: &str = "scripted-1";
 
 /// A scripted model on a port of its own; it ends when this is dropped.
 pub struct ModelServer {
     address: SocketAddr,
-    log: watch::Sender<Vec<Request>>,
+    log: watch::Sender<Vec<RecordedRequest>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// A request that the model was sent.
+/// A request that the server received, as tests look at it.
 #[derive(Clone, Debug)]
-pub struct Request {
-    /// The API it came by; `None` for what is no question to a model.
+pub struct RecordedRequest {
+    /// The API of a request for an answer; `None` for every other request.
     pub api: Option<Api>,
-    /// Its method and path.
+    /// The method and the path, such as `POST /v1/messages`.
     pub line: String,
-    /// The model it wants.
+    /// The name of the model that it asks for; empty if it is no request for an answer.
     pub model: String,
-    /// The script it asks for.
+    /// The script that its latest prompt names.
     pub script: Option<String>,
-    /// The beginning of each tool result that it brings.
+    /// The beginning of each tool result since its latest prompt.
     pub results: Vec<String>,
     /// The names of the tools that it offers.
     pub tools: Vec<String>,
-    /// What became of it.
+    /// What became of it by now.
     pub end: End,
 }
 
@@ -100,18 +100,22 @@ impl ModelServer {
         Self { address, log, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Where it is, without a path: `http://127.0.0.1:<port>`.
+    /// Its URL without a path: `http://127.0.0.1:<port>`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Every request so far, oldest first.
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<RecordedRequest> {
         self.log.borrow().clone()
     }
 
-    /// Waits until the requests are as told, and returns them.
-    pub async fn requests_when(&self, what: &str, they_are: impl FnMut(&Vec<Request>) -> bool) -> Vec<Request> {
+    /// Waits until the condition holds for all requests so far, and returns them. `what` names it if it never does.
+    pub async fn requests_when(
+        &self,
+        what: &str,
+        they_are: impl FnMut(&Vec<RecordedRequest>) -> bool,
+    ) -> Vec<RecordedRequest> {
         let mut log = self.log.subscribe();
         soon(what, log.wait_for(they_are)).await.unwrap().clone()
     }
@@ -124,45 +128,45 @@ impl Drop for ModelServer {
     }
 }
 
-/// What the handlers share.
+/// The state that all handlers share.
 struct Model {
     gap: Duration,
-    log: watch::Sender<Vec<Request>>,
+    log: watch::Sender<Vec<RecordedRequest>>,
 }
 
 impl Model {
-    fn note(&self, request: Request) -> Noted {
+    fn record(&self, request: RecordedRequest) -> OpenRequest {
         let mut at = 0;
         self.log.send_modify(|log| {
             at = log.len();
             log.push(request);
         });
-        Noted { log: self.log.clone(), at, end: End::Left }
+        OpenRequest { log: self.log.clone(), at, end: End::Left }
     }
 }
 
-/// A request in the log. Whoever drops it early was left by its client.
-struct Noted {
-    log: watch::Sender<Vec<Request>>,
+/// A recorded request that is being answered. If it is dropped before [`OpenRequest::finish`], its client has left.
+struct OpenRequest {
+    log: watch::Sender<Vec<RecordedRequest>>,
     at: usize,
     end: End,
 }
 
-impl Drop for Noted {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         self.log.send_modify(|log| log[self.at].end = self.end);
     }
 }
 
-impl Noted {
-    fn ends(mut self, end: End) {
+impl OpenRequest {
+    fn finish(mut self, end: End) {
         self.end = end;
     }
 }
 
 async fn answer(State(model): State<Arc<Model>>, method: Method, uri: Uri, body: Bytes) -> Response {
     let line = format!("{method} {}", uri.path());
-    let plain = Request {
+    let plain = RecordedRequest {
         api: None,
         line,
         model: String::new(),
@@ -172,7 +176,7 @@ async fn answer(State(model): State<Arc<Model>>, method: Method, uri: Uri, body:
         end: End::Open,
     };
     let (status, document) = match route(&method, uri.path()) {
-        Route::Ask(question) => return ask(&model, plain, &question, &body).await,
+        Route::Ask(endpoint) => return ask(&model, plain, &endpoint, &body).await,
         Route::Hello => (StatusCode::OK, Value::Null),
         Route::Models => (StatusCode::OK, models()),
         Route::Tokens => (StatusCode::OK, json!({ "input_tokens": 42, "totalTokens": 42 })),
@@ -181,11 +185,11 @@ async fn answer(State(model): State<Arc<Model>>, method: Method, uri: Uri, body:
             (StatusCode::NOT_FOUND, json!({ "error": { "type": "not_found_error", "message": message } }))
         }
     };
-    model.note(plain).ends(End::Answered(status.as_u16()));
+    model.record(plain).finish(End::Answered(status.as_u16()));
     (status, Json(document)).into_response()
 }
 
-/// One document that every client finds its list in.
+/// One document in which the clients of every API find their list of models.
 fn models() -> Value {
     let openai = json!({
         "id": MODEL, "object": "model", "type": "model", "display_name": MODEL, "created_at": "2025-01-01T00:00:00Z",
@@ -194,85 +198,83 @@ fn models() -> Value {
     json!({ "object": "list", "data": [openai], "has_more": false, "models": [gemini] })
 }
 
-async fn ask(model: &Model, plain: Request, question: &Question, body: &[u8]) -> Response {
+async fn ask(model: &Model, plain: RecordedRequest, endpoint: &ModelEndpoint, body: &[u8]) -> Response {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    let dialect = question.api.dialect();
-    let asked = dialect.asked(&body);
-    let wants = question.model.clone().unwrap_or_else(|| text(&body["model"]));
-    let noted = model.note(Request {
-        api: Some(question.api),
+    let dialect = endpoint.api.dialect();
+    let request = dialect.parse_request(&body);
+    let wants = endpoint.model.clone().unwrap_or_else(|| text(&body["model"]));
+    let open = model.record(RecordedRequest {
+        api: Some(endpoint.api),
         model: wants.clone(),
-        script: asked.script.clone(),
-        results: asked.results.clone(),
-        tools: asked.tools.iter().map(|tool| tool.name.clone()).collect(),
+        script: request.script.clone(),
+        results: request.results.clone(),
+        tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
         ..plain
     });
-    let streams = question.streams.unwrap_or(body["stream"] == true);
-    let mut ids = Ids::of(&Uuid::new_v4().simple().to_string()[..12]);
-    let refuse = |noted: Noted, status: u16| {
-        noted.ends(End::Answered(status));
+    let streams = endpoint.streams.unwrap_or(body["stream"] == true);
+    let mut ids = Ids::for_answer(&Uuid::new_v4().simple().to_string()[..12]);
+    let refuse = |open: OpenRequest, status: u16| {
+        open.finish(End::Answered(status));
         let code = StatusCode::from_u16(status).unwrap();
         (code, [(header::RETRY_AFTER, "1")], Json(dialect.refusal(status))).into_response()
     };
-    match reply(&asked) {
+    match reply(&request) {
         Reply::Acts(acts, pace) if streams => {
             let frames = dialect.stream(&acts, &wants, &mut ids);
-            stream_of(frames, pace.gap(model.gap), Ending::Whole, noted)
+            stream_response(frames, pace.gap(model.gap), Ending::Complete, open)
         }
         Reply::Acts(acts, _) => {
-            noted.ends(End::Answered(200));
-            Json(dialect.whole(&acts, &wants, &mut ids)).into_response()
+            open.finish(End::Answered(200));
+            Json(dialect.document(&acts, &wants, &mut ids)).into_response()
         }
-        Reply::Refusal(status) => refuse(noted, status),
+        Reply::Refusal(status) => refuse(open, status),
         Reply::Failure if streams => {
             let frames = dialect.failing(&wants, &mut ids);
-            stream_of(frames, model.gap, Ending::Whole, noted)
+            stream_response(frames, model.gap, Ending::Complete, open)
         }
         Reply::Cut if streams => {
             let mut frames = dialect.failing(&wants, &mut ids);
             frames.pop();
-            stream_of(frames, model.gap, Ending::Cut, noted)
+            stream_response(frames, model.gap, Ending::Cut, open)
         }
         // Who retries without a stream meets the same broken provider.
-        Reply::Failure | Reply::Cut => refuse(noted, 500),
+        Reply::Failure | Reply::Cut => refuse(open, 500),
         Reply::Silence => {
-            let _left = noted;
+            let _left = open;
             std::future::pending().await
         }
     }
 }
 
-/// How a stream ends.
+/// How a streamed answer ends: after its last event, or with a broken connection.
 #[derive(Clone, Copy)]
 enum Ending {
-    Whole,
+    Complete,
     Cut,
 }
 
-fn stream_of(frames: Vec<Frame>, gap: Duration, ending: Ending, noted: Noted) -> Response {
-    let pieces = stream::unfold(
-        (frames.into_iter(), Some(noted), Duration::ZERO),
-        move |(mut frames, noted, wait)| async move {
-            let noted = noted?;
+fn stream_response(frames: Vec<SseFrame>, gap: Duration, ending: Ending, open: OpenRequest) -> Response {
+    let pieces =
+        stream::unfold((frames.into_iter(), Some(open), Duration::ZERO), move |(mut frames, open, wait)| async move {
+            let open = open?;
             if !wait.is_zero() {
                 tokio::time::sleep(wait).await;
             }
             if let Some(frame) = frames.next() {
                 let wait = if frame.is_piece { gap } else { Duration::ZERO };
-                return Some((Ok(frame.bytes), (frames, Some(noted), wait)));
+                return Some((Ok(frame.bytes), (frames, Some(open), wait)));
             }
             match ending {
-                Ending::Whole => {
-                    noted.ends(End::Answered(200));
+                Ending::Complete => {
+                    open.finish(End::Answered(200));
                     None
                 }
                 Ending::Cut => {
-                    noted.ends(End::Broken);
+                    open.finish(End::Broken);
                     Some((Err(std::io::Error::other("the script cuts the stream")), (frames, None, Duration::ZERO)))
                 }
             }
-        },
-    );
+        });
     ([(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")], Body::from_stream(pieces))
         .into_response()
 }

@@ -1,9 +1,9 @@
-//! Tool calls in the words of whoever asks: names and arguments come from the request's own list of tools, so that one
-//! script serves every agent.
+//! The scripts' tool calls. The names of tools and arguments come from the list of tools in the request, so that one script
+//! serves every agent.
 
 use serde_json::{Map, Value, json};
 
-use super::asked::{Asked, Tool};
+use super::model_request::{ModelRequest, OfferedTool};
 use super::script::{Act, say};
 
 const SHELL: &[&str] = &["Bash", "bash", "exec_command", "shell_command", "shell", "local_shell", "run_shell_command"];
@@ -16,48 +16,49 @@ const PLAN: &[&str] = &["TodoWrite", "TaskCreate", "update_plan", "todowrite", "
 /// Codex's newer models have one tool for everything: it takes a program that calls the others.
 const PROGRAM: &[&str] = &["exec"];
 
-/// Runs a command.
-pub(super) fn shell(asked: &Asked, command: &str) -> Act {
-    if let Some(tool) = find(asked, SHELL) {
+/// Runs a command with the agent's shell tool, or inside a program where that is the only tool.
+pub(super) fn shell(request: &ModelRequest, command: &str) -> Act {
+    if let Some(tool) = find(request, SHELL) {
         return Act::Call(tool.clone(), Value::Object(shell_arguments(tool, command)));
     }
-    program(asked, &format!("tools.exec_command({{cmd: {}}})", json!(command))).unwrap_or_else(|| none("SHELL", asked))
+    program(request, &format!("tools.exec_command({{cmd: {}}})", json!(command)))
+        .unwrap_or_else(|| none("SHELL", request))
 }
 
 /// Runs a command outside of Codex's sandbox.
-pub(super) fn escalated(asked: &Asked) -> Act {
-    let Some(tool) = find(asked, SHELL) else { return none("SHELL", asked) };
+pub(super) fn escalated(request: &ModelRequest) -> Act {
+    let Some(tool) = find(request, SHELL) else { return none("SHELL", request) };
     let mut arguments = shell_arguments(tool, "echo esc > out.txt");
     arguments.insert("sandbox_permissions".into(), "require_escalated".into());
     arguments.insert("justification".into(), "scripted escalation".into());
     Act::Call(tool.clone(), Value::Object(arguments))
 }
 
-/// Writes a file.
-pub(super) fn write(asked: &Asked, file: &str, content: &str) -> Act {
+/// Writes a file with the agent's tool for that; as a patch where the tool takes patches.
+pub(super) fn write(request: &ModelRequest, file: &str, content: &str) -> Act {
     let added: String = content.lines().map(|line| format!("+{line}\n")).collect();
     let patch = format!("*** Begin Patch\n*** Add File: {file}\n{added}*** End Patch\n");
-    let Some(tool) = find(asked, WRITE) else {
-        let patched = program(asked, &format!("tools.apply_patch({})", json!(patch)));
-        return patched.unwrap_or_else(|| none("WRITE", asked));
+    let Some(tool) = find(request, WRITE) else {
+        let patched = program(request, &format!("tools.apply_patch({})", json!(patch)));
+        return patched.unwrap_or_else(|| none("WRITE", request));
     };
     if tool.takes_text {
         return Act::Call(tool.clone(), Value::String(patch));
     }
-    let mut arguments = file_arguments(asked, tool, file);
+    let mut arguments = file_arguments(request, tool, file);
     arguments.insert("content".into(), content.into());
     Act::Call(tool.clone(), Value::Object(arguments))
 }
 
-/// Reads a file.
-pub(super) fn read(asked: &Asked, file: &str) -> Act {
-    let Some(tool) = find(asked, READ) else { return none("READ", asked) };
-    Act::Call(tool.clone(), Value::Object(file_arguments(asked, tool, file)))
+/// Reads a file with the agent's tool for that.
+pub(super) fn read(request: &ModelRequest, file: &str) -> Act {
+    let Some(tool) = find(request, READ) else { return none("READ", request) };
+    Act::Call(tool.clone(), Value::Object(file_arguments(request, tool, file)))
 }
 
 /// Asks the user a question.
-pub(super) fn ask(asked: &Asked) -> Act {
-    let Some(tool) = find(asked, ASK) else { return none("ASK", asked) };
+pub(super) fn ask(request: &ModelRequest) -> Act {
+    let Some(tool) = find(request, ASK) else { return none("ASK", request) };
     let options = ["Red", "Blue"].map(|label| json!({ "label": label, "description": label.to_lowercase() }));
     let mut question = json!({ "question": "Which colour?", "header": "Colour", "options": options });
     match tool.name.as_str() {
@@ -69,9 +70,9 @@ pub(super) fn ask(asked: &Asked) -> Act {
     Act::Call(tool.clone(), json!({ "questions": [question] }))
 }
 
-/// Makes a plan.
-pub(super) fn plan(asked: &Asked) -> Act {
-    let Some(tool) = find(asked, PLAN) else { return none("PLAN", asked) };
+/// Sets a plan with the agent's tool for plans or to-do lists.
+pub(super) fn plan(request: &ModelRequest) -> Act {
+    let Some(tool) = find(request, PLAN) else { return none("PLAN", request) };
     let arguments = match tool.name.as_str() {
         "update_plan" => {
             json!({ "plan": [{ "step": "one", "status": "in_progress" }, { "step": "two", "status": "pending" }] })
@@ -87,30 +88,30 @@ pub(super) fn plan(asked: &Asked) -> Act {
 }
 
 /// Calls the tool whose name has this part in it.
-pub(super) fn named(asked: &Asked, part: &str) -> Act {
-    let Some(tool) = asked.tools.iter().find(|tool| tool.name.contains(part)) else { return none(part, asked) };
+pub(super) fn named(request: &ModelRequest, part: &str) -> Act {
+    let Some(tool) = request.tools.iter().find(|tool| tool.name.contains(part)) else { return none(part, request) };
     let arguments = if tool.takes("text") { json!({ "text": "ping" }) } else { json!({}) };
     Act::Call(tool.clone(), arguments)
 }
 
 /// Makes another call in a program, where there is a tool for programs.
-fn program(asked: &Asked, call: &str) -> Option<Act> {
-    let tool = find(asked, PROGRAM).filter(|tool| tool.takes_text)?;
+fn program(request: &ModelRequest, call: &str) -> Option<Act> {
+    let tool = find(request, PROGRAM).filter(|tool| tool.takes_text)?;
     Some(Act::Call(tool.clone(), Value::String(format!("const r = await {call}; text(JSON.stringify(r));"))))
 }
 
-/// The first of these names that is offered.
-fn find<'a>(asked: &'a Asked, names: &[&str]) -> Option<&'a Tool> {
-    names.iter().find_map(|name| asked.tools.iter().find(|tool| tool.name == *name))
+/// The first offered tool that has one of these names.
+fn find<'a>(request: &'a ModelRequest, names: &[&str]) -> Option<&'a OfferedTool> {
+    names.iter().find_map(|name| request.tools.iter().find(|tool| tool.name == *name))
 }
 
-/// What the model says instead of a call that it cannot make.
-fn none(what: &str, asked: &Asked) -> Act {
-    let names: Vec<_> = asked.tools.iter().map(|tool| tool.name.as_str()).collect();
+/// The text that the model says instead of a call whose tool is not offered; tests see it in the transcript.
+fn none(what: &str, request: &ModelRequest) -> Act {
+    let names: Vec<_> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
     say(&format!("NO {what} TOOL among {}", names.join(", ")))
 }
 
-fn shell_arguments(tool: &Tool, command: &str) -> Map<String, Value> {
+fn shell_arguments(tool: &OfferedTool, command: &str) -> Map<String, Value> {
     let mut arguments = Map::new();
     if SHELL_BY_WORDS.contains(&tool.name.as_str()) {
         arguments.insert("command".into(), json!(["bash", "-lc", command]));
@@ -124,9 +125,9 @@ fn shell_arguments(tool: &Tool, command: &str) -> Map<String, Value> {
     arguments
 }
 
-/// Some agents want whole paths; `CWD:<folder>` in the prompt makes them.
-fn file_arguments(asked: &Asked, tool: &Tool, file: &str) -> Map<String, Value> {
-    let folder = asked.option("CWD:").and_then(|rest| rest.split_whitespace().next());
+/// The argument that names the file. Some agents want absolute paths: `CWD:<folder>` in the prompt makes them.
+fn file_arguments(request: &ModelRequest, tool: &OfferedTool, file: &str) -> Map<String, Value> {
+    let folder = request.option("CWD:").and_then(|rest| rest.split_whitespace().next());
     let path = folder.map_or_else(|| file.to_owned(), |folder| format!("{}/{file}", folder.trim_end_matches('/')));
     let name = ["file_path", "filePath", "path"].into_iter().find(|name| tool.takes(name)).unwrap_or("path");
     Map::from_iter([(name.to_owned(), path.into())])

@@ -1,10 +1,10 @@
-//! What the agent does for each word.
+//! What the agent does for the first word of a prompt.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::wire::{Heard, Wire};
+use super::wire::{ClientReply, Wire};
 use super::{Session, tool_server};
 
 /// Between two pieces of an endless text.
@@ -12,16 +12,16 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// A result of this many bytes is a big one.
 const BIG: usize = 40_000;
 
-/// The turn was cancelled.
+/// The client cancelled the turn, so that nothing more is done in it.
 pub(super) struct Cancelled;
 
-/// One turn.
-pub(super) struct Turn<'a> {
+/// A running turn: what the acts speak through.
+pub(super) struct ScriptedTurn<'a> {
     wire: &'a mut Wire,
     pub(super) session: &'a Session,
 }
 
-/// Plays a turn; how it ended.
+/// Plays a turn and returns ACP's reason for its end.
 pub(super) fn play(wire: &mut Wire, session: &Session, prompt: &Value) -> &'static str {
     let blocks = prompt.as_array().map(Vec::as_slice).unwrap_or_default();
     let texts: Vec<_> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
@@ -29,7 +29,7 @@ pub(super) fn play(wire: &mut Wire, session: &Session, prompt: &Value) -> &'stat
     session.remember(&texts.join("\n"));
     let mut words = texts.last().copied().unwrap_or_default().split_whitespace();
     let (act, name) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let mut turn = Turn { wire, session };
+    let mut turn = ScriptedTurn { wire, session };
     let played = match act {
         "stream" => turn.stream(),
         "write" => turn.write(name),
@@ -47,8 +47,8 @@ pub(super) fn play(wire: &mut Wire, session: &Session, prompt: &Value) -> &'stat
         "later" => turn.later(),
         "lie" => turn.lie(name),
         "recall" => {
-            let told = &texts[..texts.len().saturating_sub(1)];
-            turn.say(&format!("What I know of you: {before}{}", told.join("\n")));
+            let history = &texts[..texts.len().saturating_sub(1)];
+            turn.say(&format!("What I know of you: {before}{}", history.join("\n")));
             Ok(())
         }
         _ => {
@@ -63,7 +63,7 @@ pub(super) fn play(wire: &mut Wire, session: &Session, prompt: &Value) -> &'stat
     }
 }
 
-impl Turn<'_> {
+impl ScriptedTurn<'_> {
     pub(super) fn update(&self, update: Value) {
         self.wire.notify("session/update", json!({ "sessionId": self.session.id, "update": update }));
     }
@@ -82,9 +82,9 @@ impl Turn<'_> {
         self.wire.request("session/request_permission", params)
     }
 
-    /// Waits for leave; the reason if there is none.
-    pub(super) fn leave(&mut self) -> Result<(u64, Result<(), String>), Cancelled> {
-        let Heard::Answer(id, answer) = self.wire.hear() else { return Err(Cancelled) };
+    /// Waits for the answer to a permission request: its id, and the reason if it was refused.
+    pub(super) fn wait_for_permission(&mut self) -> Result<(u64, Result<(), String>), Cancelled> {
+        let ClientReply::Answer(id, answer) = self.wire.wait_for_reply() else { return Err(Cancelled) };
         let reason = || answer["_meta"]["roost"]["reason"].as_str().unwrap_or("no reason").to_owned();
         match answer["outcome"]["optionId"].as_str() {
             Some("allow_once") => Ok((id, Ok(()))),
@@ -114,7 +114,7 @@ impl Turn<'_> {
     fn write(&mut self, name: &str) -> Result<(), Cancelled> {
         let path = self.session.cwd.join(name);
         self.ask("write", "edit", &json!({ "path": path, "content": "hello" }));
-        match self.leave()?.1 {
+        match self.wait_for_permission()?.1 {
             Ok(()) => {
                 std::fs::write(path, "hello").unwrap();
                 self.done("write", "completed", "written");
@@ -129,9 +129,9 @@ impl Turn<'_> {
     fn two(&mut self) -> Result<(), Cancelled> {
         let ids = ["first", "second"].map(|id| (self.ask(id, "execute", &json!({ "command": id })), id));
         for _ in ids {
-            let (answered, leave) = self.leave()?;
+            let (answered, permission) = self.wait_for_permission()?;
             let (_, id) = ids.iter().find(|(request, _)| *request == answered).unwrap();
-            if leave.is_ok() {
+            if permission.is_ok() {
                 self.done(id, "completed", &format!("the {id} result"));
             }
         }
@@ -142,7 +142,7 @@ impl Turn<'_> {
     fn retry(&mut self) -> Result<(), Cancelled> {
         for status in ["failed", "completed"] {
             self.ask("again", "execute", &json!({ "command": "again" }));
-            if self.leave()?.1.is_ok() {
+            if self.wait_for_permission()?.1.is_ok() {
                 self.done("again", status, status);
             }
         }
@@ -163,7 +163,7 @@ impl Turn<'_> {
 
     fn big(&mut self) -> Result<(), Cancelled> {
         self.ask("big", "execute", &json!({ "command": "big" }));
-        if self.leave()?.1.is_ok() {
+        if self.wait_for_permission()?.1.is_ok() {
             self.done("big", "completed", &"all work and no play \u{1f413}\n".repeat(BIG / 25));
         }
         self.say("That was big.");
@@ -176,9 +176,9 @@ impl Turn<'_> {
         let (session, message) = (&self.session.id, "Which colour?");
         let params = json!({ "mode": "form", "sessionId": session, "message": message, "requestedSchema": form });
         self.wire.request("elicitation/create", params);
-        match self.wire.hear() {
-            Heard::Answer(_, answer) => self.say(&format!("You said: {answer}.")),
-            Heard::Cancel => return Err(Cancelled),
+        match self.wire.wait_for_reply() {
+            ClientReply::Answer(_, answer) => self.say(&format!("You said: {answer}.")),
+            ClientReply::Cancel => return Err(Cancelled),
         }
         Ok(())
     }
@@ -193,7 +193,7 @@ impl Turn<'_> {
     /// Says something that nobody knows when the turn is over.
     fn later(&mut self) -> Result<(), Cancelled> {
         self.say("Wait for it.");
-        self.wire.after_the_turn("weather/changed", json!({ "to": "snow" }));
+        self.wire.notify_after_turn("weather/changed", json!({ "to": "snow" }));
         Ok(())
     }
 
@@ -204,10 +204,10 @@ impl Turn<'_> {
             return Ok(());
         };
         self.ask("weather", "fetch", &json!({ "server": server["name"], "tool": "weather" }));
-        if self.leave()?.1.is_ok() {
-            let said = tool_server::call(server);
-            self.done("weather", "completed", &said);
-            self.say(&format!("The server said: {said}."));
+        if self.wait_for_permission()?.1.is_ok() {
+            let answer = tool_server::call(server);
+            self.done("weather", "completed", &answer);
+            self.say(&format!("The server said: {answer}."));
         }
         Ok(())
     }

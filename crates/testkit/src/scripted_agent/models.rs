@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{MODELS, MODELS_BY};
 
-/// What can be chosen; the first one is chosen.
+/// The models to choose from; the first one is the default.
 const OFFERED: [&str; 2] = ["small", "big"];
 
 /// The model of a session.
@@ -20,7 +20,7 @@ impl Default for Models {
 }
 
 impl Models {
-    /// What a session that was made or resumed says about its model.
+    /// The fields about models in the response to `session/new` and `session/resume`.
     pub(super) fn offer(&self) -> Value {
         let [option, request] = MODELS_BY;
         match self.by.as_deref() {

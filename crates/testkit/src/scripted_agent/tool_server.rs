@@ -16,10 +16,10 @@ use super::WEATHER;
 
 /// The version of MCP that both sides speak.
 const VERSION: &str = "2025-06-18";
-/// Where the server is, over HTTP.
+/// The path of the server over HTTP.
 const PATH: &str = "/mcp";
 
-/// What the server says to a message; nothing to one that wants no answer.
+/// The server's response to a message; `None` for a notification.
 fn answer(message: &Value) -> Option<Value> {
     let id = message.get("id")?;
     let result = match message["method"].as_str()? {
@@ -51,7 +51,7 @@ pub fn main() -> ! {
     std::process::exit(0)
 }
 
-/// Where the same server is over HTTP; it serves for as long as this process lives.
+/// The URL of the same server over HTTP. It is started at the first call and serves until this process ends.
 pub fn url() -> &'static str {
     static URL: LazyLock<String> = LazyLock::new(|| {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -78,7 +78,7 @@ async fn posted(body: Bytes) -> impl IntoResponse {
     }
 }
 
-/// Calls the tool of a server as ACP describes it; what the tool says.
+/// Calls the tool of a server that is given in ACP's form, and returns the tool's text.
 pub(super) fn call(server: &Value) -> String {
     let answer = if server["type"] == "http" { ask(server) } else { start(server) };
     answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Lines that may wait to be read.
+/// Messages of stdin that may wait to be handled.
 const LINES: usize = 64;
 
-/// What ended the waiting for an answer.
-pub(super) enum Heard {
+/// A message of the client's that ends the waiting for an answer.
+pub(super) enum ClientReply {
     /// The answer to one of our requests.
     Answer(u64, Value),
-    /// The turn is cancelled.
+    /// The client cancels the running turn.
     Cancel,
 }
 
-/// Both directions.
+/// The connection to the client: stdin, read by a thread, and stdout.
 pub(super) struct Wire {
     incoming: mpsc::Receiver<Value>,
     next_id: u64,
@@ -25,7 +25,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Starts to read stdin.
+    /// Starts the thread that reads stdin.
     pub(super) fn open() -> Self {
         let (sender, incoming) = mpsc::sync_channel(LINES);
         let read = move || {
@@ -46,13 +46,13 @@ impl Wire {
         self.incoming.recv().ok()
     }
 
-    /// The answer to an open request, or a cancel.
-    pub(super) fn hear(&mut self) -> Heard {
+    /// Waits for the answer to an open request or a cancel; ends the process if stdin closes.
+    pub(super) fn wait_for_reply(&mut self) -> ClientReply {
         loop {
             // Whoever closes stdin in the middle of a turn wants no more of it.
             let Ok(message) = self.incoming.recv() else { std::process::exit(0) };
-            match heard(&message) {
-                Some(heard) => return heard,
+            match parse_reply(&message) {
+                Some(reply) => return reply,
                 None => continue,
             }
         }
@@ -61,41 +61,41 @@ impl Wire {
     /// Waits a moment; true if the turn was cancelled meanwhile.
     pub(super) fn cancelled_within(&mut self, moment: Duration) -> bool {
         match self.incoming.recv_timeout(moment) {
-            Ok(message) => matches!(heard(&message), Some(Heard::Cancel)),
+            Ok(message) => matches!(parse_reply(&message), Some(ClientReply::Cancel)),
             Err(mpsc::RecvTimeoutError::Timeout) => false,
             Err(mpsc::RecvTimeoutError::Disconnected) => std::process::exit(0),
         }
     }
 
-    /// Asks the client; the id under which it answers.
+    /// Sends a request to the client and returns its id.
     pub(super) fn request(&mut self, method: &str, params: Value) -> u64 {
         self.next_id += 1;
         self.send(json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params }));
         self.next_id
     }
 
-    /// Tells the client something.
+    /// Sends a notification to the client.
     pub(super) fn notify(&self, method: &str, params: Value) {
         self.send(json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Tells the client something when the turn is over.
-    pub(super) fn after_the_turn(&mut self, method: &'static str, params: Value) {
+    /// Queues a notification that [`Wire::finish_turn`] sends.
+    pub(super) fn notify_after_turn(&mut self, method: &'static str, params: Value) {
         self.later.push((method, params));
     }
 
-    /// The turn is over.
-    pub(super) fn turn_is_over(&mut self) {
+    /// Sends the queued notifications; called after the answer to the prompt.
+    pub(super) fn finish_turn(&mut self) {
         let later = std::mem::take(&mut self.later);
         later.into_iter().for_each(|(method, params)| self.notify(method, params));
     }
 
-    /// Answers the client.
+    /// Answers a request of the client's with a result.
     pub(super) fn answer(&self, id: &Value, result: Value) {
         self.send(json!({ "jsonrpc": "2.0", "id": id, "result": result }));
     }
 
-    /// Answers the client with an error.
+    /// Answers a request of the client's with an error.
     pub(super) fn refuse(&self, id: &Value, code: i64, message: &str) {
         self.send(json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }));
     }
@@ -107,10 +107,11 @@ impl Wire {
     }
 }
 
-fn heard(message: &Value) -> Option<Heard> {
+/// Reads a message as a reply; `None` for requests and notifications other than a cancel.
+fn parse_reply(message: &Value) -> Option<ClientReply> {
     if message["method"] == "session/cancel" {
-        return Some(Heard::Cancel);
+        return Some(ClientReply::Cancel);
     }
     let id = message["id"].as_u64().filter(|_| message.get("method").is_none())?;
-    Some(Heard::Answer(id, message["result"].clone()))
+    Some(ClientReply::Answer(id, message["result"].clone()))
 }

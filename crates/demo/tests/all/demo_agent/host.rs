@@ -38,7 +38,7 @@ pub(crate) struct Host {
     pub(crate) updates: mpsc::UnboundedReceiver<SessionUpdate>,
     pub(crate) held: mpsc::UnboundedReceiver<Responder<RequestPermissionResponse>>,
     /// One entry for each permission the agent asked for.
-    pub(crate) asked: mpsc::UnboundedReceiver<String>,
+    pub(crate) permission_requests: mpsc::UnboundedReceiver<String>,
 }
 
 /// Opens a session in an empty directory and runs the test in it.
@@ -60,7 +60,7 @@ async fn host_with(approver: Approver, capabilities: ClientCapabilities, test: i
 
     let (update, updates) = mpsc::unbounded_channel();
     let (hold, held) = mpsc::unbounded_channel();
-    let (ask, asked) = mpsc::unbounded_channel();
+    let (ask, permission_requests) = mpsc::unbounded_channel();
     let talking = Client
         .v1()
         .on_receive_notification(
@@ -103,7 +103,7 @@ async fn host_with(approver: Approver, capabilities: ClientCapabilities, test: i
                 let cwd = tempfile::tempdir().unwrap();
                 let new = NewSessionRequest::new(cwd.path());
                 let session = agent.send_request(new).block_task().await?.session_id;
-                test(Host { agent, session, cwd, updates, held, asked }).await;
+                test(Host { agent, session, cwd, updates, held, permission_requests }).await;
                 Ok(())
             },
         );
@@ -159,7 +159,7 @@ impl Host {
 }
 
 /// The answer's text.
-pub(crate) fn said(updates: &[SessionUpdate]) -> String {
+pub(crate) fn agent_text(updates: &[SessionUpdate]) -> String {
     let text = |update: &SessionUpdate| match update {
         SessionUpdate::AgentMessageChunk(chunk) => match &chunk.content {
             ContentBlock::Text(text) => Some(text.text.clone()),

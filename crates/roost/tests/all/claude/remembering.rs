@@ -7,36 +7,36 @@ use roost_model::content::TranscriptRole;
 use roost_model::ids::RuntimeSessionId;
 use testkit::soon;
 
-use super::place::{POLL, Place, files, run_allowing};
+use super::live::{LiveClaude, POLL, files, run_allowing};
 
 #[tokio::test]
 async fn the_hosts_id_is_the_agents_id_and_a_new_process_goes_on_with_it() {
-    let place = Place::new();
-    let open = place.open();
-    let mut session = place.adapter.create_session(open.clone()).await.unwrap();
+    let live = LiveClaude::new();
+    let open = live.open();
+    let mut session = live.adapter.create_session(open.clone()).await.unwrap();
     let native = session.native_id().unwrap();
     assert_eq!(native.as_str(), open.session_id.as_str());
     run_allowing(&mut session, "SCRIPT:shell").await;
     session.close().await;
 
-    std::fs::remove_file(place.work().join("out.txt")).unwrap();
-    let mut session = place.adapter.resume_session(open, native.clone()).await.unwrap();
+    std::fs::remove_file(live.work().join("out.txt")).unwrap();
+    let mut session = live.adapter.resume_session(open, native.clone()).await.unwrap();
     assert_eq!(session.native_id(), Some(native));
     let done = run_allowing(&mut session, "SCRIPT:recall").await;
     assert!(done.text().contains("RECALL saw 2 prompt(s)"), "{}", done.text());
-    assert!(!place.work().join("out.txt").exists(), "a tool ran again");
+    assert!(!live.work().join("out.txt").exists(), "a tool ran again");
     assert!(done.usage()[0].cost_usd.is_some_and(|cost| cost > 0.0), "a new process counts from nothing");
     session.close().await;
 }
 
 #[tokio::test]
 async fn a_fork_has_the_hosts_id_and_the_agents_memory() {
-    let place = Place::new();
-    let mut session = place.adapter.create_session(place.open()).await.unwrap();
+    let live = LiveClaude::new();
+    let mut session = live.adapter.create_session(live.open()).await.unwrap();
     run_allowing(&mut session, "SCRIPT:text").await;
     let native = session.native_id().unwrap();
-    let open = place.open();
-    let mut fork = place.adapter.fork_session(open.clone(), native.clone()).await.unwrap();
+    let open = live.open();
+    let mut fork = live.adapter.fork_session(open.clone(), native.clone()).await.unwrap();
     assert_eq!(fork.native_id().unwrap().as_str(), open.session_id.as_str());
     let done = run_allowing(&mut fork, "SCRIPT:recall").await;
     assert!(done.text().contains("RECALL saw 2 prompt(s): SCRIPT:text"), "{}", done.text());
@@ -45,18 +45,18 @@ async fn a_fork_has_the_hosts_id_and_the_agents_memory() {
     fork.close().await;
     session.close().await;
     let unknown = RuntimeSessionId::from("9a375446-3ac8-4433-a468-b8faf150b5ba");
-    let forked = place.adapter.fork_session(place.open(), unknown).await;
+    let forked = live.adapter.fork_session(live.open(), unknown).await;
     assert!(matches!(forked, Err(AdapterError::UnknownSession(_))));
 }
 
 #[tokio::test]
 async fn a_session_that_nobody_knows_is_unknown_and_is_made_anew_under_another_id() {
-    let place = Place::new();
+    let live = LiveClaude::new();
     for native in ["9a375446-3ac8-4433-a468-b8faf150b5ba", "no-uuid"] {
-        let (open, native) = (place.open(), RuntimeSessionId::from(native));
-        let resumed = place.adapter.resume_session(open.clone(), native.clone()).await;
+        let (open, native) = (live.open(), RuntimeSessionId::from(native));
+        let resumed = live.adapter.resume_session(open.clone(), native.clone()).await;
         assert!(matches!(resumed, Err(AdapterError::UnknownSession(id)) if id == native));
-        let session = place.adapter.create_session(open.clone()).await.unwrap();
+        let session = live.adapter.create_session(open.clone()).await.unwrap();
         assert_ne!(session.native_id().unwrap().as_str(), open.session_id.as_str());
         session.close().await;
     }
@@ -64,25 +64,25 @@ async fn a_session_that_nobody_knows_is_unknown_and_is_made_anew_under_another_i
 
 #[tokio::test]
 async fn a_session_of_another_directory_is_unknown() {
-    let place = Place::new();
-    let mut open = place.open();
-    let mut session = place.adapter.create_session(open.clone()).await.unwrap();
+    let live = LiveClaude::new();
+    let mut open = live.open();
+    let mut session = live.adapter.create_session(open.clone()).await.unwrap();
     run_allowing(&mut session, "SCRIPT:text").await;
     let native = session.native_id().unwrap();
     session.close().await;
-    open.env.cwd = place.home().display().to_string();
-    let resumed = place.adapter.resume_session(open, native).await;
+    open.env.cwd = live.home().display().to_string();
+    let resumed = live.adapter.resume_session(open, native).await;
     assert!(matches!(resumed, Err(AdapterError::UnknownSession(_))));
 }
 
 #[tokio::test]
 async fn of_two_that_resume_at_once_the_second_waits_for_the_first_to_let_go() {
-    let place = Place::new();
-    let open = place.open();
-    let mut first = place.adapter.create_session(open.clone()).await.unwrap();
+    let live = LiveClaude::new();
+    let open = live.open();
+    let mut first = live.adapter.create_session(open.clone()).await.unwrap();
     run_allowing(&mut first, "SCRIPT:text").await;
     let native = first.native_id().unwrap();
-    let mut second = std::pin::pin!(place.adapter.resume_session(open, native));
+    let mut second = std::pin::pin!(live.adapter.resume_session(open, native));
     tokio::select! {
         biased;
         _ = &mut second => panic!("two processes have it open"),
@@ -95,27 +95,27 @@ async fn of_two_that_resume_at_once_the_second_waits_for_the_first_to_let_go() {
 
 #[tokio::test]
 async fn a_conversation_from_a_terminal_is_listed_read_and_continued_and_refused_while_it_is_open_there() {
-    let place = Place::new();
+    let live = LiveClaude::new();
     let id = "019a0000-0000-7000-8000-0000000000aa";
     let args = ["-p", "SCRIPT:shell", "--session-id", id, "--allowedTools", "Bash"];
-    let output = place.bare().args(args).stdin(Stdio::null()).output().unwrap();
+    let output = live.bare().args(args).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 
-    let before = files(&place.home().join(".claude/projects"));
-    let found = place.adapter.past_sessions(&place.env()).await.unwrap();
+    let before = files(&live.home().join(".claude/projects"));
+    let found = live.adapter.past_sessions(&live.env()).await.unwrap();
     assert_eq!(
         found.iter().map(|session| (session.id.as_str(), session.title.as_deref())).collect::<Vec<_>>(),
         [(id, Some("SCRIPT:shell"))]
     );
-    let messages = place.adapter.past_messages(&place.env(), &id.into()).await.unwrap().unwrap();
+    let messages = live.adapter.past_messages(&live.env(), &id.into()).await.unwrap().unwrap();
     let roles: Vec<_> = messages.iter().map(|past| past.message.role).collect();
     use TranscriptRole::{Assistant, Tool, User};
     assert_eq!(roles, [User, Assistant, Tool, Assistant], "{messages:?}");
-    assert_eq!(files(&place.home().join(".claude/projects")), before, "reading changed something");
+    assert_eq!(files(&live.home().join(".claude/projects")), before, "reading changed something");
 
     let stream = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--resume", id];
-    let mut terminal = place.bare().args(stream).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let notes = place.home().join(".claude/sessions");
+    let mut terminal = live.bare().args(stream).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let notes = live.home().join(".claude/sessions");
     let opened = async {
         let is_noted = || std::fs::read_dir(&notes).is_ok_and(|entries| entries.flatten().count() > 0);
         while !is_noted() {
@@ -123,13 +123,13 @@ async fn a_conversation_from_a_terminal_is_listed_read_and_continued_and_refused
         }
     };
     soon("the terminal has it open", opened).await;
-    let refused = place.adapter.resume_session(place.open(), id.into()).await;
+    let refused = live.adapter.resume_session(live.open(), id.into()).await;
     let Err(AdapterError::Runtime { message, .. }) = refused else { panic!("two processes have it open") };
     assert!(message.contains(&terminal.id().to_string()), "{message}");
     drop(terminal.stdin.take());
     terminal.wait().unwrap();
 
-    let mut session = soon("it is resumed", place.adapter.resume_session(place.open(), id.into())).await.unwrap();
+    let mut session = soon("it is resumed", live.adapter.resume_session(live.open(), id.into())).await.unwrap();
     let done = run_allowing(&mut session, "SCRIPT:recall").await;
     assert!(done.text().contains("SCRIPT:shell"), "{}", done.text());
     assert!(matches!(done.facts.last(), Some(Fact::Ended(TaskEnd::Completed(_)))));

@@ -2,83 +2,83 @@
 
 use roost_engine::adapter::{Fact, RuntimeSession, RuntimeTask, TaskEnd};
 
-use super::place::{POLL, Place, input, run_allowing, start, wait_for, wait_for_end};
+use super::live::{LiveClaude, POLL, input, run_allowing, start, wait_for, wait_for_end};
 
-async fn stops(place: &Place, mut session: Box<dyn RuntimeSession>, mut task: RuntimeTask) {
+async fn stops(live: &LiveClaude, mut session: Box<dyn RuntimeSession>, mut task: RuntimeTask) {
     task.control.stop().await.unwrap();
     assert!(matches!(wait_for_end(&mut task).await, TaskEnd::Stopped(_)));
     let next = run_allowing(&mut session, "SCRIPT:text").await;
     assert!(matches!(next.end(), TaskEnd::Completed(_)), "{:?}", next.end());
     session.close().await;
-    place.is_empty().await;
+    live.is_empty().await;
 }
 
 #[tokio::test]
 async fn while_it_streams() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let mut task = start(&mut session, input("SCRIPT:slow")).await.task;
     wait_for(&mut task, "it streams", |fact| matches!(fact, Fact::Delta(_))).await;
-    stops(&place, session, task).await;
+    stops(&live, session, task).await;
 }
 
 #[tokio::test]
 async fn while_a_tool_runs() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let mut task = start(&mut session, input("SCRIPT:sleep")).await.task;
     let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
     let Fact::ToolAsks(call) = asks else { panic!() };
     task.control.send_tool_approved(&call.identity).await.unwrap();
     let runs = async {
-        while place.running("sleep") == 0 {
+        while live.running("sleep") == 0 {
             tokio::time::sleep(POLL).await;
         }
     };
     testkit::soon("the tool runs", runs).await;
     task.control.stop().await.unwrap();
     assert!(matches!(wait_for_end(&mut task).await, TaskEnd::Stopped(_)));
-    place.until_nothing_runs("sleep").await;
+    live.until_nothing_runs("sleep").await;
     let next = run_allowing(&mut session, "SCRIPT:text").await;
     assert!(matches!(next.end(), TaskEnd::Completed(_)), "{:?}", next.end());
     session.close().await;
-    place.is_empty().await;
+    live.is_empty().await;
 }
 
 #[tokio::test]
 async fn while_somebody_is_asked() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let mut task = start(&mut session, input("SCRIPT:shell")).await.task;
     wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
-    stops(&place, session, task).await;
-    assert!(!place.work().join("out.txt").exists());
+    stops(&live, session, task).await;
+    assert!(!live.work().join("out.txt").exists());
 }
 
 #[tokio::test]
 async fn while_a_question_is_open() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let mut task = start(&mut session, input("SCRIPT:ask")).await.task;
     wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::Question(_))).await;
-    stops(&place, session, task).await;
+    stops(&live, session, task).await;
 }
 
 #[tokio::test]
 async fn while_the_model_is_silent() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let task = start(&mut session, input("SCRIPT:hang")).await.task;
-    place.model.requests_when("the model is asked", |requests| !requests.is_empty()).await;
-    stops(&place, session, task).await;
+    live.model.requests_when("the model is asked", |requests| !requests.is_empty()).await;
+    stops(&live, session, task).await;
 }
 
 #[tokio::test]
 async fn a_close_in_the_middle_leaves_nothing() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let mut task = start(&mut session, input("SCRIPT:slow")).await.task;
     wait_for(&mut task, "it streams", |fact| matches!(fact, Fact::Delta(_))).await;
     session.close().await;
-    place.is_empty().await;
+    live.is_empty().await;
 }

@@ -6,12 +6,12 @@ use roost_model::mode::Mode;
 use roost_model::payload::ModelOutputDeltaKind;
 use serde_json::json;
 
-use super::place::{Place, Verdict, input, run, run_allowing, start, wait_for, wait_for_end};
+use super::live::{LiveClaude, Verdict, input, run, run_allowing, start, wait_for, wait_for_end};
 
 #[tokio::test]
 async fn thinking_is_told_apart_from_the_answer() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let done = run_allowing(&mut session, "SCRIPT:think").await;
     let thought: String = done
         .facts
@@ -30,8 +30,8 @@ async fn thinking_is_told_apart_from_the_answer() {
 
 #[tokio::test]
 async fn every_turn_tells_what_it_used_and_cost_by_itself() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let first = run_allowing(&mut session, "SCRIPT:text").await;
     let second = run_allowing(&mut session, "SCRIPT:text").await;
     let (first, second) = (first.usage(), second.usage());
@@ -45,8 +45,8 @@ async fn every_turn_tells_what_it_used_and_cost_by_itself() {
 
 #[tokio::test]
 async fn the_plan_is_shown() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let done = run_allowing(&mut session, "SCRIPT:plan").await;
     let plan = done.facts.iter().find_map(|fact| match fact {
         Fact::Plan(plan) => Some(plan.entries.len()),
@@ -58,9 +58,9 @@ async fn the_plan_is_shown() {
 
 #[tokio::test]
 async fn the_input_names_what_is_read_beside_it() {
-    let place = Place::new();
-    std::fs::write(place.work().join("CLAUDE.md"), "Speak of nothing but whales.").unwrap();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    std::fs::write(live.work().join("CLAUDE.md"), "Speak of nothing but whales.").unwrap();
+    let mut session = live.session().await;
     let done = run_allowing(&mut session, "SCRIPT:text").await;
     let sources = &done.input.implicit_sources.sources;
     let instruction = sources.iter().find(|source| source.path.ends_with("/CLAUDE.md")).unwrap();
@@ -71,10 +71,10 @@ async fn the_input_names_what_is_read_beside_it() {
 
 #[tokio::test]
 async fn settings_are_passed_on_as_they_are() {
-    let place = Place::new();
-    let mut open = place.open();
+    let live = LiveClaude::new();
+    let mut open = live.open();
     open.input.runtime_config = json!({ "env": { "GREETING": "from the settings" } }).as_object().cloned();
-    let mut session = place.adapter.create_session(open).await.unwrap();
+    let mut session = live.adapter.create_session(open).await.unwrap();
     let done = run_allowing(&mut session, "SCRIPT:shell RUN:echo $GREETING").await;
     assert!(done.text().contains("from the settings"), "{}", done.text());
     assert_eq!(done.input.input["runtime_config"]["settings"]["env"]["GREETING"], "from the settings");
@@ -85,10 +85,10 @@ async fn settings_are_passed_on_as_they_are() {
 #[tokio::test]
 async fn the_input_names_the_model_and_the_settings_of_the_configuration() {
     let config = json!({ "env": { "GREETING": "from roost.toml" } });
-    let place = Place::configured(config.as_object().cloned().unwrap());
-    let mut open = place.open();
+    let live = LiveClaude::configured(config.as_object().cloned().unwrap());
+    let mut open = live.open();
     open.input.model = Some("claude-sonnet-4-5".into());
-    let mut session = place.adapter.create_session(open).await.unwrap();
+    let mut session = live.adapter.create_session(open).await.unwrap();
     let done = run_allowing(&mut session, "SCRIPT:text").await;
     let told = &done.input.input["runtime_config"];
     assert_eq!((&told["model"], &told["settings"]), (&"claude-sonnet-4-5".into(), &config));
@@ -97,8 +97,8 @@ async fn the_input_names_the_model_and_the_settings_of_the_configuration() {
 
 #[tokio::test]
 async fn a_task_that_runs_can_be_steered() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let mut task = start(&mut session, input("SCRIPT:shell RUN:sleep 1; echo slept")).await.task;
     let asks = wait_for(&mut task, "it asks", |fact| matches!(fact, Fact::ToolAsks(_))).await;
     let Fact::ToolAsks(call) = asks else { panic!() };
@@ -115,13 +115,13 @@ async fn a_task_that_runs_can_be_steered() {
 
 #[tokio::test]
 async fn a_turn_that_the_agent_begins_by_itself_does_not_end_a_task() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let background = json!({ "command": "sleep 0.2", "run_in_background": true });
     for round in ["one", "two", "three"] {
         run(&mut session, input("SCRIPT:shell"), |_| Verdict::AllowEdited(background.clone())).await;
         // Claude Code begins a turn about its end, a little before, while or after the next task begins.
-        place.until_nothing_runs("sleep").await;
+        live.until_nothing_runs("sleep").await;
         let done = run_allowing(&mut session, &format!("SCRIPT:shell RUN:echo {round}")).await;
         assert!(done.text().contains(&format!("tool result(s): {round}")), "{}", done.text());
     }
@@ -130,26 +130,26 @@ async fn a_turn_that_the_agent_begins_by_itself_does_not_end_a_task() {
 
 #[tokio::test]
 async fn the_mode_of_a_task_is_the_agents_too_as_far_as_it_plans() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let mut planning = input("SCRIPT:shell RUN:touch made");
     planning.mode = Mode::Plan;
     let done = run(&mut session, planning, |_| Verdict::Deny("planning")).await;
     assert!(done.text().contains("planning"), "{}", done.text());
     let done = run_allowing(&mut session, "SCRIPT:shell RUN:touch made").await;
     assert!(matches!(done.end(), TaskEnd::Completed(_)));
-    assert!(place.work().join("made").exists());
+    assert!(live.work().join("made").exists());
     session.close().await;
 }
 
 #[tokio::test]
 async fn the_version_is_told_without_a_session() {
-    let place = Place::new();
-    let Availability::Installed { version: Some(version) } = place.adapter.availability(&place.env()).await else {
+    let live = LiveClaude::new();
+    let Availability::Installed { version: Some(version) } = live.adapter.availability(&live.env()).await else {
         panic!("it is installed")
     };
     assert!(version.starts_with("2."), "{version}");
-    let missing = Place::with("/nonexistent/claude".into());
+    let missing = LiveClaude::with("/nonexistent/claude".into());
     let Availability::Missing { reason } = missing.adapter.availability(&missing.env()).await else {
         panic!("it is not installed")
     };
@@ -158,12 +158,12 @@ async fn the_version_is_told_without_a_session() {
 
 #[tokio::test]
 async fn another_model_is_used_from_the_task_on_that_names_it() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     run_allowing(&mut session, "SCRIPT:text").await;
     let other = TaskInput { model: Some("claude-opus-4-5".into()), ..input("SCRIPT:think") };
     run(&mut session, other, |_| Verdict::Allow).await;
-    let asked = place.model.requests().into_iter().filter_map(|asked| Some((asked.script?, asked.model)));
+    let asked = live.model.requests().into_iter().filter_map(|asked| Some((asked.script?, asked.model)));
     let of =
         |script: &str| asked.clone().filter(|(name, _)| name == script).map(|(_, model)| model).collect::<Vec<_>>();
     assert!(of("text").iter().all(|model| model == "claude-sonnet-4-5"), "{:?}", of("text"));

@@ -5,24 +5,24 @@ use roost_model::mode::Mode;
 use roost_model::tool::{ToolManifest, ToolManifestEntry};
 use serde_json::json;
 
-use super::place::{Place, Verdict, input, input_with, run, run_allowing};
+use super::live::{LiveClaude, Verdict, input, input_with, run, run_allowing};
 
 #[tokio::test]
 async fn a_call_asks_even_if_the_agents_own_rules_allow_it() {
-    let place = Place::new();
+    let live = LiveClaude::new();
     let hook = r#"echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'"#;
     let settings = json!({
         "permissions": { "allow": ["Bash", "Read"], "defaultMode": "acceptEdits" },
         "hooks": { "PreToolUse": [{ "matcher": "*", "hooks": [{ "type": "command", "command": hook }] }] },
     });
-    std::fs::create_dir_all(place.home().join(".claude")).unwrap();
-    std::fs::write(place.home().join(".claude/settings.json"), settings.to_string()).unwrap();
-    std::fs::write(place.work().join("in.txt"), "hello").unwrap();
-    let mut session = place.session().await;
-    let read = format!("SCRIPT:read CWD:{}", place.work().display());
+    std::fs::create_dir_all(live.home().join(".claude")).unwrap();
+    std::fs::write(live.home().join(".claude/settings.json"), settings.to_string()).unwrap();
+    std::fs::write(live.work().join("in.txt"), "hello").unwrap();
+    let mut session = live.session().await;
+    let read = format!("SCRIPT:read CWD:{}", live.work().display());
     for (prompt, tool) in [("SCRIPT:ls", "Bash"), (&read, "Read")] {
         let done = run(&mut session, input(prompt), |_| Verdict::Deny("not today")).await;
-        assert_eq!(done.asked(), [tool], "{prompt}");
+        assert_eq!(done.asking_tools(), [tool], "{prompt}");
         assert!(done.text().contains("not today"), "{}", done.text());
     }
     session.close().await;
@@ -30,33 +30,33 @@ async fn a_call_asks_even_if_the_agents_own_rules_allow_it() {
 
 #[tokio::test]
 async fn the_input_of_a_call_can_be_changed() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let edited = json!({ "command": "echo edited" });
     let done = run(&mut session, input("SCRIPT:shell"), |_| Verdict::AllowEdited(edited.clone())).await;
     assert!(done.text().contains("edited"), "{}", done.text());
-    assert!(!place.work().join("out.txt").exists());
+    assert!(!live.work().join("out.txt").exists());
     session.close().await;
 }
 
 #[tokio::test]
 async fn yolo_is_the_host_saying_yes_and_works_for_root() {
-    let place = Place::new();
-    let mut open = place.open();
+    let live = LiveClaude::new();
+    let mut open = live.open();
     open.mode = Mode::Yolo;
-    let mut session = place.adapter.create_session(open).await.unwrap();
+    let mut session = live.adapter.create_session(open).await.unwrap();
     let mut task = input("SCRIPT:shell");
     task.mode = Mode::Yolo;
     let done = run(&mut session, task, |_| Verdict::Allow).await;
-    assert_eq!(done.asked(), ["Bash"]);
-    assert!(place.work().join("out.txt").exists());
+    assert_eq!(done.asking_tools(), ["Bash"]);
+    assert!(live.work().join("out.txt").exists());
     session.close().await;
 }
 
 #[tokio::test]
 async fn the_answer_to_a_question_reaches_the_model() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let done = run_allowing(&mut session, "SCRIPT:ask").await;
     assert!(done.text().contains("\"Which colour?\"=\"Blue\""), "{}", done.text());
     let is_call = |fact: &Fact| matches!(fact, Fact::ToolRequested(_) | Fact::ToolAsks(_));
@@ -72,15 +72,15 @@ fn greeter(name: &str) -> ToolManifest {
 
 #[tokio::test]
 async fn the_hosts_tools_run_in_the_host() {
-    let place = Place::new();
-    let mut session = place.session().await;
+    let live = LiveClaude::new();
+    let mut session = live.session().await;
     let task = || input_with("SCRIPT:mcp TOOL:greet", greeter("greet"));
     let done = run(&mut session, task(), |call| {
         assert_eq!((call.name.as_str(), &call.input), ("greet", &json!({ "text": "ping" })));
         Verdict::Ran(json!("the host says hello"))
     })
     .await;
-    assert_eq!(done.asked(), ["greet"]);
+    assert_eq!(done.asking_tools(), ["greet"]);
     assert!(done.text().contains("the host says hello"), "{}", done.text());
 
     let done = run(&mut session, task(), |_| Verdict::Deny("the host is shy")).await;
@@ -95,14 +95,14 @@ async fn the_hosts_tools_run_in_the_host() {
 #[tokio::test]
 async fn a_tool_server_that_cannot_be_reached_is_told_and_not_fatal() {
     use roost_engine::adapter::{McpServer, McpServerTransport};
-    let place = Place::new();
-    let mut open = place.open();
+    let live = LiveClaude::new();
+    let mut open = live.open();
     let transport = McpServerTransport::Http {
         url: "http://127.0.0.1:1/mcp".into(),
         headers: [("a".into(), "secret".into())].into(),
     };
     open.mcp_servers = vec![McpServer { name: "gone".into(), transport }];
-    let mut session = place.adapter.create_session(open).await.unwrap();
+    let mut session = live.adapter.create_session(open).await.unwrap();
     let done = run_allowing(&mut session, "SCRIPT:text").await;
     let told = done.facts.iter().any(|fact| matches!(fact, Fact::Notice(notice) if notice.message.contains("gone")));
     assert!(told, "{:?}", done.facts);

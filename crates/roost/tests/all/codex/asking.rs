@@ -6,7 +6,7 @@ use serde_json::json;
 use testkit::agents::program;
 use testkit::soon;
 
-use super::live::{Live, Say, Watched, completed, run};
+use super::live::{Live, Say, WatchedTask, completed, run};
 
 /// A tool server that asks its user for a size before its tool answers.
 const SHOP: &str = r#"
@@ -65,7 +65,7 @@ async fn a_tool_server_asks_its_user_with_a_form() {
 async fn an_interrupt_of_a_question_ends_the_turn_and_it_is_not_asked_again() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:ask").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:ask").await;
     task.until(question).await;
     task.stop().await;
     let end = task.end(Say::Yes).await;

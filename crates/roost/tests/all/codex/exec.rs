@@ -6,10 +6,10 @@ use testkit::agents::Agent;
 use crate::kit::{of_type, script, session_id, wait_for};
 use crate::sandbox::Sandbox;
 
-/// A place with a Codex that says it is old and then does this, `$REAL` being the real one; with these variables.
+/// A Codex that says it is old and then does this, `$REAL` being the real one; with these variables.
 fn old_codex(does: &str, variables: &[(&str, &str)]) -> Sandbox {
     let sandbox = Sandbox::new(Agent::Codex);
-    let program = sandbox.place.work().with_file_name("codex");
+    let program = sandbox.instance.work().with_file_name("codex");
     let real = Agent::Codex.program();
     let version = r#"if [ "$1" = --version ]; then echo "codex-cli 0.50.0"; exit; fi"#;
     script(&program, &format!("REAL={}\n{version}\n{does}", real.display()));
@@ -20,7 +20,7 @@ fn old_codex(does: &str, variables: &[(&str, &str)]) -> Sandbox {
 const AS_IT_IS: &str = r#"exec "$REAL" "$@""#;
 
 /// What the agent said, whole.
-fn said(events: &[Value]) -> String {
+fn agent_text(events: &[Value]) -> String {
     let texts = of_type(events, "model.output.completed").into_iter();
     texts.map(|event| event["payload"]["content"][0]["text"].as_str().unwrap()).collect()
 }
@@ -33,7 +33,7 @@ fn tokens(events: &[Value]) -> u64 {
 fn it_answers_and_says_what_it_cannot_do() {
     let sandbox = old_codex(AS_IT_IS, &[]);
     let events = sandbox.run("ask", "SCRIPT:text", 0);
-    assert_eq!(said(&events), "Hello from the scripted model, streaming in several deltas.");
+    assert_eq!(agent_text(&events), "Hello from the scripted model, streaming in several deltas.");
     assert_eq!(of_type(&events, "model.output.delta"), Vec::<&Value>::new());
     let notices = of_type(&events, "runtime.notice");
     let warning = notices[0]["payload"]["message"].as_str().unwrap();
@@ -53,7 +53,7 @@ fn a_second_task_goes_on_in_the_same_thread_and_counts_its_own_tokens() {
     let sandbox = old_codex(AS_IT_IS, &[]);
     let first = sandbox.run("ask", "SCRIPT:text", 0);
     let second = sandbox.go_on(&session_id(&first), "SCRIPT:recall", 0);
-    assert!(said(&second).contains("SCRIPT:text"), "{}", said(&second));
+    assert!(agent_text(&second).contains("SCRIPT:text"), "{}", agent_text(&second));
     assert_eq!(tokens(&first), tokens(&second));
     let native = |events: &[Value]| events.last().unwrap()["runtime"]["runtime_session_id"].clone();
     assert_eq!(native(&first), native(&second));
@@ -63,16 +63,16 @@ fn a_second_task_goes_on_in_the_same_thread_and_counts_its_own_tokens() {
 fn a_thread_that_codex_has_lost_is_rebuilt_from_the_log() {
     let sandbox = old_codex(AS_IT_IS, &[]);
     let first = sandbox.run("ask", "SCRIPT:text", 0);
-    sandbox.place.run(&["down"]).ended(0);
+    sandbox.instance.run(&["down"]).ended(0);
     std::fs::remove_dir_all(sandbox.home().join(".codex/sessions")).unwrap();
     let second = sandbox.go_on(&session_id(&first), "SCRIPT:recall", 0);
-    assert!(said(&second).contains("SCRIPT:text"), "{}", said(&second));
+    assert!(agent_text(&second).contains("SCRIPT:text"), "{}", agent_text(&second));
 }
 
 #[test]
 fn the_sandbox_of_the_mode_is_what_holds_it() {
     let sandbox = old_codex(AS_IT_IS, &[]);
-    let out = sandbox.place.work().join("out.txt");
+    let out = sandbox.instance.work().join("out.txt");
     sandbox.run("ask", "SCRIPT:shell", 0);
     assert!(!out.exists(), "in a read-only sandbox");
     let events = sandbox.run("accept-edits", "SCRIPT:shell", 0);
@@ -89,9 +89,9 @@ fn a_stop_leaves_nothing_and_the_session_goes_on() {
     wait_for("the tool to run", || (sandbox.sleepers() > 0).then_some(()));
     run.signal(rustix::process::Signal::INT);
     let events = run.finish().ended(130).events(1);
-    wait_for("everything to be gone", || sandbox.place.agents().is_empty().then_some(()));
+    wait_for("everything to be gone", || sandbox.instance.agents().is_empty().then_some(()));
     let next = sandbox.go_on(&session_id(&events), "SCRIPT:text", 0);
-    assert!(said(&next).contains("Hello"), "{next:#?}");
+    assert!(agent_text(&next).contains("Hello"), "{next:#?}");
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn the_end_of_a_turn_is_learned_from_a_file() {
     std::fs::write(file.path(), format!("{stale}\nnot json\n")).unwrap();
     let sandbox = old_codex(SAYS_NO_END, &[("ACPLB_NOTIFY_PATH", file.path().to_str().unwrap())]);
     let events = sandbox.run("ask", "SCRIPT:text", 0);
-    assert!(said(&events).contains("Hello from the scripted model"), "{events:#?}");
-    wait_for("everything to be gone", || sandbox.place.agents().is_empty().then_some(()));
+    assert!(agent_text(&events).contains("Hello from the scripted model"), "{events:#?}");
+    wait_for("everything to be gone", || sandbox.instance.agents().is_empty().then_some(()));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn the_end_of_a_turn_is_learned_from_a_fifo() {
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, 0o600.into()).unwrap();
     let variables = [("ACPLB_NOTIFY_PATH", fifo.to_str().unwrap()), ("ACPLB_NOTIFY_KIND", "fifo")];
     let events = old_codex(SAYS_NO_END, &variables).run("ask", "SCRIPT:text", 0);
-    assert!(said(&events).contains("Hello from the scripted model"), "{events:#?}");
+    assert!(agent_text(&events).contains("Hello from the scripted model"), "{events:#?}");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_variable_that_makes_no_sense_is_named() {
 #[test]
 fn settings_reach_it_in_a_home_of_its_run_and_not_on_its_command_line() {
     let sandbox = Sandbox::new(Agent::Codex);
-    let (program, seen) = (sandbox.place.work().with_file_name("codex"), sandbox.place.work().join("seen"));
+    let (program, seen) = (sandbox.instance.work().with_file_name("codex"), sandbox.instance.work().join("seen"));
     let version = r#"if [ "$1" = --version ]; then echo "codex-cli 0.50.0"; exit; fi"#;
     let notes = format!("echo \"$@\" >> {}", seen.display());
     script(&program, &format!("REAL={}\n{version}\n{notes}\n{AS_IT_IS}", Agent::Codex.program().display()));
@@ -182,9 +182,9 @@ fn settings_reach_it_in_a_home_of_its_run_and_not_on_its_command_line() {
     );
     sandbox.configure_with(&settings, &[]);
     let first = sandbox.run("ask", "SCRIPT:text", 0);
-    assert_eq!(said(&first), "Hello from the scripted model, streaming in several deltas.");
+    assert_eq!(agent_text(&first), "Hello from the scripted model, streaming in several deltas.");
     let second = sandbox.go_on(&session_id(&first), "SCRIPT:recall", 0);
-    assert!(said(&second).contains("SCRIPT:text"), "{}", said(&second));
+    assert!(agent_text(&second).contains("SCRIPT:text"), "{}", agent_text(&second));
     let seen = std::fs::read_to_string(seen).unwrap();
     assert!(seen.contains("exec") && !seen.contains("canary"), "{seen}");
 }

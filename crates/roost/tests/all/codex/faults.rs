@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use testkit::agents::Agent;
 use testkit::soon;
 
-use super::live::{Live, Say, Watched, completed, run};
+use super::live::{Live, Say, WatchedTask, assert_flood_arrives, completed, run};
 
 /// How often the list of processes is looked at.
 const POLL: std::time::Duration = std::time::Duration::from_millis(10);
@@ -24,7 +24,7 @@ fn stopped(end: &TaskEnd) -> bool {
 async fn an_interrupt_of_a_stream_ends_the_turn_and_keeps_what_was_said() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:slow").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:slow").await;
     task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
     task.stop().await;
     let end = task.end(Say::Yes).await;
@@ -38,7 +38,7 @@ async fn an_interrupt_of_a_stream_ends_the_turn_and_keeps_what_was_said() {
 async fn an_interrupt_of_a_command_ends_the_command_too() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:sleep").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:sleep").await;
     let call = task.asks().await;
     task.say(&call, Say::Yes).await;
     let sleeps = async || live.commands().await.iter().any(|command| command.starts_with("sleep 60"));
@@ -65,7 +65,7 @@ async fn an_interrupt_of_a_command_ends_the_command_too() {
 async fn an_interrupt_of_a_question_about_a_tool_lets_nothing_run() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:shell").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:shell").await;
     task.asks().await;
     task.stop().await;
     let end = task.end(Say::Yes).await;
@@ -130,7 +130,7 @@ async fn a_session_that_is_open_elsewhere_is_not_opened_twice() {
 
 #[tokio::test]
 async fn a_codex_that_is_missing_is_said_to_be_missing() {
-    let live = Live::of("no-such-codex".into());
+    let live = Live::with("no-such-codex".into());
     let Availability::Missing { reason } = live.adapter.availability(&live.env()).await else { panic!() };
     assert!(reason.contains("no-such-codex") && reason.contains("install"), "{reason}");
     let opened = live.adapter.create_session(live.open()).await.map(|_| ());
@@ -144,7 +144,7 @@ async fn a_codex_that_is_killed_fails_its_task_leaves_no_command_and_is_resumed(
     let mut session = live.session().await;
     run(&mut session, "SCRIPT:text", Say::Yes).await;
     let native = session.native_id().unwrap();
-    let mut task = Watched::begin(&mut session, "SCRIPT:sleep").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:sleep").await;
     let call = task.asks().await;
     task.say(&call, Say::Yes).await;
     live.signal(Signal::KILL).await;
@@ -163,7 +163,7 @@ async fn a_codex_that_is_killed_fails_its_task_leaves_no_command_and_is_resumed(
 async fn a_codex_that_hangs_is_ended_all_the_same() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:slow").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:slow").await;
     task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
     live.signal(Signal::STOP).await;
     soon("it is ended", session.close()).await;
@@ -173,11 +173,7 @@ async fn a_codex_that_hangs_is_ended_all_the_same() {
 #[tokio::test]
 async fn a_flood_arrives_whole() {
     let live = Live::new();
-    let mut session = live.session().await;
-    let (end, task) = run(&mut session, "SCRIPT:flood", Say::Yes).await;
-    assert!(completed(&end), "{end:?}");
-    assert_eq!(task.text().split_whitespace().count(), 5000);
-    session.close().await;
+    assert_flood_arrives(live.session().await).await;
 }
 
 #[tokio::test]
@@ -235,7 +231,7 @@ async fn a_codex_that_was_brought_up_to_date_is_used_at_once() {
 
 /// A Codex that is a shell script.
 fn script(text: &str) -> Live {
-    let live = Live::of("placeholder".into());
+    let live = Live::with("placeholder".into());
     let program = live.sandbox.home().join("codex");
     std::fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -35,16 +35,16 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new() -> Self {
-        Self::of(Agent::Codex.program())
+        Self::with(Agent::Codex.program())
     }
 
     /// One that is started by another program.
-    pub(crate) fn of(program: PathBuf) -> Self {
+    pub(crate) fn with(program: PathBuf) -> Self {
         let (sandbox, records) = (Sandbox::new(&MODEL.url()), TempDir::new().unwrap());
         Self { adapter: adapter(program, records.path()), sandbox, records }
     }
 
-    /// The same place with another program.
+    /// The same home with another program.
     pub(crate) fn with_program(self, program: PathBuf) -> Self {
         Self { adapter: adapter(program, self.records.path()), ..self }
     }
@@ -145,7 +145,7 @@ pub(crate) fn input(text: &str) -> TaskInput {
 }
 
 /// A task, and what it has told so far.
-pub(crate) struct Watched {
+pub(crate) struct WatchedTask {
     pub(crate) sent: Option<SentInput>,
     task: RuntimeTask,
     unread: std::vec::IntoIter<Draft>,
@@ -159,18 +159,18 @@ pub(crate) enum Say {
     No(&'static str),
 }
 
-impl Watched {
+impl WatchedTask {
     pub(crate) async fn begin(session: &mut Box<dyn RuntimeSession>, text: &str) -> Self {
         Self::begin_with(session, input(text)).await
     }
 
     pub(crate) async fn begin_with(session: &mut Box<dyn RuntimeSession>, input: TaskInput) -> Self {
         let StartedTask { input, task } = soon("a task starts", session.start_task(input)).await.unwrap();
-        Self { sent: Some(input), ..Self::of(task) }
+        Self { sent: Some(input), ..Self::from_task(task) }
     }
 
     /// One that was begun elsewhere.
-    pub(crate) fn of(task: RuntimeTask) -> Self {
+    pub(crate) fn from_task(task: RuntimeTask) -> Self {
         Self { sent: None, task, unread: Vec::new().into_iter(), seen: Vec::new() }
     }
 
@@ -262,9 +262,17 @@ impl Watched {
 }
 
 /// A whole task.
-pub(crate) async fn run(session: &mut Box<dyn RuntimeSession>, text: &str, say: Say) -> (TaskEnd, Watched) {
-    let mut task = Watched::begin(session, text).await;
+pub(crate) async fn run(session: &mut Box<dyn RuntimeSession>, text: &str, say: Say) -> (TaskEnd, WatchedTask) {
+    let mut task = WatchedTask::begin(session, text).await;
     (task.end(say).await, task)
+}
+
+/// Runs the script that streams 5,000 pieces, asserts that all of them arrive, and closes the session.
+pub(crate) async fn assert_flood_arrives(mut session: Box<dyn RuntimeSession>) {
+    let (end, task) = run(&mut session, "SCRIPT:flood", Say::Yes).await;
+    assert!(completed(&end), "{end:?}");
+    assert_eq!(task.text().split_whitespace().count(), 5000);
+    session.close().await;
 }
 
 /// The task ended well.

@@ -1,9 +1,7 @@
 //! A daemon that is killed, and the next one: Codex goes on in between.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +24,8 @@ use testkit::soon;
 use tokio::runtime::{Builder, Runtime};
 
 use super::MODEL;
-use super::live::{Live, Say, Watched, adapter, completed, run};
+use super::live::{Live, Say, WatchedTask, adapter, completed, run};
+use crate::kit::{kill_a_daemon_that_asks, killed_daemon_setup, print_session_of_killed_daemon};
 
 fn daemon() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
@@ -45,13 +44,13 @@ fn a_turn_that_streams_goes_on_and_can_be_stopped() {
     let live = Live::new();
     killed(async {
         let mut session = live.session().await;
-        let mut task = Watched::begin(&mut session, "SCRIPT:slow").await;
+        let mut task = WatchedTask::begin(&mut session, "SCRIPT:slow").await;
         task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
         std::mem::forget((session, task));
     });
     daemon().block_on(async {
         let Reattached { mut session, task } = live.reattach().await;
-        let mut task = Watched::of(task.unwrap());
+        let mut task = WatchedTask::from_task(task.unwrap());
         task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
         task.stop().await;
         let end = task.end(Say::Yes).await;
@@ -67,16 +66,16 @@ fn a_turn_that_ended_unheard_is_told_to_its_end() {
     let live = Live::new();
     killed(async {
         let mut session = live.session().await;
-        let task = Watched::begin(&mut session, "SCRIPT:text").await;
+        let task = WatchedTask::begin(&mut session, "SCRIPT:text").await;
         std::mem::forget((session, task));
     });
     daemon().block_on(async {
-        let answered = |requests: &Vec<testkit::model::Request>| {
+        let answered = |requests: &Vec<testkit::model::RecordedRequest>| {
             requests.iter().any(|request| request.script.is_some() && request.end == End::Answered(200))
         };
         MODEL.requests_when("the model has answered", answered).await;
         let Reattached { mut session, task } = live.reattach().await;
-        let mut task = Watched::of(task.unwrap());
+        let mut task = WatchedTask::from_task(task.unwrap());
         let end = task.end(Say::Yes).await;
         assert!(completed(&end), "{end:?}: {:#?}", task.seen);
         assert_eq!(task.text(), "Hello from the scripted model, streaming in several deltas.");
@@ -115,7 +114,7 @@ fn a_session_that_waited_for_a_task_still_does() {
 
 /// What a daemon is started with.
 #[derive(Deserialize, Serialize)]
-struct Place {
+struct DaemonSetup {
     env: BTreeMap<String, String>,
     cwd: PathBuf,
     records: PathBuf,
@@ -123,8 +122,8 @@ struct Place {
     isolation: Option<Isolation>,
 }
 
-impl Place {
-    fn of(live: &Live, state: &tempfile::TempDir, isolation: Option<Isolation>) -> Self {
+impl DaemonSetup {
+    fn new(live: &Live, state: &tempfile::TempDir, isolation: Option<Isolation>) -> Self {
         let (cwd, records) = (live.sandbox.work(), live.records().to_owned());
         Self { env: live.env().env, cwd, records, state: state.path().into(), isolation }
     }
@@ -134,21 +133,18 @@ impl Place {
     }
 }
 
-/// Tells a daemon that is a process of its own where it is.
-const PLACE: &str = "ROOST_TEST_PLACE";
-
 /// An engine over Codex, in the folders of an earlier one.
-async fn engine(place: &Place) -> (Engine, SqliteLog) {
-    let lock = StateLock::acquire(&place.state, "test").unwrap();
+async fn engine(setup: &DaemonSetup) -> (Engine, SqliteLog) {
+    let lock = StateLock::acquire(&setup.state, "test").unwrap();
     let log = SqliteLog::open(&lock, LogOptions::default()).unwrap();
     let mut base = Environment::default();
-    for (name, value) in &place.env {
+    for (name, value) in &setup.env {
         base.set(name, value);
     }
-    let environments = Environments { base, namespaces: place.namespaces(), isolation: Isolation::Shared };
+    let environments = Environments { base, namespaces: setup.namespaces(), isolation: Isolation::Shared };
     let mut runtimes = Runtimes::default();
-    runtimes.register(Arc::new(adapter(Agent::Codex.program(), &place.records)), RuntimeStatus::Active);
-    let config = Config::new(environments, place.records.clone(), place.state.join("artifacts"));
+    runtimes.register(Arc::new(adapter(Agent::Codex.program(), &setup.records)), RuntimeStatus::Active);
+    let config = Config::new(environments, setup.records.clone(), setup.state.join("artifacts"));
     (Engine::start(Arc::new(log.clone()), runtimes, config).await.unwrap(), log)
 }
 
@@ -169,46 +165,28 @@ async fn wait_for(log: &SqliteLog, session: &SessionId, fits: impl Fn(&Normalize
 #[test]
 #[ignore = "not a test: a daemon that a test kills"]
 fn first_daemon() {
-    let place: Place = serde_json::from_str(&std::env::var(PLACE).unwrap()).unwrap();
+    let setup: DaemonSetup = killed_daemon_setup();
     daemon().block_on(async {
-        let (engine, log) = engine(&place).await;
-        let new = NewSession { mode: Mode::Ask, isolation: place.isolation, ..NewSession::within(place.cwd.clone()) };
+        let (engine, log) = engine(&setup).await;
+        let new = NewSession { mode: Mode::Ask, isolation: setup.isolation, ..NewSession::within(setup.cwd.clone()) };
         let session = engine.create_session(new).await.unwrap();
         let message = TranscriptMessage::user("SCRIPT:shell");
         let prompt = Prompt { message, mode: None, model: None, approver: Approver::Present, never_yolo: false };
         engine.prompt(session.as_str(), prompt).await.unwrap();
         wait_for(&log, &session, |event| matches!(event.body, EventBody::ApprovalRequested(_))).await;
-        println!("\n{SESSION}{session}");
+        print_session_of_killed_daemon(&session);
         std::future::pending::<()>().await;
     });
-}
-
-/// How the daemon tells its session.
-const SESSION: &str = "session: ";
-
-/// Starts a daemon, waits until its session asks, and kills it.
-fn kill_a_daemon_that_asks(place: &Place) -> SessionId {
-    let mut daemon = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "--ignored", "--nocapture", "codex::surviving::first_daemon"])
-        .env(PLACE, serde_json::to_string(place).unwrap())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(daemon.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let session = lines.find_map(|line| line.strip_prefix(SESSION).map(SessionId::from));
-    daemon.kill().unwrap();
-    daemon.wait().unwrap();
-    session.expect("the daemon gets as far as asking")
 }
 
 #[test]
 fn an_approval_that_waited_for_an_answer_is_answered_to_the_next_daemon() {
     let live = Live::new();
     let state = tempfile::TempDir::new().unwrap();
-    let place = Place::of(&live, &state, None);
-    let session = kill_a_daemon_that_asks(&place);
+    let setup = DaemonSetup::new(&live, &state, None);
+    let session = kill_a_daemon_that_asks("codex::surviving::first_daemon", &setup);
     daemon().block_on(async {
-        let (engine, log) = engine(&place).await;
+        let (engine, log) = engine(&setup).await;
         let waiting = log.pending(Some(&session)).await.unwrap();
         let [waiting] = waiting.as_slice() else { panic!("{waiting:?}") };
         let PendingAsk::Approval(asked) = &waiting.ask else { panic!("{waiting:?}") };
@@ -239,14 +217,14 @@ fn an_approval_that_waited_for_an_answer_is_answered_to_the_next_daemon() {
 fn the_home_of_an_ephemeral_session_lives_through_a_restart_and_goes_with_the_session() {
     let live = Live::new();
     let state = tempfile::TempDir::new().unwrap();
-    let place = Place::of(&live, &state, Some(Isolation::Ephemeral));
-    let session = kill_a_daemon_that_asks(&place);
-    let own = place.namespaces().join("default").join(format!("session-{session}"));
+    let setup = DaemonSetup::new(&live, &state, Some(Isolation::Ephemeral));
+    let session = kill_a_daemon_that_asks("codex::surviving::first_daemon", &setup);
+    let own = setup.namespaces().join("default").join(format!("session-{session}"));
     let forgotten = own.with_file_name("session-forgotten");
     std::fs::create_dir_all(&forgotten).unwrap();
     assert!(own.join("home").is_dir(), "{}", own.display());
     daemon().block_on(async {
-        let (engine, log) = engine(&place).await;
+        let (engine, log) = engine(&setup).await;
         assert!(own.join("home").is_dir(), "the agent lives in it");
         assert!(!forgotten.exists(), "nobody lives in it");
         soon("the engine stops", engine.shutdown("the test is over")).await;

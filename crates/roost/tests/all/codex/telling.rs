@@ -12,7 +12,7 @@ use serde_json::json;
 use testkit::soon;
 
 use super::MODEL;
-use super::live::{Live, Say, Watched, completed, input, run};
+use super::live::{Live, Say, WatchedTask, completed, input, run};
 
 #[tokio::test]
 async fn text_and_thoughts_come_in_pieces_and_usage_in_one_shape() {
@@ -122,13 +122,13 @@ async fn a_tool_of_the_hosts_is_run_by_the_host_and_may_be_refused() {
         let manifest = ToolManifest { tools: vec![tool.clone()] };
         roost_engine::adapter::TaskInput { tool_manifest: Some(manifest), ..input(text) }
     };
-    let mut task = Watched::begin_with(&mut session, told("SCRIPT:mcp")).await;
+    let mut task = WatchedTask::begin_with(&mut session, told("SCRIPT:mcp")).await;
     let call = task.until(wants_host).await;
     task.tell_result(&call, json!({ "weather": "rain" })).await;
     assert!(completed(&task.end(Say::Yes).await));
     assert!(task.text().contains("rain"), "{}", task.text());
 
-    let mut task = Watched::begin_with(&mut session, told("SCRIPT:mcp again")).await;
+    let mut task = WatchedTask::begin_with(&mut session, told("SCRIPT:mcp again")).await;
     let call = task.until(wants_host).await;
     task.say(&call, Say::No("not today")).await;
     assert!(completed(&task.end(Say::Yes).await));
@@ -147,17 +147,17 @@ async fn the_input_names_the_hosts_tools_that_the_thread_was_begun_with() {
         let tool_manifest = Some(ToolManifest { tools: vec![tool(name)] });
         roost_engine::adapter::TaskInput { tool_manifest, ..input(text) }
     };
-    let named = |task: &Watched| task.sent.as_ref().unwrap().input["tool_manifest"].clone();
+    let named = |task: &WatchedTask| task.sent.as_ref().unwrap().input["tool_manifest"].clone();
     let begun = json!(ToolManifest { tools: vec![tool("probe_echo")] });
     let mut session = live.session().await;
-    let mut task = Watched::begin_with(&mut session, told("SCRIPT:text", "probe_echo")).await;
+    let mut task = WatchedTask::begin_with(&mut session, told("SCRIPT:text", "probe_echo")).await;
     assert_eq!(named(&task), begun);
     assert!(completed(&task.end(Say::Yes).await));
     let native = session.native_id().unwrap();
     session.close().await;
     // Codex takes no other tools when a thread is taken up again, and keeps those that it has.
     let mut session = live.resume(&native).await.unwrap();
-    let mut task = Watched::begin_with(&mut session, told("SCRIPT:mcp", "another")).await;
+    let mut task = WatchedTask::begin_with(&mut session, told("SCRIPT:mcp", "another")).await;
     assert_eq!(named(&task), begun);
     let call = task.until(|fact| match fact {
         Fact::HostToolAsks(call) => Some(call.identity.clone()),
@@ -170,7 +170,7 @@ async fn the_input_names_the_hosts_tools_that_the_thread_was_begun_with() {
 
     let mut session = live.session().await;
     assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
-    let task = Watched::begin_with(&mut session, told("SCRIPT:text", "probe_echo")).await;
+    let task = WatchedTask::begin_with(&mut session, told("SCRIPT:text", "probe_echo")).await;
     assert_eq!(named(&task), json!(null), "it began without any");
     session.close().await;
 }
@@ -194,7 +194,7 @@ async fn variables_that_only_an_old_codex_heeds_are_said_to_do_nothing() {
 async fn a_running_turn_can_be_steered() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:shell").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:shell").await;
     let call = task.asks().await;
     task.steer("NOTE:leftwards").await;
     task.say(&call, Say::Yes).await;
@@ -338,7 +338,7 @@ async fn another_model_is_used_from_the_task_on_that_names_it() {
     let mut session = live.session().await;
     let other = roost_engine::adapter::TaskInput { model: Some("gpt-5.1-codex".into()), ..input("SCRIPT:think MARK") };
     assert!(completed(&run(&mut session, "SCRIPT:text", Say::Yes).await.0));
-    assert!(completed(&Watched::begin_with(&mut session, other).await.end(Say::Yes).await));
+    assert!(completed(&WatchedTask::begin_with(&mut session, other).await.end(Say::Yes).await));
     let asked = super::MODEL.requests();
     assert!(asked.iter().any(|asked| asked.model == "gpt-5.1-codex" && asked.script.as_deref() == Some("think")));
     session.close().await;

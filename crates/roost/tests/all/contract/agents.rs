@@ -8,7 +8,7 @@ use roost_adapters::acp::{AcpAdapter, AgentCommand, preset};
 use roost_engine::adapter::{McpServer, McpServerTransport};
 use roost_model::runtime::RuntimeName;
 use serde_json::json;
-use testkit::agents::{Agent, furnish, variables};
+use testkit::agents::{Agent, variables, write_settings};
 use testkit::contract::{Recall, Script, Subject, UseServer, Write};
 use testkit::scripted_agent::{WEATHER, tool_server_url};
 
@@ -156,7 +156,7 @@ pub(super) fn codex_acp(records: PathBuf) -> Subject {
 fn acp(agent: Agent, args: &[&str], records: PathBuf) -> AcpAdapter {
     let preset = preset(agent.command()).unwrap();
     let home = records.with_file_name("home");
-    furnish(&home, &MODEL.url());
+    write_settings(&home, &MODEL.url());
     let env = variables(agent, &home, &MODEL.url()).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let args = preset.args.iter().chain(args).map(Into::into).collect();
     let command = AgentCommand { program: agent.program().into(), args, env };

@@ -12,7 +12,7 @@ use roost_model::runtime::{
     AuthStatus, McpSupport, McpTransport, PermissionModel, ResumeModel, RuntimeCapabilities, RuntimeEnv,
     RuntimeIsolationMode, RuntimeName, RuntimeStateModel,
 };
-use testkit::contract::{self, Found, Stage, Subject};
+use testkit::contract::{self, Conformance, Stage, Subject};
 
 use super::{make_acp, make_demo};
 
@@ -81,12 +81,12 @@ impl RuntimeAdapter for Liar {
 }
 
 /// What the contract says to a lie.
-fn objection(make: fn(PathBuf) -> Subject, lie: Lie, test: impl AsyncFnOnce(&mut Stage) -> Found) -> String {
+fn objection(make: fn(PathBuf) -> Subject, lie: Lie, test: impl AsyncFnOnce(&mut Stage) -> Conformance) -> String {
     let lying = move |records| {
         let Subject { adapter, script } = make(records);
         Subject { adapter: Arc::new(Liar { honest: adapter, lie }), script }
     };
-    let held = catch_unwind(AssertUnwindSafe(|| contract::hold(lying, test)));
+    let held = catch_unwind(AssertUnwindSafe(|| contract::check(lying, test)));
     held.err().and_then(|panic| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 

@@ -8,7 +8,7 @@ use testkit::agents::Agent;
 use testkit::soon;
 
 use super::Live;
-use crate::codex::live::{Say, Watched, completed, run};
+use crate::codex::live::{Say, WatchedTask, assert_flood_arrives, completed, run};
 
 #[tokio::test]
 async fn errors_of_the_provider_fail_the_task_and_the_session_goes_on() {
@@ -43,7 +43,7 @@ async fn a_command_of_its_own_needs_no_model() {
 
 #[tokio::test]
 async fn a_gemini_that_is_missing_is_said_to_be_missing() {
-    let live = Live::of("no-such-gemini".into());
+    let live = Live::with("no-such-gemini".into());
     let Availability::Missing { reason } = live.adapter.availability(&live.env()).await else { panic!() };
     assert!(reason.contains("no-such-gemini") && reason.contains("install"), "{reason}");
     let opened = live.adapter.create_session(live.open()).await.map(|_| ());
@@ -102,7 +102,7 @@ async fn a_gemini_that_is_killed_fails_its_task_leaves_no_command_and_is_resumed
     let mut session = live.session().await;
     run(&mut session, "SCRIPT:text", Say::Yes).await;
     let native = session.native_id().unwrap();
-    let mut task = Watched::begin(&mut session, "SCRIPT:sleep").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:sleep").await;
     let call = task.asks().await;
     task.say(&call, Say::Yes).await;
     live.until_runs("sleep 60", true).await;
@@ -121,11 +121,7 @@ async fn a_gemini_that_is_killed_fails_its_task_leaves_no_command_and_is_resumed
 #[tokio::test]
 async fn a_flood_arrives_whole() {
     let live = Live::new();
-    let mut session = live.session().await;
-    let (end, task) = run(&mut session, "SCRIPT:flood", Say::Yes).await;
-    assert!(completed(&end), "{end:?}");
-    assert_eq!(task.text().split_whitespace().count(), 5000);
-    session.close().await;
+    assert_flood_arrives(live.session().await).await;
 }
 
 #[tokio::test]

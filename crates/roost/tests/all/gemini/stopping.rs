@@ -4,10 +4,10 @@ use roost_engine::adapter::{Fact, RuntimeSession, TaskEnd};
 
 use super::Live;
 use crate::codex::MODEL;
-use crate::codex::live::{Say, Watched, completed, run};
+use crate::codex::live::{Say, WatchedTask, completed, run};
 
 /// The task ends as stopped, the session goes on, and its end leaves nothing.
-async fn stops(live: &Live, mut session: Box<dyn RuntimeSession>, mut task: Watched) -> Watched {
+async fn stops(live: &Live, mut session: Box<dyn RuntimeSession>, mut task: WatchedTask) -> WatchedTask {
     let process = live.pid().await;
     task.stop().await;
     let end = task.end(Say::Yes).await;
@@ -23,7 +23,7 @@ async fn stops(live: &Live, mut session: Box<dyn RuntimeSession>, mut task: Watc
 async fn while_it_streams_keeps_what_was_said() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:slow").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:slow").await;
     task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
     let task = stops(&live, session, task).await;
     assert!(task.text().starts_with("tick0 "), "{}", task.text());
@@ -33,7 +33,7 @@ async fn while_it_streams_keeps_what_was_said() {
 async fn while_a_command_runs_ends_the_command_too() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:sleep").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:sleep").await;
     let call = task.asks().await;
     task.say(&call, Say::Yes).await;
     live.until_runs("sleep 60", true).await;
@@ -50,7 +50,7 @@ async fn while_a_command_runs_ends_the_command_too() {
 async fn while_somebody_is_asked_lets_nothing_run() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:shell").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:shell").await;
     task.asks().await;
     stops(&live, session, task).await;
     assert!(!live.sandbox.work().join("out.txt").exists());
@@ -60,7 +60,7 @@ async fn while_somebody_is_asked_lets_nothing_run() {
 async fn while_the_model_is_silent() {
     let live = Live::new();
     let mut session = live.session().await;
-    let task = Watched::begin(&mut session, "SCRIPT:hang").await;
+    let task = WatchedTask::begin(&mut session, "SCRIPT:hang").await;
     MODEL.requests_when("the model is asked", |requests| !requests.is_empty()).await;
     stops(&live, session, task).await;
 }
@@ -69,7 +69,7 @@ async fn while_the_model_is_silent() {
 async fn a_close_in_the_middle_leaves_nothing() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:slow").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:slow").await;
     task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
     session.close().await;
     live.is_empty();

@@ -1,9 +1,7 @@
 //! A daemon that is killed, and a Gemini that hangs: the task ends honestly, and the session goes on.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use roost_engine::{Approver, Config, Engine, Environments, NewSession, Prompt, Runtimes};
@@ -25,27 +23,23 @@ use testkit::soon;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Live, adapter};
+use crate::kit::{kill_a_daemon_that_asks, killed_daemon_setup, print_session_of_killed_daemon};
 
 /// What a daemon is started with.
 #[derive(Deserialize, Serialize)]
-struct Place {
+struct DaemonSetup {
     env: BTreeMap<String, String>,
     cwd: PathBuf,
     records: PathBuf,
     state: PathBuf,
 }
 
-impl Place {
-    fn of(live: &Live, state: &TempDir) -> Self {
+impl DaemonSetup {
+    fn new(live: &Live, state: &TempDir) -> Self {
         let (cwd, records) = (live.sandbox.work(), live.records.path().to_owned());
         Self { env: live.env().env, cwd, records, state: state.path().into() }
     }
 }
-
-/// Tells a daemon that is a process of its own where it is.
-const PLACE: &str = "ROOST_TEST_PLACE";
-/// How the daemon tells its session.
-const SESSION: &str = "session: ";
 
 fn daemon() -> Runtime {
     Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
@@ -59,24 +53,24 @@ struct Daemon {
 
 impl Daemon {
     /// One in the folders of an earlier one.
-    async fn start(place: &Place) -> Self {
-        let lock = StateLock::acquire(&place.state, "test").unwrap();
+    async fn start(setup: &DaemonSetup) -> Self {
+        let lock = StateLock::acquire(&setup.state, "test").unwrap();
         let log = SqliteLog::open(&lock, LogOptions::default()).unwrap();
         let mut base = Environment::default();
-        for (name, value) in &place.env {
+        for (name, value) in &setup.env {
             base.set(name, value);
         }
-        let namespaces = place.state.join("namespaces");
+        let namespaces = setup.state.join("namespaces");
         let environments = Environments { base, namespaces, isolation: Isolation::Shared };
         let mut runtimes = Runtimes::default();
-        runtimes.register(Arc::new(adapter(Agent::Gemini.program(), &place.records)), RuntimeStatus::Active);
-        let config = Config::new(environments, place.records.clone(), place.state.join("artifacts"));
+        runtimes.register(Arc::new(adapter(Agent::Gemini.program(), &setup.records)), RuntimeStatus::Active);
+        let config = Config::new(environments, setup.records.clone(), setup.state.join("artifacts"));
         Self { engine: Engine::start(Arc::new(log.clone()), runtimes, config).await.unwrap(), log }
     }
 
-    async fn session(&self, place: &Place) -> SessionId {
+    async fn session(&self, setup: &DaemonSetup) -> SessionId {
         let input = CreateSessionInput { model: Some("gemini-2.5-pro".into()), ..Default::default() };
-        let new = NewSession { mode: Mode::Ask, input, ..NewSession::within(place.cwd.clone()) };
+        let new = NewSession { mode: Mode::Ask, input, ..NewSession::within(setup.cwd.clone()) };
         self.engine.create_session(new).await.unwrap()
     }
 
@@ -138,41 +132,26 @@ impl Daemon {
 #[test]
 #[ignore = "not a test: a daemon that a test kills"]
 fn first_daemon() {
-    let place: Place = serde_json::from_str(&std::env::var(PLACE).unwrap()).unwrap();
+    let setup: DaemonSetup = killed_daemon_setup();
     daemon().block_on(async {
-        let daemon = Daemon::start(&place).await;
-        let session = daemon.session(&place).await;
+        let daemon = Daemon::start(&setup).await;
+        let session = daemon.session(&setup).await;
         let task = daemon.prompt(&session, "SCRIPT:text").await;
         daemon.end_of(&session, &task).await;
         daemon.prompt(&session, "SCRIPT:shell").await;
         daemon.wait_for(&session, |event| matches!(event.body, EventBody::ApprovalRequested(_))).await;
-        println!("\n{SESSION}{session}");
+        print_session_of_killed_daemon(&session);
         std::future::pending::<()>().await;
     });
-}
-
-/// Starts a daemon, waits until its session asks, and kills it.
-fn kill_a_daemon_that_asks(place: &Place) -> SessionId {
-    let mut daemon = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "--ignored", "--nocapture", "gemini::surviving::first_daemon"])
-        .env(PLACE, serde_json::to_string(place).unwrap())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(daemon.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let session = lines.find_map(|line| line.strip_prefix(SESSION).map(SessionId::from));
-    daemon.kill().unwrap();
-    daemon.wait().unwrap();
-    session.expect("the daemon gets as far as asking")
 }
 
 #[test]
 fn a_task_of_a_daemon_that_was_killed_has_failed_and_its_session_goes_on() {
     let (live, state) = (Live::new(), TempDir::new().unwrap());
-    let place = Place::of(&live, &state);
-    let session = kill_a_daemon_that_asks(&place);
+    let setup = DaemonSetup::new(&live, &state);
+    let session = kill_a_daemon_that_asks("gemini::surviving::first_daemon", &setup);
     daemon().block_on(async {
-        let daemon = Daemon::start(&place).await;
+        let daemon = Daemon::start(&setup).await;
         let failed = daemon.wait_for(&session, |event| matches!(event.body, EventBody::TaskFailed(_))).await;
         let EventBody::TaskFailed(failed) = failed.body else { panic!() };
         assert_eq!(failed.error.code, FailureCode::HostRestarted, "{failed:?}");
@@ -187,10 +166,10 @@ fn a_task_of_a_daemon_that_was_killed_has_failed_and_its_session_goes_on() {
 #[test]
 fn a_gemini_that_hangs_is_ended_by_a_stop_and_its_session_goes_on() {
     let (live, state) = (Live::new(), TempDir::new().unwrap());
-    let place = Place::of(&live, &state);
+    let setup = DaemonSetup::new(&live, &state);
     daemon().block_on(async {
-        let daemon = Daemon::start(&place).await;
-        let session = daemon.session(&place).await;
+        let daemon = Daemon::start(&setup).await;
+        let session = daemon.session(&setup).await;
         let task = daemon.prompt(&session, "SCRIPT:text").await;
         daemon.end_of(&session, &task).await;
         let task = daemon.prompt(&session, "SCRIPT:slow").await;
@@ -210,10 +189,10 @@ fn a_gemini_that_hangs_is_ended_by_a_stop_and_its_session_goes_on() {
 #[test]
 fn a_task_of_a_gemini_that_was_killed_has_failed_and_its_session_goes_on() {
     let (live, state) = (Live::new(), TempDir::new().unwrap());
-    let place = Place::of(&live, &state);
+    let setup = DaemonSetup::new(&live, &state);
     daemon().block_on(async {
-        let daemon = Daemon::start(&place).await;
-        let session = daemon.session(&place).await;
+        let daemon = Daemon::start(&setup).await;
+        let session = daemon.session(&setup).await;
         let task = daemon.prompt(&session, "SCRIPT:slow").await;
         daemon.wait_for(&session, |event| matches!(event.body, EventBody::ModelOutputDelta(_))).await;
         kill_process(live.pid().await, Signal::KILL).unwrap();

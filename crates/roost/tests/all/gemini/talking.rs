@@ -8,7 +8,7 @@ use testkit::agents::Agent;
 use testkit::soon;
 
 use super::Live;
-use crate::codex::live::{Say, Watched, completed, input, run};
+use crate::codex::live::{Say, WatchedTask, completed, input, run};
 
 #[tokio::test]
 async fn thoughts_are_told_apart_from_text_and_tokens_are_counted() {
@@ -52,7 +52,8 @@ async fn a_change_of_mode_is_no_answer() {
     let mut session = live.session().await;
     for mode in [Mode::Plan, Mode::Ask, Mode::Plan] {
         let mut task =
-            Watched::begin_with(&mut session, roost_engine::adapter::TaskInput { mode, ..input("SCRIPT:text") }).await;
+            WatchedTask::begin_with(&mut session, roost_engine::adapter::TaskInput { mode, ..input("SCRIPT:text") })
+                .await;
         assert!(completed(&task.end(Say::Yes).await));
         assert_eq!(task.text(), "Hello from the scripted model, streaming in several deltas.", "{mode:?}");
     }

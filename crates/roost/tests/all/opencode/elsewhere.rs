@@ -11,7 +11,7 @@ use roost_model::payload::ModelOutputDeltaKind;
 use roost_model::runtime::RuntimeIsolationMode;
 use serde_json::json;
 use testkit::agents::{Agent, Sandbox};
-use testkit::model::{End, Request};
+use testkit::model::{End, RecordedRequest};
 use testkit::soon;
 use tokio::net::{TcpListener, TcpStream as Stream};
 use tokio::sync::watch;
@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use super::live::{Live, stopped};
 use crate::codex::MODEL;
-use crate::codex::live::{Say, Watched, completed, run};
+use crate::codex::live::{Say, WatchedTask, completed, run};
 
 const PASSWORD: &str = "open sesame";
 
@@ -113,7 +113,7 @@ impl Proxy {
 }
 
 /// What was said in pieces.
-fn pieces(task: &Watched) -> String {
+fn pieces(task: &WatchedTask) -> String {
     let pieces = task.facts().filter_map(|fact| match fact {
         Fact::Delta(piece) if piece.kind == ModelOutputDeltaKind::TextDelta => Some(piece.delta.as_str()),
         _ => None,
@@ -123,7 +123,7 @@ fn pieces(task: &Watched) -> String {
 
 #[tokio::test]
 async fn a_server_of_somebody_elses_is_used_and_left_alone() {
-    let live = Live::of("no-such-opencode".into());
+    let live = Live::with("no-such-opencode".into());
     let mut server = External::start(&live.sandbox);
     let live = at(&server.address, live);
     let Availability::Installed { version } = live.adapter.availability(&live.env()).await else { panic!() };
@@ -156,7 +156,7 @@ async fn two_sessions_of_one_server_hear_only_of_themselves_and_leave_nothing_wa
     let server = External::start(&live.sandbox);
     let live = at(&server.address, live);
     let (mut one, mut other) = (live.session().await, live.session().await);
-    let mut asking = Watched::begin(&mut one, "SCRIPT:shell").await;
+    let mut asking = WatchedTask::begin(&mut one, "SCRIPT:shell").await;
     asking.asks().await;
     let (end, task) = run(&mut other, "SCRIPT:text", Say::Yes).await;
     assert!(completed(&end), "{end:?}");
@@ -248,7 +248,7 @@ async fn a_question_of_a_turn_that_was_stopped_is_not_asked_again_after_a_connec
     let proxy = Proxy::to(&server.address).await;
     let live = at(&proxy.address, live);
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:ask").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:ask").await;
     task.until(question).await;
     task.stop().await;
     let end = task.end(Say::Yes).await;
@@ -260,7 +260,7 @@ async fn a_question_of_a_turn_that_was_stopped_is_not_asked_again_after_a_connec
         }
     })
     .await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:shell").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:shell").await;
     let call = task.asks().await;
     proxy.cut();
     task.say(&call, Say::Yes).await;
@@ -277,7 +277,7 @@ async fn a_connection_that_breaks_while_somebody_is_asked_asks_once() {
     let proxy = Proxy::to(&server.address).await;
     let live = at(&proxy.address, live);
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:shell").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:shell").await;
     let call = task.asks().await;
     proxy.cut();
     task.say(&call, Say::Yes).await;
@@ -297,7 +297,7 @@ async fn a_connection_that_breaks_in_a_stream_loses_nothing_of_it() {
     let proxy = Proxy::to(&server.address).await;
     let live = at(&proxy.address, live);
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:work").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:work").await;
     task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
     proxy.cut();
     let end = task.end(Say::Yes).await;
@@ -314,11 +314,12 @@ async fn a_turn_that_ended_while_nobody_listened_is_told_to_its_end() {
     let proxy = Proxy::to(&server.address).await;
     let live = at(&proxy.address, live);
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:text").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:text").await;
     proxy.closed.store(true, Ordering::Relaxed);
     proxy.cut();
-    let answered =
-        |requests: &Vec<Request>| requests.iter().any(|one| one.script.is_some() && one.end == End::Answered(200));
+    let answered = |requests: &Vec<RecordedRequest>| {
+        requests.iter().any(|one| one.script.is_some() && one.end == End::Answered(200))
+    };
     MODEL.requests_when("the model has answered", answered).await;
     proxy.closed.store(false, Ordering::Relaxed);
     let end = task.end(Say::Yes).await;

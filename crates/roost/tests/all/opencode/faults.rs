@@ -8,7 +8,7 @@ use testkit::agents::Agent;
 use testkit::soon;
 
 use super::live::Live;
-use crate::codex::live::{Say, Watched, completed, run};
+use crate::codex::live::{Say, WatchedTask, assert_flood_arrives, completed, run};
 
 /// Each row in one session: a server takes seconds to start, and whatever fails, the session goes on.
 async fn fails(rows: &[(&str, FailureCode, bool)]) {
@@ -67,18 +67,14 @@ async fn a_missing_login_is_told_and_says_how_to_log_in() {
 #[tokio::test]
 async fn a_flood_arrives_whole() {
     let live = Live::new();
-    let mut session = live.session().await;
-    let (end, task) = run(&mut session, "SCRIPT:flood", Say::Yes).await;
-    assert!(completed(&end), "{end:?}");
-    assert_eq!(task.text().split_whitespace().count(), 5000);
-    session.close().await;
+    assert_flood_arrives(live.session().await).await;
 }
 
 #[tokio::test]
 async fn a_server_that_is_killed_fails_its_task_and_leaves_no_tool() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:sleep").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:sleep").await;
     let call = task.asks().await;
     task.say(&call, Say::Yes).await;
     live.until_runs("sleep 60", true).await;
@@ -98,7 +94,7 @@ async fn a_server_that_is_killed_fails_its_task_and_leaves_no_tool() {
 async fn a_server_that_hangs_is_ended_all_the_same() {
     let live = Live::new();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:slow").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:slow").await;
     task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
     live.signal(Signal::STOP).await;
     let native = session.native_id().unwrap();
@@ -137,7 +133,7 @@ async fn a_version_that_is_too_old_is_not_used_and_says_what_to_do_until_it_is_b
 
 #[tokio::test]
 async fn an_opencode_that_is_missing_is_said_to_be_missing() {
-    let live = Live::of("no-such-opencode".into());
+    let live = Live::with("no-such-opencode".into());
     let Availability::Missing { reason } = live.adapter.availability(&live.env()).await else { panic!() };
     assert!(reason.contains("no-such-opencode") && reason.contains("install"), "{reason}");
     let opened = live.adapter.create_session(live.open()).await.map(|_| ());

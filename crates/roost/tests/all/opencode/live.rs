@@ -34,11 +34,11 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new() -> Self {
-        Self::of(Agent::OpenCode.program())
+        Self::with(Agent::OpenCode.program())
     }
 
     /// One that is started by another program.
-    pub(super) fn of(program: PathBuf) -> Self {
+    pub(super) fn with(program: PathBuf) -> Self {
         let (sandbox, records) = (Sandbox::new(&MODEL.url()), TempDir::new().unwrap());
         let env = variables(Agent::OpenCode, &sandbox.home(), &MODEL.url());
         let env = env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
@@ -47,7 +47,7 @@ impl Live {
 
     /// One that is a shell script.
     pub(super) fn script(text: &str) -> Self {
-        let live = Self::of("placeholder".into());
+        let live = Self::with("placeholder".into());
         let program = live.sandbox.home().join("opencode");
         std::fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -3,7 +3,7 @@
 use roost_engine::adapter::{Fact, RuntimeSession};
 
 use super::live::{Live, stopped};
-use crate::codex::live::{Say, Watched, completed, run};
+use crate::codex::live::{Say, WatchedTask, completed, run};
 
 /// What the model says to `SCRIPT:text`.
 const HELLO: &str = "Hello from the scripted model, streaming in several deltas.";
@@ -26,7 +26,7 @@ async fn whatever_opencode_does_an_interrupt_ends_it_and_the_session_goes_on() {
 }
 
 async fn an_interrupt_of_a_stream_ends_the_turn_and_keeps_what_was_said(session: &mut Session) {
-    let mut task = Watched::begin(session, "SCRIPT:slow").await;
+    let mut task = WatchedTask::begin(session, "SCRIPT:slow").await;
     task.until(|fact| matches!(fact, Fact::Delta(_)).then_some(())).await;
     task.stop().await;
     let end = task.end(Say::Yes).await;
@@ -39,7 +39,7 @@ async fn an_interrupt_of_a_stream_ends_the_turn_and_keeps_what_was_said(session:
 }
 
 async fn an_interrupt_right_after_the_start_is_not_lost(session: &mut Session) {
-    let mut task = Watched::begin(session, "SCRIPT:slow").await;
+    let mut task = WatchedTask::begin(session, "SCRIPT:slow").await;
     task.stop().await;
     let end = task.end(Say::Yes).await;
     assert!(stopped(&end), "{end:?}");
@@ -47,7 +47,7 @@ async fn an_interrupt_right_after_the_start_is_not_lost(session: &mut Session) {
 }
 
 async fn an_interrupt_of_a_command_ends_the_command_too(live: &Live, session: &mut Session) {
-    let mut task = Watched::begin(session, "SCRIPT:sleep").await;
+    let mut task = WatchedTask::begin(session, "SCRIPT:sleep").await;
     let call = task.asks().await;
     task.say(&call, Say::Yes).await;
     live.until_runs("sleep 60", true).await;
@@ -59,7 +59,7 @@ async fn an_interrupt_of_a_command_ends_the_command_too(live: &Live, session: &m
 }
 
 async fn an_interrupt_of_a_question_about_a_tool_lets_nothing_run(live: &Live, session: &mut Session) {
-    let mut task = Watched::begin(session, "SCRIPT:shell").await;
+    let mut task = WatchedTask::begin(session, "SCRIPT:shell").await;
     task.asks().await;
     task.stop().await;
     let end = task.end(Say::Yes).await;
@@ -69,7 +69,7 @@ async fn an_interrupt_of_a_question_about_a_tool_lets_nothing_run(live: &Live, s
 }
 
 async fn an_interrupt_of_a_question_ends_the_turn_and_it_is_not_asked_again(session: &mut Session) {
-    let mut task = Watched::begin(session, "SCRIPT:ask").await;
+    let mut task = WatchedTask::begin(session, "SCRIPT:ask").await;
     task.until(|fact| matches!(fact, Fact::Question(_)).then_some(())).await;
     task.stop().await;
     let end = task.end(Say::Yes).await;
@@ -80,7 +80,7 @@ async fn an_interrupt_of_a_question_ends_the_turn_and_it_is_not_asked_again(sess
 }
 
 async fn an_interrupt_of_a_model_that_never_answers_is_heard(session: &mut Session) {
-    let mut task = Watched::begin(session, "SCRIPT:hang").await;
+    let mut task = WatchedTask::begin(session, "SCRIPT:hang").await;
     crate::codex::MODEL.requests_when("the model is asked", |requests| !requests.is_empty()).await;
     task.stop().await;
     let end = task.end(Say::Yes).await;

@@ -8,7 +8,7 @@ use roost_model::tool::{ToolManifest, ToolManifestEntry};
 use testkit::agents::Agent;
 
 use super::live::Live;
-use crate::codex::live::{Say, Watched, completed, input, run};
+use crate::codex::live::{Say, WatchedTask, completed, input, run};
 
 #[tokio::test]
 async fn text_comes_in_pieces_and_usage_in_one_shape() {
@@ -80,7 +80,7 @@ async fn a_project_that_allows_everything_is_asked_about_all_the_same() {
     let allows = r#"{ "permission": { "*": "allow", "bash": "allow" } }"#;
     std::fs::write(live.sandbox.work().join("opencode.json"), allows).unwrap();
     let mut session = live.session().await;
-    let mut task = Watched::begin(&mut session, "SCRIPT:shell").await;
+    let mut task = WatchedTask::begin(&mut session, "SCRIPT:shell").await;
     let call = task.asks().await;
     task.say(&call, Say::No("not today")).await;
     assert!(completed(&task.end(Say::No("not today")).await));
@@ -97,7 +97,7 @@ async fn the_input_does_not_name_tools_that_opencode_is_not_told_of() {
     let tool =
         ToolManifestEntry { name: "probe_echo".into(), description: None, input_schema: None, schema_hash: None };
     let tool_manifest = Some(ToolManifest { tools: vec![tool] });
-    let mut task = Watched::begin_with(&mut session, TaskInput { tool_manifest, ..input("SCRIPT:text") }).await;
+    let mut task = WatchedTask::begin_with(&mut session, TaskInput { tool_manifest, ..input("SCRIPT:text") }).await;
     assert_eq!(task.sent.as_ref().unwrap().input.get("tool_manifest"), None);
     assert!(completed(&task.end(Say::Yes).await));
     session.close().await;

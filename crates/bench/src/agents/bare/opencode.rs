@@ -1,4 +1,4 @@
-//! OpenCode, which serves HTTP and tells what happens as a stream of events.
+//! OpenCode, which is driven over HTTP and reports what happens as server-sent events.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,7 +10,7 @@ use testkit::agents::{Agent, Sandbox};
 use super::Bare;
 use crate::Outcome;
 
-/// The server, with a session and its events.
+/// A running OpenCode server with one session, and the stream of its events.
 pub(super) struct OpenCode {
     child: Child,
     address: SocketAddr,
@@ -68,7 +68,7 @@ impl Bare for OpenCode {
         self.until(|event| event["type"] == "message.part.delta" && event["properties"]["field"] == "text")
     }
 
-    fn rest(&mut self) -> Outcome {
+    fn finish_turn(&mut self) -> Outcome {
         self.until(|event| event["type"] == "session.idle")
     }
 }

@@ -11,14 +11,12 @@ use roost_engine::adapter::{
     Answer, Draft, Fact, OpenSession, RuntimeAdapter, RuntimeSession, RuntimeTask, SentInput, StartedTask, TaskControl,
     TaskEnd, TaskInput,
 };
-use roost_model::content::{AssistantContentBlock, TranscriptMessage};
+use roost_model::content::AssistantContentBlock;
 use roost_model::failure::TaskError;
-use roost_model::ids::{SessionId, TaskId};
+use roost_model::ids::SessionId;
 use roost_model::mode::Mode;
-use roost_model::payload::{
-    ContextStrategy, ContextWindow, QuestionAskedPayload, ToolCallRequestedPayload, UsageReportedPayload,
-};
-use roost_model::runtime::{CreateSessionInput, InteractionMode, RuntimeEnv};
+use roost_model::payload::{QuestionAskedPayload, ToolCallRequestedPayload, UsageReportedPayload};
+use roost_model::runtime::{CreateSessionInput, RuntimeEnv};
 use roost_model::tool::{ToolCallIdentity, ToolManifest};
 use roost_process::{Holder, Ladder};
 use serde_json::{Map, Value};
@@ -26,14 +24,16 @@ use testkit::agents::{Agent, Sandbox, variables};
 use testkit::model::ModelServer;
 use testkit::soon;
 
-/// A variable that every process of a place carries.
+pub(super) use crate::codex::live::input;
+
+/// A variable in the environment of every process that is started here, by which it is found again.
 const MARK: &str = "ROOST_CLAUDE_PLACE";
 
 /// How often the list of processes is looked at.
 pub(super) const POLL: Duration = Duration::from_millis(10);
 
 /// A home, a working directory and a model.
-pub(super) struct Place {
+pub(super) struct LiveClaude {
     sandbox: Sandbox,
     pub(super) model: ModelServer,
     pub(super) env: BTreeMap<String, String>,
@@ -57,7 +57,7 @@ pub(super) struct Done {
     pub(super) raw: Vec<Value>,
 }
 
-impl Place {
+impl LiveClaude {
     /// The pinned Claude Code in a new home.
     pub(super) fn new() -> Self {
         Self::with(Agent::Claude.program())
@@ -65,15 +65,15 @@ impl Place {
 
     /// Another program in its stead.
     pub(super) fn with(program: PathBuf) -> Self {
-        Self::of(program, Map::new())
+        Self::start(program, Map::new())
     }
 
     /// The pinned Claude Code with these settings of the configuration.
     pub(super) fn configured(config: Map<String, Value>) -> Self {
-        Self::of(Agent::Claude.program(), config)
+        Self::start(Agent::Claude.program(), config)
     }
 
-    fn of(program: PathBuf, config: Map<String, Value>) -> Self {
+    fn start(program: PathBuf, config: Map<String, Value>) -> Self {
         let model = ModelServer::start();
         let sandbox = Sandbox::new(&model.url());
         let variables = variables(Agent::Claude, &sandbox.home(), &model.url());
@@ -161,26 +161,6 @@ impl Place {
     }
 }
 
-/// A task that says this.
-pub(super) fn input(text: &str) -> TaskInput {
-    TaskInput {
-        task_id: TaskId::new(),
-        history: Vec::new(),
-        messages: vec![TranscriptMessage::user(text)],
-        images: Default::default(),
-        context_window: ContextWindow {
-            strategy: ContextStrategy::None,
-            max_chars: None,
-            omitted_indices: None,
-            overflow: None,
-        },
-        tool_manifest: None,
-        mode: Mode::Ask,
-        model: None,
-        interaction_mode: InteractionMode::Interactive,
-    }
-}
-
 pub(super) fn input_with(text: &str, tools: ToolManifest) -> TaskInput {
     TaskInput { tool_manifest: Some(tools), ..input(text) }
 }
@@ -202,7 +182,7 @@ pub(super) async fn run(
             for Draft { fact, raw } in task.drafts.recv().await.expect("the task ends with a fact") {
                 match &fact {
                     Fact::ToolAsks(call) | Fact::HostToolAsks(call) => {
-                        tell(&*task.control, &call.identity, decide(call)).await;
+                        send_verdict(&*task.control, &call.identity, decide(call)).await;
                     }
                     Fact::Question(asked) => task.control.send_answer(&asked.question_id, second(asked)).await.unwrap(),
                     _ => {}
@@ -225,14 +205,14 @@ pub(super) async fn run_allowing(session: &mut Box<dyn RuntimeSession>, prompt: 
     run(session, input(prompt), |_| Verdict::Allow).await
 }
 
-async fn tell(control: &dyn TaskControl, call: &ToolCallIdentity, verdict: Verdict) {
-    let told = match verdict {
+async fn send_verdict(control: &dyn TaskControl, call: &ToolCallIdentity, verdict: Verdict) {
+    let sent = match verdict {
         Verdict::Allow => control.send_tool_approved(call).await,
         Verdict::AllowEdited(input) => control.send_tool_edited(call, input).await,
         Verdict::Deny(reason) => control.send_tool_denied(call, reason).await,
         Verdict::Ran(result) => control.send_tool_result(call, result).await,
     };
-    told.unwrap();
+    sent.unwrap();
 }
 
 /// The second choice of every field.
@@ -298,8 +278,8 @@ impl Done {
         used.collect()
     }
 
-    /// The tools that asked.
-    pub(super) fn asked(&self) -> Vec<&str> {
+    /// The tools that asked for permission.
+    pub(super) fn asking_tools(&self) -> Vec<&str> {
         let asked = self.facts.iter().filter_map(|fact| match fact {
             Fact::ToolAsks(call) | Fact::HostToolAsks(call) => Some(call.name.as_str()),
             _ => None,

@@ -9,30 +9,30 @@ use testkit::agents::{Agent, Sandbox};
 use super::Bare;
 use crate::Outcome;
 
-/// A CLI, and the words of its protocol.
-pub(super) struct Lines {
+/// A running CLI with an open session, and how to speak its protocol.
+pub(super) struct JsonLinesCli {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
     session: String,
-    words: Words,
+    protocol: CliProtocol,
     _home: Sandbox,
 }
 
-struct Words {
-    /// The message that says something in a session.
+struct CliProtocol {
+    /// Builds the message that sends a prompt to a session.
     prompt: fn(session: &str, text: &str) -> Value,
-    /// A message is a piece of an answer.
+    /// Whether a message is a piece of the answer.
     is_delta: fn(&Value) -> bool,
-    /// A message ends a turn.
+    /// Whether a message ends the turn.
     is_end: fn(&Value) -> bool,
 }
 
-/// Claude Code.
-pub(super) fn claude(home: Sandbox) -> Outcome<Lines> {
+/// Starts Claude Code, whose session begins with its first prompt.
+pub(super) fn claude(home: Sandbox) -> Outcome<JsonLinesCli> {
     let args = "-p --input-format stream-json --output-format stream-json --verbose --include-partial-messages \
                 --permission-prompt-tool stdio --setting-sources=";
-    let words = Words {
+    let protocol = CliProtocol {
         prompt: |_, text| {
             let content = json!([{ "type": "text", "text": text }]);
             json!({ "type": "user", "message": { "role": "user", "content": content } })
@@ -40,12 +40,12 @@ pub(super) fn claude(home: Sandbox) -> Outcome<Lines> {
         is_delta: |message| message["event"]["delta"]["type"] == "text_delta",
         is_end: |message| message["type"] == "result",
     };
-    Lines::start(home, Agent::Claude, args, words)
+    JsonLinesCli::start(home, Agent::Claude, args, protocol)
 }
 
-/// Codex's app server.
-pub(super) fn codex(home: Sandbox) -> Outcome<Lines> {
-    let words = Words {
+/// Starts Codex's app server and a thread in it that never asks.
+pub(super) fn codex(home: Sandbox) -> Outcome<JsonLinesCli> {
+    let protocol = CliProtocol {
         prompt: |thread, text| {
             let input = json!([{ "type": "text", "text": text }]);
             json!({ "id": 9, "method": "turn/start", "params": { "threadId": thread, "input": input } })
@@ -54,7 +54,7 @@ pub(super) fn codex(home: Sandbox) -> Outcome<Lines> {
         is_end: |message| message["method"] == "turn/completed",
     };
     let work = home.work();
-    let mut codex = Lines::start(home, Agent::Codex, "app-server", words)?;
+    let mut codex = JsonLinesCli::start(home, Agent::Codex, "app-server", protocol)?;
     let client = json!({ "name": "bench", "title": "bench", "version": "1" });
     codex.call("initialize", json!({ "clientInfo": client, "capabilities": { "experimentalApi": true } }))?;
     codex.send(&json!({ "method": "initialized" }))?;
@@ -63,9 +63,9 @@ pub(super) fn codex(home: Sandbox) -> Outcome<Lines> {
     Ok(codex)
 }
 
-/// The Gemini CLI.
-pub(super) fn gemini(home: Sandbox) -> Outcome<Lines> {
-    let words = Words {
+/// Starts the Gemini CLI over ACP and a session in it.
+pub(super) fn gemini(home: Sandbox) -> Outcome<JsonLinesCli> {
+    let protocol = CliProtocol {
         prompt: |session, text| {
             let prompt = json!([{ "type": "text", "text": text }]);
             json!({ "jsonrpc": "2.0", "id": 9, "method": "session/prompt",
@@ -75,21 +75,21 @@ pub(super) fn gemini(home: Sandbox) -> Outcome<Lines> {
         is_end: |message| message["id"] == 9,
     };
     let work = home.work();
-    let mut gemini = Lines::start(home, Agent::Gemini, "-m gemini-2.5-pro --acp", words)?;
+    let mut gemini = JsonLinesCli::start(home, Agent::Gemini, "-m gemini-2.5-pro --acp", protocol)?;
     gemini.call("initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} }))?;
     let made = gemini.call("session/new", json!({ "cwd": work, "mcpServers": [] }))?;
     gemini.session = made["sessionId"].as_str().ok_or("no session")?.into();
     Ok(gemini)
 }
 
-impl Lines {
-    fn start(home: Sandbox, agent: Agent, args: &str, words: Words) -> Outcome<Self> {
+impl JsonLinesCli {
+    fn start(home: Sandbox, agent: Agent, args: &str, protocol: CliProtocol) -> Outcome<Self> {
         let mut command = home.command(agent);
         command.args(args.split_whitespace()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         let stdin = child.stdin.take().ok_or("no stdin")?;
         let stdout = BufReader::new(child.stdout.take().ok_or("no stdout")?);
-        Ok(Self { child, stdin, stdout, session: String::new(), words, _home: home })
+        Ok(Self { child, stdin, stdout, session: String::new(), protocol, _home: home })
     }
 
     fn send(&mut self, message: &Value) -> Outcome {
@@ -107,7 +107,7 @@ impl Lines {
             if self.stdout.read_line(&mut line)? == 0 {
                 return Err("the bare CLI ended".into());
             }
-            // Some say more than their protocol.
+            // Some print lines that are no protocol.
             let Ok(message) = serde_json::from_str(&line) else { continue };
             if is_it(&message) {
                 return Ok(message);
@@ -116,19 +116,19 @@ impl Lines {
     }
 }
 
-impl Bare for Lines {
+impl Bare for JsonLinesCli {
     fn first_delta(&mut self, prompt: &str) -> Outcome {
-        let message = (self.words.prompt)(&self.session, prompt);
+        let message = (self.protocol.prompt)(&self.session, prompt);
         self.send(&message)?;
-        self.until(self.words.is_delta).map(drop)
+        self.until(self.protocol.is_delta).map(drop)
     }
 
-    fn rest(&mut self) -> Outcome {
-        self.until(self.words.is_end).map(drop)
+    fn finish_turn(&mut self) -> Outcome {
+        self.until(self.protocol.is_end).map(drop)
     }
 }
 
-impl Drop for Lines {
+impl Drop for JsonLinesCli {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,27 +1,26 @@
-//! WebSocket frames, as far as the daemon's clients need them: those of a server are never masked nor cut up.
+//! WebSocket frames, as far as clients of the daemon need them: the server never masks or fragments its frames.
 
-/// A frame that a server sent.
+/// A complete frame of the server's.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Frame<'a> {
-    /// What it is.
-    pub(crate) kind: Kind,
-    /// What it carries.
+pub(crate) struct WsFrame<'a> {
+    pub(crate) kind: FrameKind,
+    /// The unmasked content.
     pub(crate) payload: &'a [u8],
-    /// Bytes of it all.
+    /// Bytes of the frame, header included.
     pub(crate) size: usize,
 }
 
-/// What a frame is.
+/// The kinds of frames that clients tell apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     Text,
     Close,
-    /// Nothing that a watcher must answer.
+    /// Pings and the like, which no client of a bench answers.
     Other,
 }
 
-/// The frame that these bytes begin with, if it is whole.
-pub(crate) fn first(bytes: &[u8]) -> Option<Frame<'_>> {
+/// The frame at the beginning of these bytes, if its last byte is there.
+pub(crate) fn first(bytes: &[u8]) -> Option<WsFrame<'_>> {
     let (&[opcode, short], rest) = bytes.split_first_chunk()?;
     let (length, rest) = match short {
         126 => rest.split_first_chunk().map(|(length, rest)| (u64::from(u16::from_be_bytes(*length)), rest))?,
@@ -30,14 +29,14 @@ pub(crate) fn first(bytes: &[u8]) -> Option<Frame<'_>> {
     };
     let payload = rest.get(..usize::try_from(length).ok()?)?;
     let kind = match opcode & 0x0f {
-        1 => Kind::Text,
-        8 => Kind::Close,
-        _ => Kind::Other,
+        1 => FrameKind::Text,
+        8 => FrameKind::Close,
+        _ => FrameKind::Other,
     };
-    Some(Frame { kind, payload, size: bytes.len() - rest.len() + payload.len() })
+    Some(WsFrame { kind, payload, size: bytes.len() - rest.len() + payload.len() })
 }
 
-/// A text as a client sends it. Masking is there for proxies; a mask of zeros does for a server that unmasks.
+/// Encodes a text frame of a client. Clients must mask; a mask of zeros leaves the payload as it is.
 pub(crate) fn text(payload: &str) -> Vec<u8> {
     let mut frame = vec![0x81];
     match payload.len() {
@@ -75,7 +74,7 @@ mod tests {
             assert_eq!(first(&bytes[..size - 1]), None, "{length}");
             bytes.extend_from_slice(b"the next one");
             let frame = first(&bytes).unwrap();
-            assert_eq!((frame.kind, frame.payload.len(), frame.size), (Kind::Text, length, size));
+            assert_eq!((frame.kind, frame.payload.len(), frame.size), (FrameKind::Text, length, size));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a runtime tells: about itself, and about a task.
+//! What a runtime reports: its capabilities, its login, and the events of a task.
 
 use std::path::Path;
 
@@ -15,16 +15,16 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::stage::{Stage, names, text};
-use super::{Found, honest};
+use super::{Conformance, assert_claim};
 use crate::soon;
 
-/// A word that no runtime says by itself.
+/// A word of the prompt that must not come back as the agent's.
 const WORD: &str = "xylographer-7f3a";
-/// How secrets begin.
+/// How tokens and keys of well-known services begin.
 const SECRETS: [&str; 6] = ["sk-", "ghp_", "Bearer ", "AKIA", "-----BEGIN", "eyJ"];
 
 /// 1. Capabilities are complete, legal, and do not contradict each other.
-pub async fn the_capabilities_are_complete_and_agree_with_each_other(stage: &mut Stage) -> Found {
+pub async fn the_capabilities_are_complete_and_agree_with_each_other(stage: &mut Stage) -> Conformance {
     let claims = stage.capabilities().await;
     let wire = serde_json::to_value(&claims).unwrap();
     assert_eq!(RuntimeCapabilities::deserialize(wire).unwrap(), claims);
@@ -35,26 +35,26 @@ pub async fn the_capabilities_are_complete_and_agree_with_each_other(stage: &mut
     let transports = claims.mcp_transports.iter().flatten().count();
     assert_eq!(claims.mcp_support == McpSupport::None, transports == 0, "{claims:?}");
     // The task that let the runtime introduce itself was in a session that was made here.
-    honest("supportsSessionCreate", claims.supports_session_create, true);
-    Found::Kept
+    assert_claim("supportsSessionCreate", claims.supports_session_create, true);
+    Conformance::Holds
 }
 
 /// 2. The login is told without a network, without a secret, and not from another home.
-pub async fn the_login_is_told_without_waiting_and_without_secrets(stage: &mut Stage) -> Found {
+pub async fn the_login_is_told_without_waiting_and_without_secrets(stage: &mut Stage) -> Conformance {
     for home in [stage.host().home.home(), Path::new("/nonexistent").into()] {
         let status = soon("the login is told", stage.adapter.auth_status(&stage.env_with_home(&home))).await;
         let shown = serde_json::to_string(&status).unwrap();
         assert!(!SECRETS.iter().any(|secret| shown.contains(secret)), "{shown}");
         if status.auth_model == AuthModel::Unknown {
-            return Found::NotClaimed("authModel");
+            return Conformance::NotClaimed("authModel");
         }
         assert!(!status.logged_in, "nobody ever logged in here: {shown}");
     }
-    Found::Kept
+    Conformance::Holds
 }
 
 /// 3. `task.started` first, one terminal event last, `seq` without a gap; and usage is reported exactly if claimed.
-pub async fn a_task_begins_with_its_start_and_ends_with_its_one_end(stage: &mut Stage) -> Found {
+pub async fn a_task_begins_with_its_start_and_ends_with_its_one_end(stage: &mut Stage) -> Conformance {
     let session = stage.session(Mode::Ask).await;
     let events = stage.run(&session, stage.script.say).await;
     assert!(matches!(events.first().unwrap().body, EventBody::TaskStarted(_)), "{:?}", names(&events));
@@ -67,12 +67,12 @@ pub async fn a_task_begins_with_its_start_and_ends_with_its_one_end(stage: &mut 
         _ => false,
     };
     let claimed = stage.adapter.capabilities().supports_usage_reporting;
-    honest("supportsUsageReporting", claimed, events.iter().any(used));
-    Found::Kept
+    assert_claim("supportsUsageReporting", claimed, events.iter().any(used));
+    Conformance::Holds
 }
 
 /// 4. `model.input` before any output, with bytes that hash to its hash and what the runtime reads by itself.
-pub async fn the_input_is_kept_before_there_is_any_output(stage: &mut Stage) -> Found {
+pub async fn the_input_is_kept_before_there_is_any_output(stage: &mut Stage) -> Conformance {
     let session = stage.session(Mode::Ask).await;
     let prompt = format!("{} {WORD}", stage.script.say);
     let events = stage.run(&session, &prompt).await;
@@ -85,19 +85,19 @@ pub async fn the_input_is_kept_before_there_is_any_output(stage: &mut Stage) -> 
     let input = input.unwrap();
     let artifacts = stage.host().engine.artifacts();
     let bytes = artifacts.get(&input.input_ref.unwrap().artifact_id).await.unwrap();
-    let kept: Value = serde_json::from_slice(&bytes).unwrap();
-    assert_eq!(canonical::hash(&kept), input.input_hash);
-    let said = Vec::<TranscriptMessage>::deserialize(&kept["messages"]).unwrap();
-    assert_eq!(said.last().unwrap().text(), prompt);
+    let stored: Value = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(canonical::hash(&stored), input.input_hash);
+    let messages = Vec::<TranscriptMessage>::deserialize(&stored["messages"]).unwrap();
+    assert_eq!(messages.last().unwrap().text(), prompt);
     let bytes = artifacts.get(&input.implicit_sources_ref.unwrap().artifact_id).await.unwrap();
     let sources: ImplicitSources = serde_json::from_slice(&bytes).unwrap();
     assert_eq!(sources.disabled, sources.sources.is_empty(), "{sources:?}");
     assert_eq!(sources.disabled, sources.reason.is_some(), "{sources:?}");
-    Found::Kept
+    Conformance::Holds
 }
 
 /// 5. Pieces of one block under one id, which add up to the finished text; nothing of the user's in it.
-pub async fn pieces_of_text_add_up_to_the_finished_text(stage: &mut Stage) -> Found {
+pub async fn pieces_of_text_add_up_to_the_finished_text(stage: &mut Stage) -> Conformance {
     let session = stage.session(Mode::Ask).await;
     let events = stage.run(&session, &format!("{} {WORD}", stage.script.say)).await;
     let pieces: Vec<_> = events
@@ -110,16 +110,16 @@ pub async fn pieces_of_text_add_up_to_the_finished_text(stage: &mut Stage) -> Fo
     let said = text(&events);
     assert!(!said.is_empty(), "the script wants a text");
     assert!(!said.contains(WORD), "the user's words came back as the agent's: {said}");
-    honest("supportsStreaming", stage.adapter.capabilities().supports_streaming, pieces.len() > 1);
+    assert_claim("supportsStreaming", stage.adapter.capabilities().supports_streaming, pieces.len() > 1);
     if pieces.is_empty() {
-        return Found::NotClaimed("supportsStreaming");
+        return Conformance::NotClaimed("supportsStreaming");
     }
     assert_eq!(pieces.iter().map(|piece| piece.delta.as_str()).collect::<String>(), said);
     assert!(pieces.iter().all(|piece| piece.block_id == pieces[0].block_id), "one text is one block: {pieces:?}");
-    Found::Kept
+    Conformance::Holds
 }
 
-/// What may differ between two tellings of the same story.
+/// Fields that may differ between two runs of the same conversation.
 const VOLATILE: [&str; 10] = [
     "answered_by",
     "artifact_id",
@@ -134,11 +134,11 @@ const VOLATILE: [&str; 10] = [
 ];
 
 /// 16. The same conversation twice gives the same events, but for ids and times.
-pub async fn the_same_conversation_twice_is_the_same_story(stage: &mut Stage) -> Found {
+pub async fn the_same_conversation_twice_is_the_same_story(stage: &mut Stage) -> Conformance {
     let first = story(stage).await;
     let second = story(stage).await;
     assert_eq!(first.join("\n"), second.join("\n"));
-    Found::Kept
+    Conformance::Holds
 }
 
 async fn story(stage: &Stage) -> Vec<String> {
@@ -149,38 +149,38 @@ async fn story(stage: &Stage) -> Vec<String> {
         std::fs::remove_file(stage.host().home.work().join(write.file)).unwrap();
     }
     let events = stage.host().events(&session).await;
-    // Notices come when they come: agents tell of their commands, modes and how full they are whenever they like.
+    // Notices come at any time: agents report their commands, modes and context usage whenever they like.
     let is_notice = |event: &NormalizedEvent| match &event.body {
         EventBody::RuntimeNotice(_) => true,
         EventBody::UsageReported(usage) => usage.context.is_some(),
         _ => false,
     };
-    let told = |event: &&NormalizedEvent| event.trace.task_id.is_some() && !is_notice(event);
-    events.iter().filter(told).map(normalized).collect()
+    let of_tasks = |event: &&NormalizedEvent| event.trace.task_id.is_some() && !is_notice(event);
+    events.iter().filter(of_tasks).map(normalized).collect()
 }
 
 fn normalized(event: &NormalizedEvent) -> String {
-    let mut told = serde_json::to_value(event).unwrap();
+    let mut value = serde_json::to_value(event).unwrap();
     for field in ["seq", "trace"] {
-        told.as_object_mut().unwrap().remove(field);
+        value.as_object_mut().unwrap().remove(field);
     }
-    forget(&mut told);
-    told.to_string()
+    remove_volatile(&mut value);
+    value.to_string()
 }
 
-fn forget(value: &mut Value) {
+fn remove_volatile(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             fields.retain(|name, _| !VOLATILE.contains(&name.as_str()));
-            fields.values_mut().for_each(forget);
+            fields.values_mut().for_each(remove_volatile);
         }
-        Value::Array(items) => items.iter_mut().for_each(forget),
+        Value::Array(items) => items.iter_mut().for_each(remove_volatile),
         _ => {}
     }
 }
 
 /// 17. A second task in the same session works, with the same runtime, and goes on with the same sequence.
-pub async fn a_second_task_goes_on_in_the_same_session(stage: &mut Stage) -> Found {
+pub async fn a_second_task_goes_on_in_the_same_session(stage: &mut Stage) -> Conformance {
     let session = stage.session(Mode::Ask).await;
     let first = stage.run(&session, stage.script.say).await;
     let process = stage.runtime_process().await;
@@ -189,10 +189,10 @@ pub async fn a_second_task_goes_on_in_the_same_session(stage: &mut Stage) -> Fou
     assert!(first.last().unwrap().seq < second.first().unwrap().seq);
     assert!(matches!(second.last().unwrap().body, EventBody::TaskCompleted(_)), "{:?}", names(&second));
     assert_eq!(native_ids(stage, &session).await.len(), 1, "one session of the runtime's");
-    Found::Kept
+    Conformance::Holds
 }
 
-/// Every id that the runtime gave the session.
+/// Every native session id in the session's events, without repetitions.
 pub(super) async fn native_ids(stage: &Stage, session: &SessionId) -> Vec<String> {
     let events = stage.host().events(session).await;
     let mut ids: Vec<_> =
@@ -202,8 +202,8 @@ pub(super) async fn native_ids(stage: &Stage, session: &SessionId) -> Vec<String
 }
 
 /// 20. A native message that nobody has heard of is kept as it came and counted, and the task goes on.
-pub async fn an_unknown_message_is_kept_as_it_came(stage: &mut Stage) -> Found {
-    let Some(prompt) = stage.script.unknown_message else { return Found::NotClaimed("unknown messages") };
+pub async fn an_unknown_message_is_kept_as_it_came(stage: &mut Stage) -> Conformance {
+    let Some(prompt) = stage.script.unknown_message else { return Conformance::NotClaimed("unknown messages") };
     let session = stage.session(Mode::Ask).await;
     let task = stage.begin(&session, prompt, Approver::Nobody).await;
     let end = stage.host().wait_for_end(&session, &task).await;
@@ -214,5 +214,5 @@ pub async fn an_unknown_message_is_kept_as_it_came(stage: &mut Stage) -> Found {
     };
     assert!(events.iter().any(kept), "{:?}", names(&events));
     assert!(stage.host().record(&session).await.unknown_messages > 0, "it was not counted");
-    Found::Kept
+    Conformance::Holds
 }
