@@ -1,4 +1,4 @@
-//! The runtimes that are there without being configured: what makes one, from what its section of `roost.toml` says.
+//! The table of the built-in runtimes, which need no configuration, and how their adapters are created.
 
 use std::sync::Arc;
 
@@ -15,29 +15,29 @@ use crate::{claude, codex, demo, gemini, opencode};
 pub static BUILT_IN: [&BuiltIn; 5] =
     [&demo::BUILT_IN, &claude::BUILT_IN, &codex::BUILT_IN, &gemini::BUILT_IN, &opencode::BUILT_IN];
 
-/// A built-in runtime.
+/// A runtime that can be used without a section in `roost.toml`.
 pub struct BuiltIn {
-    /// Its id in `[runtimes.<id>]` and in `--runtime`, and the name of its program unless another is configured.
+    /// The id in `[runtimes.<id>]` and in `--runtime`, and the name of the program unless another is configured.
     pub id: &'static str,
-    /// What is known of it before it is made.
+    /// What is known about the runtime before its adapter exists.
     pub facts: &'static RuntimeFacts,
-    /// Makes it.
+    /// Creates the adapter.
     pub adapter: fn(Setup) -> Arc<dyn RuntimeAdapter>,
 }
 
-/// What a built-in runtime is made with; what its [`RuntimeFacts::config`] does not take is empty.
+/// The input for a built-in adapter, from `roost.toml`. Parts that [`RuntimeFacts::config`] does not allow are empty.
 pub struct Setup {
-    /// How its program is started.
+    /// The command that starts the runtime's program.
     pub command: AgentCommand,
-    /// Its own settings.
+    /// Settings in the runtime's own format; empty if none are configured.
     pub config: Map<String, Value>,
-    /// The server to use instead of one of our own.
+    /// A server that runs already, to use instead of starting one; only OpenCode takes it.
     pub url: Option<ServerUrl>,
-    /// What starts programs.
+    /// Starts the runtime's processes and ends them with the daemon.
     pub holder: Arc<Holder>,
 }
 
-/// The built-in runtime of this id.
+/// The built-in runtime of this id; `None` if it has to be configured or is an ACP preset.
 pub fn built_in(id: &str) -> Option<&'static BuiltIn> {
     BUILT_IN.into_iter().find(|one| one.id == id)
 }

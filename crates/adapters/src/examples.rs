@@ -1,4 +1,4 @@
-//! One example of every kind of line that the real agents wrote down on disk.
+//! Examples of every kind of line in the history files of the real agents, for the tests of the readers.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use roost_engine::NativeMessage;
 use serde_json::Value;
 
-/// Where the examples are.
+/// The folder of the example files, one `<runtime>.jsonl` for each runtime.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/history/examples")
 }
 
-/// The examples of a runtime with their kinds.
+/// A runtime's examples as pairs of kind and line.
 pub(crate) fn examples(runtime: &str) -> Vec<(String, Value)> {
     let text = std::fs::read_to_string(folder().join(format!("{runtime}.jsonl"))).unwrap();
     let read = |line| {
@@ -21,11 +21,11 @@ pub(crate) fn examples(runtime: &str) -> Vec<(String, Value)> {
     text.lines().map(read).collect()
 }
 
-/// Messages in one line.
+/// Formats messages on one line, for snapshots.
 pub(crate) fn told(messages: impl IntoIterator<Item = NativeMessage>) -> String {
-    let mut told = String::new();
+    let mut described = String::new();
     for NativeMessage { message, .. } in messages {
-        write!(told, " {:?}: {}", message.role, serde_json::to_string(&message.content).unwrap()).unwrap();
+        write!(described, " {:?}: {}", message.role, serde_json::to_string(&message.content).unwrap()).unwrap();
     }
-    if told.is_empty() { " nothing is said".into() } else { told }
+    if described.is_empty() { " nothing is said".into() } else { described }
 }

@@ -1,12 +1,12 @@
-//! Generated messages for the properties of parsers: arbitrary text almost never gets past the first brace, so these are
-//! objects made of the protocol's own words.
+//! Strategies that generate messages for property tests of parsers. Arbitrary text almost never gets past the first
+//! brace, so these are JSON objects made of the protocol's own names.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Map, Value};
 
-/// An object that begins with `tag`, one of `kinds`, and goes on with members of these `names`.
+/// An object whose first member is `tag` with one of `kinds`, followed by members with mostly these `names`.
 pub(crate) fn message(
     tag: &'static str,
     kinds: &'static [&'static str],
@@ -33,7 +33,7 @@ pub(crate) fn message(
     })
 }
 
-/// The beginning of a text, at least one character short of all of it.
+/// A prefix of a text that lacks at least its last character.
 pub(crate) fn cut(text: &str, at: Index) -> &str {
     let ends: Vec<_> = text.char_indices().map(|(end, _)| end).collect();
     &text[..ends[at.index(ends.len())]]

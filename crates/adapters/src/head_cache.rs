@@ -1,4 +1,4 @@
-//! What files say at their beginning, read again only when one has changed: a list of many costs a look at each.
+//! Caches what was read from the beginning of files, so that listing many files costs one `stat` for each.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::Metadata;
@@ -12,10 +12,10 @@ use lru::LruCache;
 use parking_lot::Mutex;
 use roost_model::time::Timestamp;
 
-/// Files whose beginning is kept at most; the one that was not asked for the longest goes first.
+/// How many files are cached; the least recently used is evicted first.
 const CAPACITY: NonZeroUsize = NonZeroUsize::new(16 * 1024).unwrap();
 
-/// What changes when a file is written to or replaced.
+/// Identifies a version of a file: it changes when the file is written to or replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Stamp {
     inode: u64,
@@ -25,19 +25,19 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of a file as it is now.
+    /// Reads the file's current stamp. Blocks on the disk.
     pub(crate) fn of(file: &Path) -> io::Result<Self> {
         Ok(Self::from(&file.metadata()?))
     }
 
-    /// The stamp as a number.
+    /// A hash of the stamp, for callers that only compare.
     pub(crate) fn number(self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
         hasher.finish()
     }
 
-    /// When the file was written to.
+    /// The file's modification time.
     pub(crate) fn time(self) -> Timestamp {
         Timestamp::from_millis(self.seconds.saturating_mul(1000).saturating_add(self.nanoseconds / 1_000_000))
     }
@@ -49,12 +49,12 @@ impl From<&Metadata> for Stamp {
     }
 }
 
-/// The beginnings that were read, by file; one counts for as long as the file's [`Stamp`] is the same.
+/// A least-recently-used cache of parsed file heads, keyed by path and valid while the file's [`Stamp`] is unchanged.
 pub(crate) struct HeadCache<T>(Mutex<LruCache<PathBuf, (Stamp, T)>>);
 
 impl<T> Default for HeadCache<T> {
     fn default() -> Self {
-        // Grows as files are read: most homes have few.
+        // `LruCache::new` would allocate for the full capacity; most homes have few files.
         let mut cache = LruCache::unbounded();
         cache.resize(CAPACITY);
         Self(Mutex::new(cache))
@@ -62,7 +62,7 @@ impl<T> Default for HeadCache<T> {
 }
 
 impl<T: Clone> HeadCache<T> {
-    /// What a file says at its beginning, and when it was written to.
+    /// The file's head and its modification time. `read` is called only if the file is new or has changed.
     pub(crate) fn of(&self, file: &Path, read: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<(T, Timestamp)> {
         let stamp = Stamp::of(file)?;
         let known = self.0.lock().get(file).filter(|(then, _)| *then == stamp).map(|(_, head)| head.clone());

@@ -1,8 +1,8 @@
-//! Settings in layers: one document over another.
+//! Merges settings documents: one layer over another.
 
 use serde_json::{Map, Value};
 
-/// Puts settings over others, section by section.
+/// Merges `over` into `under`: objects are merged member by member, any other value is replaced.
 pub(crate) fn lay_over(under: &mut Map<String, Value>, over: Map<String, Value>) {
     for (name, value) in over {
         match (under.get_mut(&name), value) {
@@ -12,7 +12,7 @@ pub(crate) fn lay_over(under: &mut Map<String, Value>, over: Map<String, Value>)
     }
 }
 
-/// Settings with dotted names as one document; where two say something about the same, the later one counts.
+/// Builds a nested document from dotted names; of two values for one name the later counts.
 pub(crate) fn nest(settings: impl IntoIterator<Item = (String, Value)>) -> Map<String, Value> {
     let mut document = Map::new();
     for (name, value) in settings {

@@ -1,4 +1,4 @@
-//! The runtimes that Roost hosts, one folder each, all behind [`roost_engine::adapter::RuntimeAdapter`].
+//! The runtimes that Roost hosts: one folder each, all behind [`roost_engine::adapter::RuntimeAdapter`].
 
 pub mod acp;
 mod built_in;
@@ -14,6 +14,7 @@ mod head_cache;
 mod host;
 mod layers;
 pub mod opencode;
+mod source_files;
 #[cfg(test)]
 mod trace_kit;
 

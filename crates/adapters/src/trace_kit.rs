@@ -1,4 +1,4 @@
-//! What the tests of recorded runs share: the recordings, a summary of what was understood, and what every turn keeps.
+//! Shared by the tests with recorded runs: reads recordings, summarises drafts, and checks the rules of every turn.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use roost_model::payload::{ModelOutputDeltaKind, ToolCallRequestedPayload};
 use roost_model::tool::{PolicyResult, PolicySource, ToolPolicyEvaluation};
 use serde_json::Value;
 
-/// The recordings in a folder of `tests/traces`, of which there are at least so many.
+/// The recordings in a folder of `tests/traces`, sorted; panics if there are fewer than `at_least`.
 pub(crate) fn traces(folder: &str, at_least: usize) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(folder);
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -22,14 +22,14 @@ pub(crate) fn traces(folder: &str, at_least: usize) -> Vec<PathBuf> {
     files
 }
 
-/// One message of a recording.
+/// One line of a recording, in either direction.
 pub(crate) struct Recorded {
-    /// The host said it, not the runtime.
+    /// The host sent it to the runtime, not the other way round.
     pub(crate) sent: bool,
     pub(crate) text: String,
 }
 
-/// What went in and came out, in order.
+/// The lines of a recording in order; its remarks and stderr are left out.
 pub(crate) fn recorded(path: &Path) -> Vec<Recorded> {
     let text = std::fs::read_to_string(path).unwrap();
     let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -38,23 +38,23 @@ pub(crate) fn recorded(path: &Path) -> Vec<Recorded> {
     lines.map(|record| Recorded { sent: record["dir"] == "in", text: text(&record["line"]) }).collect()
 }
 
-/// The runtime's own ids of calls.
+/// The runtime's ids of the calls, by Roost's ids, which differ with every run.
 pub(crate) type Names = HashMap<ToolCallId, String>;
 
-/// The words of a summary in which runtimes differ.
+/// The parts of a summary that differ between runtimes.
 pub(crate) struct Words {
-    /// What is said about a call, after its name.
+    /// Describes a call, after its name.
     pub(crate) wants: fn(&ToolCallRequestedPayload) -> String,
-    /// What is said about a draft, where it is not the usual.
+    /// Describes a draft in place of [`usual`]; `None` leaves it to that.
     pub(crate) own: fn(&Draft, &Names) -> Option<String>,
 }
 
-/// The turns of a recording as text, draft by draft.
+/// Summarises the turns of a recording, one line for each draft; consecutive deltas share a line.
 pub(crate) fn summary(turns: Vec<Vec<Draft>>, words: &Words) -> String {
     let mut text = String::new();
     for (number, drafts) in turns.into_iter().enumerate() {
         writeln!(text, "turn {}", number + 1).unwrap();
-        let (mut names, mut told, mut pieces) = (Names::new(), HashSet::new(), Pieces::default());
+        let (mut names, mut reported, mut pieces) = (Names::new(), HashSet::new(), Pieces::default());
         for draft in drafts {
             if let Fact::Delta(piece) = &draft.fact {
                 pieces.add(piece.kind, &piece.delta, &mut text);
@@ -62,7 +62,7 @@ pub(crate) fn summary(turns: Vec<Vec<Draft>>, words: &Words) -> String {
             }
             pieces.flush(&mut text);
             if let Fact::ToolRequested(call) | Fact::ToolAsks(call) | Fact::HostToolAsks(call) = &draft.fact
-                && told.insert((call.identity.tool_call_id.clone(), call.identity.attempt))
+                && reported.insert((call.identity.tool_call_id.clone(), call.identity.attempt))
             {
                 let native = call.identity.runtime_tool_call_id.clone().unwrap();
                 names.insert(call.identity.tool_call_id.clone(), native);
@@ -77,7 +77,7 @@ pub(crate) fn summary(turns: Vec<Vec<Draft>>, words: &Words) -> String {
     text
 }
 
-/// What is said about a draft; nothing about a call that is only wanted.
+/// The default description of a draft; `None` for a requested call, which the summary describes itself.
 pub(crate) fn usual(draft: &Draft, names: &Names) -> Option<String> {
     Some(match &draft.fact {
         Fact::Output(output) => format!("said {:?}", output.content),
@@ -94,7 +94,7 @@ pub(crate) fn usual(draft: &Draft, names: &Names) -> Option<String> {
     })
 }
 
-/// Consecutive deltas of one kind, shown as one line.
+/// Counts the characters of consecutive deltas of one kind, which the summary shows as one line.
 #[derive(Default)]
 struct Pieces(Option<(ModelOutputDeltaKind, usize)>);
 
@@ -113,7 +113,7 @@ impl Pieces {
     }
 }
 
-/// Every turn ends, and every call that was requested was decided.
+/// Asserts that every turn of a recording ends and that every requested call was decided.
 pub(crate) fn assert_nothing_is_open(path: &Path, turns: Vec<Vec<Draft>>) {
     for (number, drafts) in turns.into_iter().enumerate() {
         let mut ledger = Ledger::new(Mode::Yolo);

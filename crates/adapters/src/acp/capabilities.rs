@@ -1,4 +1,4 @@
-//! What an ACP agent can do, from what it says of itself and what the protocol leaves it.
+//! The capabilities of an ACP agent, from its handshake and its profile.
 
 use agent_client_protocol_schema::v1 as acp;
 use roost_model::runtime::{
@@ -6,12 +6,11 @@ use roost_model::runtime::{
     RuntimeIsolationMode, RuntimeStateModel, ToolExecutionModel, ToolReplaySafety,
 };
 
-use super::presets::Observed;
+use super::presets::AgentProfile;
 
-/// The capabilities of an agent that introduced itself like this and was seen to do this; of one that has not
-/// introduced itself, only what every agent has.
-pub(super) fn capabilities(about: Option<&acp::InitializeResponse>, observed: Observed) -> RuntimeCapabilities {
-    let agent = about.map(|about| &about.agent_capabilities);
+/// The capabilities of an agent. Before its first handshake only those that every ACP agent has are claimed.
+pub(super) fn capabilities(handshake: Option<&acp::InitializeResponse>, profile: AgentProfile) -> RuntimeCapabilities {
+    let agent = handshake.map(|handshake| &handshake.agent_capabilities);
     let resumes = agent.is_some_and(|agent| agent.load_session || agent.session_capabilities.resume.is_some());
     let mut transports = vec![McpTransport::Stdio];
     if agent.is_some_and(|agent| agent.mcp_capabilities.http) {
@@ -20,17 +19,17 @@ pub(super) fn capabilities(about: Option<&acp::InitializeResponse>, observed: Ob
     RuntimeCapabilities {
         supports_streaming: true,
         supports_tool_calls: true,
-        supports_parallel_tool_calls: observed.asks_in_parallel,
+        supports_parallel_tool_calls: profile.asks_in_parallel,
         supports_stop: true,
         supports_artifacts: false,
         supports_session_create: true,
         supports_session_resume: resumes,
-        supports_usage_reporting: observed.counts_tokens,
-        // With nobody there every request is refused.
-        supports_non_interactive: observed.outlives_refusals,
+        supports_usage_reporting: profile.counts_tokens,
+        // Without a person every request is denied, so the agent must survive denials.
+        supports_non_interactive: profile.outlives_refusals,
         max_outstanding_tool_calls: None,
-        auth_model: match about {
-            Some(about) if about.auth_methods.is_empty() => AuthModel::Unknown,
+        auth_model: match handshake {
+            Some(handshake) if handshake.auth_methods.is_empty() => AuthModel::Unknown,
             Some(_) => AuthModel::Both,
             None => AuthModel::Unknown,
         },

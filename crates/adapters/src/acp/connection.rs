@@ -1,131 +1,132 @@
-//! What the session's commands do to a connection with an agent.
+//! The connection with an agent: its state, and what the session's commands do to it. Lines from the agent are handled
+//! in [`super::reader`].
 
 use std::convert::Infallible;
 
 use agent_client_protocol_schema::v1 as acp;
-use roost_engine::adapter::{AdapterError, Answer, Draft, Fact, TaskEnd};
+use roost_engine::adapter::{AdapterError, Answer, Draft, Fact};
 use roost_model::ids::QuestionId;
-use roost_model::payload::NoticeSource;
+use roost_model::payload::{NoticeLevel, NoticeSource};
 use roost_model::tool::ToolCallIdentity;
 use roost_process::Batch;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::between::Between;
-use super::cost::Spent;
-use super::map;
-use super::presets::Observed;
+use super::cost::SessionCost;
+use super::notice_backlog::NoticeBacklog;
+use super::presets::AgentProfile;
 use super::questions;
-use super::turn::{PROMPT, Permission, Turn};
+use super::turn::{AcpTurn, PROMPT, PendingPermission};
 use crate::host::json_rpc::{CallResult, Peer};
-use crate::host::waiting::not_pending;
-use crate::host::{Connection, ExitReport, Outbox, Reply, Task, Then, Writer, reply};
+use crate::host::waiting::{not_pending, question_not_pending};
+use crate::host::{Connection, ExitReport, Outbox, Reply, Task, Then, Writer, notice, reply};
 
-/// Where a denial's reason stands in the answer's `_meta`.
+/// The member of the answer's `_meta` that carries the reason of a denial.
 const REASON_META: &str = "roost";
 
-/// What the session asks of the connection.
-pub(super) enum Command {
-    /// A request outside of a task.
+/// The session's commands. `to` receives the result once the command is done.
+pub(super) enum AcpCommand {
+    /// Sends a request that belongs to no task.
     Call { method: &'static str, params: Value, to: Reply<CallResult> },
-    /// The session's id is known, and whether it was made just now.
+    /// Sets the agent's id of the session. A new session has cost nothing yet; the cost of an old one is unknown.
     Bind { native: String, is_new: bool },
-    /// A task: the prompt, and where its drafts go.
+    /// Begins a task, whose events are sent to `drafts`; an error while another task runs.
     Prompt { params: Value, drafts: mpsc::Sender<Vec<Draft>>, to: Reply },
-    /// A decision about a tool call.
-    Decide { call: ToolCallIdentity, decision: Decision, to: Reply },
-    /// An answer to a question.
+    /// Answers the agent's pending permission request about this attempt at a tool call.
+    Decide { call: ToolCallIdentity, decision: ToolDecision, to: Reply },
+    /// Answers an open question.
     Answer { question: QuestionId, answer: Answer, to: Reply },
-    /// The task is to stop.
+    /// Cancels the running task.
     Cancel { to: Reply },
 }
 
-/// What was decided about a tool call.
-pub(super) enum Decision {
+/// The host's decision about a tool call.
+pub(super) enum ToolDecision {
     Allow,
     Deny { reason: String },
 }
 
-/// What is done with an answer.
-pub(super) enum Pending {
-    /// It is passed on.
-    Reply(Reply<CallResult>),
-    /// It ends the turn.
+/// What to do with the agent's answer to a request of ours.
+pub(super) enum PendingReply {
+    /// Pass it on to the session.
+    Call(Reply<CallResult>),
+    /// End the turn: it answers `session/prompt`.
     Prompt,
 }
 
-/// A connection with an agent.
+/// The state of the connection with one agent process.
 pub(super) struct AcpConnection {
-    pub(super) peer: Peer<Pending>,
-    observed: Observed,
-    /// The agent's id of the session, once it is known.
+    pub(super) peer: Peer<PendingReply>,
+    profile: AgentProfile,
+    /// The agent's id of the session; `None` before [`AcpCommand::Bind`].
     pub(super) native: Option<String>,
-    pub(super) out: Outbox<Turn>,
-    pub(super) spent: Spent,
-    pub(super) between: Between,
+    pub(super) out: Outbox<AcpTurn>,
+    pub(super) cost: SessionCost,
+    /// Messages without a meaning here that came while no turn ran.
+    pub(super) backlog: NoticeBacklog,
 }
 
 impl AcpConnection {
-    /// A connection with an agent that was seen to do this.
-    pub(super) fn new(writer: Writer, observed: Observed) -> Self {
-        let (native, out, spent, between) = Default::default();
-        Self { peer: Peer::new(writer, Some("2.0")), observed, native, out, spent, between }
+    /// A connection without a session, with an agent of this profile.
+    pub(super) fn new(writer: Writer, profile: AgentProfile) -> Self {
+        let (native, out, cost, backlog) = Default::default();
+        Self { peer: Peer::new(writer, Some("2.0")), profile, native, out, cost, backlog }
     }
 }
 
 impl Connection for AcpConnection {
     const NAME: &'static str = "the agent";
 
-    type Turn = Turn;
-    type Command = Command;
+    type Turn = AcpTurn;
+    type Command = AcpCommand;
     type Message = Infallible;
 
-    fn outbox(&mut self) -> &mut Outbox<Turn> {
+    fn outbox(&mut self) -> &mut Outbox<AcpTurn> {
         &mut self.out
     }
 
-    fn on_command(&mut self, command: Command) -> Then {
+    fn on_command(&mut self, command: AcpCommand) -> Then {
         match command {
-            Command::Call { method, params, to } => {
-                if let Err((Pending::Reply(to), error)) = self.peer.call(method, &params, Pending::Reply(to)) {
+            AcpCommand::Call { method, params, to } => {
+                if let Err((PendingReply::Call(to), error)) = self.peer.call(method, &params, PendingReply::Call(to)) {
                     reply(to, Err(error));
                 }
             }
-            Command::Bind { native, is_new } => {
+            AcpCommand::Bind { native, is_new } => {
                 self.native = Some(native);
                 if is_new {
-                    self.spent = Spent::NOTHING;
+                    self.cost = SessionCost::ZERO;
                 }
             }
-            Command::Prompt { params, drafts, to } => reply(to, self.prompt(&params, drafts)),
-            Command::Decide { call, decision, to } => reply(to, self.decide(&call, &decision)),
-            Command::Answer { question, answer, to } => reply(to, self.give(&question, answer)),
-            Command::Cancel { to } => reply(to, self.cancel()),
+            AcpCommand::Prompt { params, drafts, to } => reply(to, self.prompt(&params, drafts)),
+            AcpCommand::Decide { call, decision, to } => reply(to, self.decide(&call, &decision)),
+            AcpCommand::Answer { question, answer, to } => reply(to, self.answer_question(&question, answer)),
+            AcpCommand::Cancel { to } => reply(to, self.cancel()),
         }
         Then::Continue
     }
 
     fn on_stdout(&mut self, lines: Batch<'_>) -> Then {
-        lines.for_each(|line| self.line(line));
-        // An agent that leaves a tool running after its turn is ended.
-        if self.out.turn.as_ref().is_some_and(Turn::leaves_a_tool) { Then::Leave } else { Then::Continue }
+        lines.for_each(|line| self.on_line(line));
+        // The process is stopped if a cancelled turn is over and one of its tools still runs.
+        if self.out.turn.as_ref().is_some_and(AcpTurn::leaves_a_tool) { Then::Leave } else { Then::Continue }
     }
 
     fn on_stderr(&mut self, line: String) {
         if self.out.turn.is_some() {
-            self.out.drafts.push(map::noise(NoticeSource::Stderr, line));
+            self.out.drafts.push(notice(NoticeLevel::Info, NoticeSource::Stderr, line));
         }
     }
 
     fn on_exit(&mut self, exit: &ExitReport) {
         for pending in self.peer.drain() {
-            if let Pending::Reply(to) = pending {
+            if let PendingReply::Call(to) = pending {
                 reply(to, Err(exit.error("before it answered")));
             }
         }
         if let Some((turn, drafts)) = self.out.live() {
             turn.mapper.end(drafts);
-            turn.task.end(TaskEnd::Failed(Box::new(exit.failure())), drafts);
+            turn.task.fail(exit, drafts);
         }
     }
 }
@@ -133,37 +134,37 @@ impl Connection for AcpConnection {
 impl AcpConnection {
     fn prompt(&mut self, params: &Value, drafts: mpsc::Sender<Vec<Draft>>) -> Result<(), AdapterError> {
         self.out.refuse_if_busy::<Self>()?;
-        self.peer.call(PROMPT, params, Pending::Prompt).map_err(|(_, error)| error)?;
+        self.peer.call(PROMPT, params, PendingReply::Prompt).map_err(|(_, error)| error)?;
         let begins = params.pointer("/prompt/0/text").and_then(Value::as_str).unwrap_or_default();
         let is_command = begins.trim_start().starts_with(['/', '$']);
-        let mut drafts_so_far = self.between.take();
-        self.out.begin(Turn { is_command, ..Turn::new(Task::new(PROMPT, drafts), self.observed) });
+        let mut drafts_so_far = self.backlog.drain();
+        self.out.begin(AcpTurn { is_command, ..AcpTurn::new(Task::new(PROMPT, drafts), self.profile) });
         drafts_so_far.append(&mut self.out.drafts);
         self.out.drafts = drafts_so_far;
         Ok(())
     }
 
-    fn decide(&mut self, call: &ToolCallIdentity, decision: &Decision) -> Result<(), AdapterError> {
+    fn decide(&mut self, call: &ToolCallIdentity, decision: &ToolDecision) -> Result<(), AdapterError> {
         let turn = self.out.turn.as_mut().ok_or_else(|| not_pending(call))?;
         let permission = turn.permissions.answer(call).ok_or_else(|| not_pending(call))?;
         let mut response = acp::RequestPermissionResponse::new(choose(&permission.options, decision));
-        if let Decision::Deny { reason } = decision {
-            // The protocol has no place for a reason; agents that know us find it here.
+        if let ToolDecision::Deny { reason } = decision {
+            // The protocol has no place for a reason; agents that know Roost find it here.
             let meta = json!({ REASON_META: { "reason": reason } });
             response = response.meta(meta.as_object().cloned());
             turn.refused = true;
         }
         self.peer.answer(&permission.id, &response)?;
-        if matches!(decision, Decision::Allow) {
+        if matches!(decision, ToolDecision::Allow) {
             // Agents do not reliably say that an allowed call runs: from here on it does.
             self.out.drafts.push(Fact::ToolStarted(call.tool_call_id.clone()).into());
         }
         Ok(())
     }
 
-    fn give(&mut self, question: &QuestionId, given: Answer) -> Result<(), AdapterError> {
+    fn answer_question(&mut self, question: &QuestionId, given: Answer) -> Result<(), AdapterError> {
         let waiting = self.out.turn.as_mut().and_then(|turn| turn.questions.remove(question));
-        let (id, form) = waiting.ok_or_else(|| AdapterError::NotPending(format!("an answer to {question}")))?;
+        let (id, form) = waiting.ok_or_else(|| question_not_pending(question))?;
         self.peer.answer(&id, &questions::response(&form, given))
     }
 
@@ -183,18 +184,19 @@ impl AcpConnection {
         Ok(())
     }
 
-    /// Nobody will decide about this; an agent that does not read its input does not wait for it either.
-    pub(super) fn give_up(&self, permission: &Permission) {
+    /// Answers a replaced permission request as cancelled. A failure is ignored: an agent that does not read its input
+    /// does not wait for the answer.
+    pub(super) fn give_up(&self, permission: &PendingPermission) {
         let _ = self.peer.answer(&permission.id, &cancelled());
     }
 }
 
-/// The option that says this and no more; a denial without a matching option can only be a cancel.
-fn choose(options: &[acp::PermissionOption], decision: &Decision) -> acp::RequestPermissionOutcome {
+/// The offered option for a decision, a one-time option before a lasting one; `Cancelled` if none matches.
+fn choose(options: &[acp::PermissionOption], decision: &ToolDecision) -> acp::RequestPermissionOutcome {
     use acp::PermissionOptionKind as Kind;
     let kinds = match decision {
-        Decision::Allow => [Kind::AllowOnce, Kind::AllowAlways],
-        Decision::Deny { .. } => [Kind::RejectOnce, Kind::RejectAlways],
+        ToolDecision::Allow => [Kind::AllowOnce, Kind::AllowAlways],
+        ToolDecision::Deny { .. } => [Kind::RejectOnce, Kind::RejectAlways],
     };
     let chosen = kinds.iter().find_map(|kind| options.iter().find(|option| option.kind == *kind));
     match chosen {
@@ -206,7 +208,7 @@ fn choose(options: &[acp::PermissionOption], decision: &Decision) -> acp::Reques
     }
 }
 
-/// The answer to a request for permission that nobody decides about.
+/// The answer to a permission request that will not be decided.
 pub(super) fn cancelled() -> acp::RequestPermissionResponse {
     acp::RequestPermissionResponse::new(acp::RequestPermissionOutcome::Cancelled)
 }

@@ -1,19 +1,20 @@
-//! What a session costs: agents tell the sum so far, Roost tells what was added.
+//! The cost of a session: agents report the running total, Roost reports what each update added.
 
-/// What a session has cost by its agent's count; unknown of one that was resumed and has not said it yet.
+/// The running total in US dollars that the agent reported last. `None` for a resumed session until its first report,
+/// because its earlier total is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Spent(Option<f64>);
+pub(super) struct SessionCost(Option<f64>);
 
-impl Spent {
-    /// A session that has cost nothing yet.
-    pub(super) const NOTHING: Self = Self(Some(0.0));
+impl SessionCost {
+    /// The cost of a new session.
+    pub(super) const ZERO: Self = Self(Some(0.0));
 
-    /// What was added when this is the sum; `None` where that cannot be known.
-    pub(super) fn now(&mut self, total: f64) -> Option<f64> {
+    /// Records the new total and returns what it added; `None` if the total before is unknown.
+    pub(super) fn record_total(&mut self, total: f64) -> Option<f64> {
         let before = self.0.replace(total)?;
-        // An agent that counts anew after a restart has added all that it counts.
+        // A total that fell was started anew after a restart, so all of it is new.
         let added = if total < before { total } else { total - before };
-        // A difference of floating-point sums; beyond a billionth of a dollar it is noise.
+        // A difference of floating-point sums; less than a billionth of a dollar is rounding noise.
         Some((added * 1e9).round() / 1e9)
     }
 }
@@ -24,8 +25,8 @@ mod tests {
 
     #[test]
     fn a_cost_is_what_was_added_since_the_last_one() {
-        let told = |mut spent: Spent| [0.1, 0.3, 0.3, 0.05].map(|total| spent.now(total));
-        assert_eq!(told(Spent::NOTHING), [Some(0.1), Some(0.2), Some(0.0), Some(0.05)]);
-        assert_eq!(told(Spent::default()), [None, Some(0.2), Some(0.0), Some(0.05)], "resumed");
+        let added = |mut cost: SessionCost| [0.1, 0.3, 0.3, 0.05].map(|total| cost.record_total(total));
+        assert_eq!(added(SessionCost::ZERO), [Some(0.1), Some(0.2), Some(0.0), Some(0.05)]);
+        assert_eq!(added(SessionCost::default()), [None, Some(0.2), Some(0.0), Some(0.05)], "resumed");
     }
 }

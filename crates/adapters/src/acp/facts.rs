@@ -1,13 +1,13 @@
-//! What the rest of Roost must know of an agent that speaks ACP: its tools have no names that mean anything to us, so
-//! they are judged by the kinds that the protocol gives them.
+//! The facts about ACP agents that the rest of Roost needs. The names of their tools are unknown, so the policy judges
+//! their calls by the kinds that the protocol gives them.
 
 use roost_engine::facts::{RuntimeFacts, Toolset};
 
 use crate::codex;
 
-/// What is known of the tools of every ACP agent. Whatever its id, it may be an adapter of Codex, which passes on what
-/// Codex says.
+/// The tools of every ACP agent. Whatever its id, an agent may wrap Codex and pass on Codex's fields, so those that
+/// change nothing about a call are listed.
 pub(crate) const TOOLS: Toolset = Toolset { silent_fields: codex::SILENT_FIELDS, ..Toolset::UNKNOWN };
 
-/// The facts about every ACP agent.
+/// The facts about every ACP agent that has no adapter of its own.
 pub static FACTS: RuntimeFacts = RuntimeFacts { tools: TOOLS, ..RuntimeFacts::UNKNOWN };

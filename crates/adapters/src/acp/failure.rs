@@ -1,5 +1,5 @@
-//! An agent's error answers in our words. The protocol has one code for all that fails at the model's provider; what is
-//! known of the reason is what agents put beside it.
+//! Converts an agent's error answers into Roost's errors. The protocol has one code for every failure at the model's
+//! provider; the reason is in the data that agents add to it.
 
 use roost_engine::adapter::AdapterError;
 use roost_model::failure::{FailureCode, TaskError};
@@ -7,46 +7,48 @@ use serde_json::Value;
 
 use crate::host::json_rpc::RpcError;
 
-/// The protocol's code for a login that is missing.
+/// The protocol's error code for a missing login.
 const AUTH_REQUIRED: i64 = -32000;
-/// The provider's status for the same: some agents, such as Gemini, pass its status on as their code.
+/// The provider's HTTP status for a missing login: some agents, such as Gemini, use the status as their error code.
 const UNAUTHORIZED: i64 = 401;
 
-/// An agent's error as ours.
+/// The error for a request that the agent refused; its message includes the reason from the error's data.
 pub(super) fn rejected(error: RpcError) -> AdapterError {
-    let said = if error.message.is_empty() { "an error without a message" } else { &sentence(&error.message) };
+    let reason = if error.message.is_empty() { "an error without a message" } else { &sentence(&error.message) };
     if matches!(error.code, AUTH_REQUIRED | UNAUTHORIZED) {
-        return AdapterError::NotLoggedIn(format!("the agent wants you to log in first: {said}"));
+        return AdapterError::NotLoggedIn(format!("the agent wants you to log in first: {reason}"));
     }
-    let more = error.data.as_ref().and_then(|data| data.get("message")?.as_str()).filter(|more| !said.contains(*more));
+    let more =
+        error.data.as_ref().and_then(|data| data.get("message")?.as_str()).filter(|more| !reason.contains(*more));
     let more = more.map(|more| format!(": {}", sentence(more))).unwrap_or_default();
-    let message = format!("the agent answered with error {}: {said}{more}", error.code);
+    let message = format!("the agent answered with error {}: {reason}{more}", error.code);
     AdapterError::Runtime { message, raw: serde_json::to_value(&error).ok() }
 }
 
-/// A task that ended in this error.
+/// The failure of a task whose prompt was answered with this error; it says whether a retry makes sense.
 pub(super) fn failed(error: RpcError) -> TaskError {
     let may_pass = matches!(error.code, 408 | 429 | 500..=599) || error.data.as_ref().is_some_and(may_pass);
     let error = TaskError::from(rejected(error));
     TaskError { retryable: error.retryable || may_pass, ..error }
 }
 
-/// A task whose agent ended well although its provider broke off the answer.
+/// The failure of a task whose agent ended its turn as usual although the provider broke off the answer; `result` is
+/// the agent's answer to the prompt.
 pub(super) fn broken_off(result: Value) -> TaskError {
     let message = "the model's answer broke off before its end, and the agent ended its turn";
     TaskError { retryable: true, raw: Some(result), ..TaskError::new(FailureCode::RuntimeError, message) }
 }
 
-/// The same prompt may succeed later: the provider was busy, or the line was cut.
+/// Whether the error's data names a temporary reason, such as a busy provider or a lost connection.
 fn may_pass(data: &Value) -> bool {
-    let said = data.get("message").and_then(Value::as_str).unwrap_or_default();
+    let reason = data.get("message").and_then(Value::as_str).unwrap_or_default();
     match (data.get("errorKind").and_then(Value::as_str), data.get("codex_error_info")) {
         // Claude Code's words.
         (Some("rate_limit" | "server_error" | "overloaded"), _) => true,
         // Codex's; a provider that breaks off its answer has no word of its own.
         (_, Some(Value::String(word))) => match word.as_str() {
             "internal_server_error" | "server_overloaded" => true,
-            "other" => said.starts_with("stream disconnected"),
+            "other" => reason.starts_with("stream disconnected"),
             _ => false,
         },
         (_, Some(Value::Object(info))) => info.values().any(|details| {
@@ -57,11 +59,11 @@ fn may_pass(data: &Value) -> bool {
     }
 }
 
-/// The sentence inside an error that is the provider's whole answer.
+/// The provider's error message, if the agent's message is the provider's JSON answer; else the message itself.
 fn sentence(message: &str) -> String {
     let answer: Option<Value> = serde_json::from_str(message).ok();
-    let said = answer.as_ref().and_then(|answer| answer.pointer("/error/message")?.as_str());
-    said.unwrap_or(message).to_owned()
+    let reason = answer.as_ref().and_then(|answer| answer.pointer("/error/message")?.as_str());
+    reason.unwrap_or(message).to_owned()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! How an ACP agent is started.
+//! Starts an ACP agent.
 
 use roost_engine::adapter::{AdapterError, OpenSession};
 use roost_process::{Holder, RunId, Stdin};
 
 use crate::host::{AgentCommand, Process, Start};
 
-/// Starts the agent under a holder.
+/// Starts the agent under a holder, with the command's arguments and the session's environment.
 pub(crate) async fn launch(
     holder: &Holder,
     run: RunId,

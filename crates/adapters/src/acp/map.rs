@@ -1,4 +1,4 @@
-//! What the agent says, as facts. Pure: lines in, drafts out.
+//! Turns the agent's updates into facts. Pure: messages in, drafts out.
 
 use std::sync::Arc;
 
@@ -7,44 +7,48 @@ use roost_engine::adapter::{Draft, Fact};
 use roost_model::content::AssistantContentBlock;
 use roost_model::payload::{
     ContextFill, ModelOutputCompletedPayload, ModelOutputDeltaKind, ModelOutputDeltaPayload, NoticeLevel, NoticeSource,
-    PlanEntry, PlanPriority, PlanStatus, PlanUpdatedPayload, RuntimeNoticePayload, SessionUpdatedPayload,
-    ToolCallRequestedPayload, UsageReportedPayload,
+    PlanEntry, PlanPriority, PlanStatus, PlanUpdatedPayload, SessionUpdatedPayload, ToolCallRequestedPayload,
+    UsageReportedPayload,
 };
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::cost::Spent;
-use super::presets::Observed;
-use super::tools::Tools;
+use super::cost::SessionCost;
+use super::presets::AgentProfile;
+use super::tools::AcpTools;
 use super::wire::Chunk;
+use crate::host::notice;
 
-/// What is said of an update that cannot be read.
+/// The notice about an update that does not match the schema.
 pub(super) const UNKNOWN_UPDATE: &str = "an update that Roost does not know";
 
-/// The block that is being written.
+/// The block of text that the agent is writing.
 #[derive(Debug)]
-struct Block {
+struct OpenBlock {
     id: Arc<str>,
     thought: bool,
+    /// The agent's id of the message; a chunk with another id begins a new block.
     message: Option<String>,
+    /// The answer so far; empty for thinking, which is only streamed.
     text: String,
 }
 
-/// Turns one task's messages into drafts.
+/// Turns the updates of one task into drafts.
 #[derive(Debug, Default)]
-pub(super) struct Mapper {
-    pub(super) tools: Tools,
-    block: Option<Block>,
+pub(super) struct AcpMapper {
+    pub(super) tools: AcpTools,
+    block: Option<OpenBlock>,
+    /// How many blocks were begun; block ids are made from it.
     blocks: usize,
 }
 
-impl Mapper {
-    /// For an agent that does this.
-    pub(super) fn of(observed: Observed) -> Self {
-        Self { tools: Tools::of(observed), ..Self::default() }
+impl AcpMapper {
+    /// A mapper for a turn of an agent with this profile.
+    pub(super) fn new(profile: AgentProfile) -> Self {
+        Self { tools: AcpTools::new(profile), ..Self::default() }
     }
 
-    /// A piece of text; the hot path.
+    /// Handles a text chunk. This is the hot path: nearly all traffic.
     pub(super) fn chunk(&mut self, chunk: Chunk<'_>, drafts: &mut Vec<Draft>) {
         let same = self.block.as_ref().is_some_and(|block| {
             block.thought == chunk.thought && block.message.as_deref() == chunk.message.as_deref()
@@ -54,7 +58,7 @@ impl Mapper {
             self.blocks += 1;
             let id = format!("block_{}", self.blocks).into();
             let message = chunk.message.map(Into::into);
-            self.block = Some(Block { id, thought: chunk.thought, message, text: String::new() });
+            self.block = Some(OpenBlock { id, thought: chunk.thought, message, text: String::new() });
         }
         let Some(block) = &mut self.block else { return };
         if chunk.text.is_empty() {
@@ -76,15 +80,15 @@ impl Mapper {
         drafts.push(Fact::Delta(delta).into());
     }
 
-    /// Any other update of the session.
-    pub(super) fn update(&mut self, params: &RawValue, spent: &mut Spent, drafts: &mut Vec<Draft>) {
+    /// Handles any other update of the session; one that does not match the schema becomes a notice.
+    pub(super) fn update(&mut self, params: &RawValue, cost: &mut SessionCost, drafts: &mut Vec<Draft>) {
         use acp::SessionUpdate as Update;
         let Ok(acp::SessionNotification { update, .. }) = serde_json::from_str(params.get()) else {
             drafts.push(unknown(UNKNOWN_UPDATE, params));
             return;
         };
         match update {
-            // What the user said is in the log already.
+            // The user's messages are in the log already.
             Update::UserMessageChunk(_) => {}
             Update::AgentMessageChunk(chunk) | Update::AgentThoughtChunk(chunk) => {
                 let message = format!("a piece of output that is not text ({})", content_kind(&chunk.content));
@@ -92,7 +96,7 @@ impl Mapper {
             }
             Update::ToolCall(call) => {
                 self.end_block(drafts);
-                self.tools.update(announced(call), drafts);
+                self.tools.update(into_update(call), drafts);
             }
             Update::ToolCallUpdate(update) => {
                 self.end_block(drafts);
@@ -100,7 +104,7 @@ impl Mapper {
             }
             Update::Plan(plan) => drafts.push(Fact::Plan(self::plan(plan)).into()),
             Update::UsageUpdate(usage) => {
-                let fact = Fact::Usage(fill(usage, spent));
+                let fact = Fact::Usage(context_usage(usage, cost));
                 drafts.push(Draft { fact, raw: serde_json::from_str(params.get()).ok() });
             }
             Update::SessionInfoUpdate(info) => {
@@ -116,20 +120,24 @@ impl Mapper {
         }
     }
 
-    /// The agent asks for permission.
-    pub(super) fn asked(&mut self, call: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) -> ToolCallRequestedPayload {
+    /// Handles a permission request and returns the call that it is about.
+    pub(super) fn on_permission_request(
+        &mut self,
+        call: acp::ToolCallUpdate,
+        drafts: &mut Vec<Draft>,
+    ) -> ToolCallRequestedPayload {
         self.end_block(drafts);
-        self.tools.asked(call, drafts)
+        self.tools.on_permission_request(call, drafts)
     }
 
-    /// The turn is over: whatever is being written is finished.
+    /// Ends the turn: finishes the open block and reports the calls that were only announced.
     pub(super) fn end(&mut self, drafts: &mut Vec<Draft>) {
         self.end_block(drafts);
         self.tools.flush(drafts);
     }
 
     fn end_block(&mut self, drafts: &mut Vec<Draft>) {
-        let Some(Block { thought: false, text, .. }) = self.block.take() else { return };
+        let Some(OpenBlock { thought: false, text, .. }) = self.block.take() else { return };
         if !text.is_empty() {
             let content = vec![AssistantContentBlock::Text { text }];
             drafts.push(Fact::Output(ModelOutputCompletedPayload { content }).into());
@@ -137,7 +145,7 @@ impl Mapper {
     }
 }
 
-/// The usage in the answer to a prompt, in any of the places where agents put it, beside that place as it came.
+/// The token usage in the answer to a prompt, from any member in which agents put it; that member is the raw value.
 pub(super) fn prompt_usage(result: &Value) -> Option<Draft> {
     let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64);
     let places = [result.get("usage"), result.pointer("/_meta/usage")];
@@ -145,7 +153,7 @@ pub(super) fn prompt_usage(result: &Value) -> Option<Draft> {
     if let Some(usage) = usage {
         let read = number(usage, "cachedReadTokens");
         let cached = read.unwrap_or(0) + number(usage, "cachedWriteTokens").unwrap_or(0);
-        let told = UsageReportedPayload {
+        let reported = UsageReportedPayload {
             // ACP counts cached tokens apart; our one shape includes them.
             input_tokens: number(usage, "inputTokens").map(|tokens| tokens + cached),
             cached_input_tokens: read,
@@ -154,11 +162,11 @@ pub(super) fn prompt_usage(result: &Value) -> Option<Draft> {
             cost_usd: None,
             context: None,
         };
-        return Some(Draft { fact: Fact::Usage(told), raw: Some(usage.clone()) });
+        return Some(Draft { fact: Fact::Usage(reported), raw: Some(usage.clone()) });
     }
     let quota = result.pointer("/_meta/quota")?;
     let count = quota.get("token_count")?;
-    let told = UsageReportedPayload {
+    let reported = UsageReportedPayload {
         input_tokens: number(count, "input_tokens"),
         cached_input_tokens: number(count, "cached_input_tokens"),
         output_tokens: number(count, "output_tokens"),
@@ -166,12 +174,12 @@ pub(super) fn prompt_usage(result: &Value) -> Option<Draft> {
         cost_usd: None,
         context: None,
     };
-    Some(Draft { fact: Fact::Usage(told), raw: Some(quota.clone()) })
+    Some(Draft { fact: Fact::Usage(reported), raw: Some(quota.clone()) })
 }
 
-/// The sum that a session has cost so far, if this update tells it.
-pub(super) fn cost_so_far(told: &acp::SessionNotification) -> Option<f64> {
-    match &told.update {
+/// The session's total cost in US dollars, if this update reports it.
+pub(super) fn cost_so_far(notification: &acp::SessionNotification) -> Option<f64> {
+    match &notification.update {
         acp::SessionUpdate::UsageUpdate(usage) => dollars(usage),
         _ => None,
     }
@@ -181,46 +189,32 @@ fn dollars(usage: &acp::UsageUpdate) -> Option<f64> {
     usage.cost.as_ref().filter(|cost| cost.currency == "USD").map(|cost| cost.amount)
 }
 
-/// Whether an agent that counts tokens ended its turn as usual and counted none: no answer of its model came to an end.
+/// Whether an agent that counts tokens ended its turn as usual with a count of zero: then the model's answer broke off.
 pub(super) fn counts_no_answer(result: &Value) -> bool {
     let count = result.pointer("/_meta/quota/token_count");
     let none = |count: &Value| count["input_tokens"] == 0 && count["output_tokens"] == 0;
     result["stopReason"] == "end_turn" && count.is_some_and(none)
 }
 
-/// A line that is not protocol.
-pub(super) fn noise(source: NoticeSource, message: impl Into<String>) -> Draft {
-    Fact::Notice(RuntimeNoticePayload { level: NoticeLevel::Info, source, message: message.into() }).into()
-}
-
-/// A line that was too long to be read: something of the conversation is missing.
-pub(super) fn skipped(bytes: u64) -> Draft {
-    let message = format!("a line of {bytes} bytes was skipped; the longest allowed has 64 MiB");
-    let (level, source) = (NoticeLevel::Warning, NoticeSource::Stdout);
-    Fact::Notice(RuntimeNoticePayload { level, source, message }).into()
-}
-
-/// A message about something that is not open here; it is kept as it came.
+/// The notice about a message for a session or request that is not open here, with the message as raw value.
 pub(super) fn foreign(message: String, raw: Option<Value>) -> Draft {
-    let notice = RuntimeNoticePayload { level: NoticeLevel::Warning, source: NoticeSource::Protocol, message };
-    Draft { fact: Fact::Notice(notice), raw }
+    Draft { raw, ..notice(NoticeLevel::Warning, NoticeSource::Protocol, message) }
 }
 
-/// A protocol message without a meaning here; it is kept as it came.
+/// The warning about a message of the protocol that has no meaning here, with the message as raw value.
 pub(super) fn unknown(message: &str, raw: &RawValue) -> Draft {
-    notice(NoticeLevel::Warning, message, raw)
+    raw_notice(NoticeLevel::Warning, message, raw)
 }
 
 fn known(message: &str, raw: &RawValue) -> Draft {
-    notice(NoticeLevel::Info, message, raw)
+    raw_notice(NoticeLevel::Info, message, raw)
 }
 
-fn notice(level: NoticeLevel, message: &str, raw: &RawValue) -> Draft {
-    let notice = RuntimeNoticePayload { level, source: NoticeSource::Protocol, message: message.into() };
-    Draft { fact: Fact::Notice(notice), raw: serde_json::from_str(raw.get()).ok() }
+fn raw_notice(level: NoticeLevel, message: &str, raw: &RawValue) -> Draft {
+    Draft { raw: serde_json::from_str(raw.get()).ok(), ..notice(level, NoticeSource::Protocol, message) }
 }
 
-fn announced(call: acp::ToolCall) -> acp::ToolCallUpdate {
+fn into_update(call: acp::ToolCall) -> acp::ToolCallUpdate {
     let mut fields = acp::ToolCallUpdateFields::default();
     fields.kind = Some(call.kind);
     fields.status = Some(call.status);
@@ -250,13 +244,13 @@ fn plan(plan: acp::Plan) -> PlanUpdatedPayload {
     PlanUpdatedPayload { entries: entries.collect() }
 }
 
-fn fill(usage: acp::UsageUpdate, spent: &mut Spent) -> UsageReportedPayload {
+fn context_usage(usage: acp::UsageUpdate, cost: &mut SessionCost) -> UsageReportedPayload {
     UsageReportedPayload {
         input_tokens: None,
         cached_input_tokens: None,
         output_tokens: None,
         reasoning_tokens: None,
-        cost_usd: dollars(&usage).and_then(|total| spent.now(total)),
+        cost_usd: dollars(&usage).and_then(|total| cost.record_total(total)),
         context: Some(ContextFill { used: usage.used, size: usage.size }),
     }
 }

@@ -1,19 +1,19 @@
 //! Any agent that speaks the Agent Client Protocol (version 1), by its command.
 //!
-//! The agent is a child process; the messages are the official schema's, the line codec is our own, because it must
-//! survive noise and push back on floods. What an agent can do is read from what it says when it introduces itself.
+//! The agent is a child process. The message types are those of the official schema; the line codec is our own, because
+//! it must survive noise and push back on floods. An agent's capabilities come from its answer to `initialize`.
 //!
 //! Decisions:
-//! * A tool call is reported when it is asked about, in progress or done: agents announce it before its input is known.
-//! * "In progress" is not "running": some agents say so and then ask. A call runs when it was allowed, shows output or
-//!   is done.
-//! * What an agent does and does not tell is said by its preset, as it was observed; see [`Observed`].
-//! * An agent that leaves a tool running when its turn is cancelled is ended; the session goes on in a new process.
-//! * A model is chosen as the agent offers it, by an option or by the older request; where it offers none, naming one is
-//!   an error. Settings have no place in the protocol, so they are one too.
-//! * A denial picks an offered reject option; `cancelled` is only for a turn that is being cancelled.
+//! * A tool call is reported when the agent asks about it, or it is in progress or done: agents announce a call before
+//!   its input is known.
+//! * "In progress" does not mean "running": some agents say so and then ask. A call runs once it was allowed, shows
+//!   output or is done.
+//! * What an agent does that the protocol does not tell is in its preset, as observed; see [`AgentProfile`].
+//! * An agent that leaves a tool running when its turn is cancelled is stopped; the session goes on in a new process.
+//! * A model is chosen the way the agent offers it: by a config option, or by the older request. If it offers neither,
+//!   naming a model is an error. So are settings, because the protocol has no place for them.
+//! * A denial picks one of the reject options that the agent offers; `cancelled` is only for a cancelled turn.
 
-mod between;
 mod capabilities;
 mod connection;
 mod cost;
@@ -22,12 +22,16 @@ mod failure;
 mod launch;
 mod map;
 mod models;
+mod notice_backlog;
 mod presets;
 mod prompt;
 mod questions;
 mod reader;
 mod session;
+mod tool_kind;
 mod tools;
+#[cfg(test)]
+mod tools_tests;
 #[cfg(test)]
 mod trace_tests;
 mod turn;
@@ -49,9 +53,9 @@ use crate::host::{VersionProbe, without_grace};
 pub use facts::FACTS;
 pub(crate) use facts::TOOLS;
 pub(crate) use launch::launch;
-pub use presets::{Observed, PRESETS, Preset, preset};
-use session::About;
-pub(crate) use session::{AcpSession, Agent};
+pub use presets::{AgentProfile, PRESETS, Preset, preset};
+use session::SharedHandshake;
+pub(crate) use session::{AcpAgent, AcpSession};
 
 /// The adapter of one ACP agent.
 pub struct AcpAdapter {
@@ -60,45 +64,49 @@ pub struct AcpAdapter {
     facts: &'static RuntimeFacts,
     command: AgentCommand,
     holder: Arc<Holder>,
-    about: About,
-    observed: Observed,
+    handshake: SharedHandshake,
+    profile: AgentProfile,
     preset: Option<&'static Preset>,
-    /// What it printed when it was asked; one that did not answer is asked again.
+    /// The versions that the command printed, for agents that do not announce one.
     versions: VersionProbe,
+    /// Whether tool servers are passed on.
     mcp: bool,
+    /// False if the agent is known to take no images; otherwise its handshake decides.
     images: bool,
 }
 
 impl AcpAdapter {
-    /// An agent of this name, started by this command.
+    /// An agent of this name, started by this command. Nothing else is known about it, so it is taken to do everything
+    /// that the protocol allows.
     pub fn new(name: RuntimeName, display_name: impl Into<String>, command: AgentCommand, holder: Arc<Holder>) -> Self {
-        let (display_name, about, observed) = (display_name.into(), About::default(), Observed::ALL);
+        let (display_name, handshake, profile) =
+            (display_name.into(), SharedHandshake::default(), AgentProfile::CONFORMING);
         let versions = VersionProbe::default();
         let (facts, preset, mcp, images) = (&FACTS, None, true, true);
-        Self { name, display_name, facts, command, holder, about, observed, preset, versions, mcp, images }
+        Self { name, display_name, facts, command, holder, handshake, profile, preset, versions, mcp, images }
     }
 
-    /// An agent that does what this preset says, whatever command starts it.
+    /// Applies what is known about a preset's agent; the command stays the one that was given.
     pub fn of(self, preset: &'static Preset) -> Self {
-        Self { observed: preset.observed, preset: Some(preset), ..self }
+        Self { profile: preset.profile, preset: Some(preset), ..self }
     }
 
-    /// An agent of which more is known than of any.
+    /// Replaces the facts that hold for every ACP agent.
     pub(crate) fn with_facts(self, facts: &'static RuntimeFacts) -> Self {
         Self { facts, ..self }
     }
 
-    /// The agent does not use tool servers, although the protocol wants it to.
+    /// For an agent that ignores tool servers, although the protocol requires them: none are passed on.
     pub fn without_mcp(self) -> Self {
         Self { mcp: false, ..self }
     }
 
-    /// The agent takes no images; of others that is known when they have introduced themselves.
+    /// For an agent that is known to take no images. Without this, its handshake tells.
     pub fn without_images(self) -> Self {
         Self { images: false, ..self }
     }
 
-    async fn start(&self, open: &mut OpenSession) -> Result<Agent, AdapterError> {
+    async fn start(&self, open: &mut OpenSession) -> Result<AcpAgent, AdapterError> {
         if open.input.runtime_config.as_ref().is_some_and(|config| !config.is_empty()) {
             return Err(AdapterError::Unsupported(
                 "take settings, because its protocol has no place for them; use `args` and `env` of its \
@@ -108,23 +116,23 @@ impl AcpAdapter {
         if !self.mcp {
             open.mcp_servers.clear();
         }
-        let holder = if self.observed.leaves_with_stdin { (*self.holder).clone() } else { without_grace(&self.holder) };
+        let holder = if self.profile.leaves_with_stdin { (*self.holder).clone() } else { without_grace(&self.holder) };
         let started = launch(&holder, RunId::fresh(), &self.command.of_session(open), open).await?;
-        let agent = Agent::initialize(started, self.observed).await?;
-        *self.about.lock() = Some(agent.about.clone());
+        let agent = AcpAgent::initialize(started, self.profile).await?;
+        *self.handshake.lock() = Some(agent.handshake.clone());
         Ok(agent)
     }
 
-    /// The version that the agent told when it introduced itself, else the one that it prints.
-    async fn told_version(&self, program: &Path, env: &RuntimeEnv) -> Option<String> {
-        let told = {
-            let about = self.about.lock();
-            about.as_ref().and_then(|about| Some(about.agent_info.as_ref()?.version.clone()))
+    /// The version in the agent's handshake, else what `--version` prints if its preset says that it prints one.
+    async fn agent_version(&self, program: &Path, env: &RuntimeEnv) -> Option<String> {
+        let announced = {
+            let handshake = self.handshake.lock();
+            handshake.as_ref().and_then(|handshake| Some(handshake.agent_info.as_ref()?.version.clone()))
         };
-        let preset = self.preset.filter(|preset| told.is_none() && preset.prints_version);
-        let Some(preset) = preset else { return told };
+        let preset = self.preset.filter(|preset| announced.is_none() && preset.prints_version);
+        let Some(preset) = preset else { return announced };
         let mut command = self.command.clone();
-        // What makes it speak ACP can be a command of its own, which knows no `--version`.
+        // The preset's arguments can be a subcommand, which has no `--version`.
         if command.args.iter().take(preset.args.len()).eq(preset.args) {
             command.args.drain(..preset.args.len());
         }
@@ -132,8 +140,8 @@ impl AcpAdapter {
     }
 
     fn cannot_resume(&self) -> bool {
-        let about = self.about.lock();
-        about.is_some() && !capabilities::capabilities(about.as_ref(), self.observed).supports_session_resume
+        let handshake = self.handshake.lock();
+        handshake.is_some() && !capabilities::capabilities(handshake.as_ref(), self.profile).supports_session_resume
     }
 }
 
@@ -152,8 +160,8 @@ impl RuntimeAdapter for AcpAdapter {
     }
 
     fn capabilities(&self) -> RuntimeCapabilities {
-        let about = self.about.lock();
-        let capabilities = capabilities::capabilities(about.as_ref(), self.observed);
+        let handshake = self.handshake.lock();
+        let capabilities = capabilities::capabilities(handshake.as_ref(), self.profile);
         match self.mcp {
             true => capabilities,
             false => RuntimeCapabilities { mcp_support: McpSupport::None, mcp_transports: None, ..capabilities },
@@ -161,18 +169,18 @@ impl RuntimeAdapter for AcpAdapter {
     }
 
     fn asks_questions(&self) -> bool {
-        self.observed.asks_questions
+        self.profile.asks_questions
     }
 
     fn takes_images(&self) -> bool {
-        let about = self.about.lock();
-        self.images && about.as_ref().is_none_or(|about| about.agent_capabilities.prompt_capabilities.image)
+        let handshake = self.handshake.lock();
+        self.images && handshake.as_ref().is_none_or(|handshake| handshake.agent_capabilities.prompt_capabilities.image)
     }
 
     async fn availability(&self, env: &RuntimeEnv) -> Availability {
         let path = self.command.environment(env).get("PATH").map(|path| path.to_string_lossy().into_owned());
         match roost_process::find_program(&self.command.program, path.as_deref()).await {
-            Ok(program) => Availability::Installed { version: self.told_version(&program, env).await },
+            Ok(program) => Availability::Installed { version: self.agent_version(&program, env).await },
             Err(error) => {
                 let install = self.preset.map(|preset| format!("; to install it: {}", preset.install));
                 Availability::Missing { reason: format!("{error}{}", install.unwrap_or_default()) }
@@ -181,7 +189,7 @@ impl RuntimeAdapter for AcpAdapter {
     }
 
     async fn auth_status(&self, _: &RuntimeEnv) -> AuthStatus {
-        // ACP tells about a missing login only when a session is made, so nothing is claimed here.
+        // ACP reports a missing login only when a session is created, so nothing is claimed here.
         AuthStatus { ok: true, logged_in: true, auth_model: AuthModel::Unknown, account_label: None, details: None }
     }
 
@@ -189,14 +197,15 @@ impl RuntimeAdapter for AcpAdapter {
         if let Some(preset) = self.preset {
             return Some(format!("if it wants a login: {}", preset.login));
         }
-        let about = self.about.lock();
-        let methods = about.as_ref()?.auth_methods.iter().map(|method| method.name().to_owned()).collect::<Vec<_>>();
+        let handshake = self.handshake.lock();
+        let methods =
+            handshake.as_ref()?.auth_methods.iter().map(|method| method.name().to_owned()).collect::<Vec<_>>();
         (!methods.is_empty()).then(|| format!("log in with the agent's own command; it offers: {}", methods.join(", ")))
     }
 
     async fn create_session(&self, mut open: OpenSession) -> Result<Box<dyn RuntimeSession>, AdapterError> {
         let session = self.start(&mut open).await?.new_session(&open).await?;
-        Ok(Box::new(session.choosing(open.input.model).await?))
+        Ok(Box::new(session.with_model(open.input.model).await?))
     }
 
     async fn resume_session(
@@ -208,6 +217,6 @@ impl RuntimeAdapter for AcpAdapter {
             return Err(AdapterError::UnknownSession(native));
         }
         let session = self.start(&mut open).await?.resume(&open, &native).await?;
-        Ok(Box::new(session.choosing(open.input.model).await?))
+        Ok(Box::new(session.with_model(open.input.model).await?))
     }
 }

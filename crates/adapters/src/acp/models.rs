@@ -1,24 +1,25 @@
-//! How an agent lets its model be chosen, as it says when a session is made or opened.
+//! How an agent lets its model be chosen, according to its answer when a session is created or opened.
 
 use roost_engine::adapter::AdapterError;
 use serde_json::{Value, json};
 
 use crate::host::json_rpc::CallResult;
 
-/// How the model of a session is chosen, and the models that are offered.
+/// The way to choose a session's model, with the models that the agent offers.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Models {
-    /// By the session's option of this id.
+    /// By setting the session's config option of this id.
     Option { id: String, offered: Vec<String> },
-    /// By the request that agents took before there were options.
+    /// By `session/set_model`, which older agents take.
     Request { offered: Vec<String> },
-    /// Not at all.
+    /// The agent offers no choice.
     Fixed,
 }
 
 impl Models {
-    /// What the agent offers in its answer to a request for a session.
-    pub(super) fn offered_in(answer: &Value) -> Self {
+    /// Reads the choice from the agent's answer to `session/new`, `session/load` or `session/resume`. A config option
+    /// counts before the older list of models.
+    pub(super) fn from_answer(answer: &Value) -> Self {
         let texts = |list: Option<&Value>, name: &str| {
             let all = list.and_then(Value::as_array).into_iter().flatten();
             all.filter_map(|one| one[name].as_str().map(Into::into)).collect::<Vec<String>>()
@@ -26,7 +27,7 @@ impl Models {
         let options = answer.get("configOptions").and_then(Value::as_array).into_iter().flatten();
         let model = options.into_iter().find(|option| option["category"] == "model");
         if let Some((option, id)) = model.and_then(|option| Some((option, option["id"].as_str()?))) {
-            // Choices can stand in groups.
+            // The values can be nested in groups.
             let groups =
                 option["options"].as_array().into_iter().flatten().map(|group| texts(group.get("options"), "value"));
             let grouped = groups.flatten().collect::<Vec<_>>();
@@ -39,7 +40,7 @@ impl Models {
         }
     }
 
-    /// The request by which this model is chosen.
+    /// The method and parameters of the request that chooses this model; an error if the agent offers no choice.
     pub(super) fn request(&self, session: &str, model: &str) -> Result<(&'static str, Value), AdapterError> {
         match self {
             Self::Option { id, .. } => {
@@ -52,8 +53,8 @@ impl Models {
         }
     }
 
-    /// What came of the request; a refusal says what else there is.
-    pub(super) fn taken(&self, model: &str, answered: CallResult) -> Result<(), AdapterError> {
+    /// Checks the agent's answer to [`Self::request`]; the error for a refusal lists the models that are offered.
+    pub(super) fn check_answer(&self, model: &str, answered: CallResult) -> Result<(), AdapterError> {
         let Err(error) = answered else { return Ok(()) };
         let (Self::Option { offered, .. } | Self::Request { offered }) = self else { return Ok(()) };
         let message = format!("the agent does not take the model {model}; it offers {}", offered.join(", "));
@@ -84,7 +85,7 @@ mod tests {
             (json!({}), Models::Fixed),
         ];
         for (answer, expected) in table {
-            assert_eq!(Models::offered_in(&answer), expected, "{answer}");
+            assert_eq!(Models::from_answer(&answer), expected, "{answer}");
         }
     }
 }

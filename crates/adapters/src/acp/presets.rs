@@ -1,53 +1,54 @@
-//! The ACP agents that are known by their ids: how each is started, and what it does that the protocol does not tell.
+//! The ACP agents that can be used by their id alone: how each is started, and how it behaves beyond the protocol.
 
-/// An agent that is known without being configured.
+/// An agent that needs no configuration.
 #[derive(Debug)]
 pub struct Preset {
-    /// Its id in `[runtimes.<id>]` and in `--runtime`.
+    /// The id in `[runtimes.<id>]` and in `--runtime`.
     pub id: &'static str,
-    /// Its name for people.
+    /// The name that is shown to people.
     pub display_name: &'static str,
-    /// Its program, to be found in `PATH`.
+    /// The name of the program, which is looked up in `PATH`.
     pub program: &'static str,
     /// The arguments that make it speak ACP on its stdin and stdout, and ask before it acts.
     pub args: &'static [&'static str],
-    /// How a person installs it.
+    /// The advice for people when the program is missing.
     pub install: &'static str,
-    /// How a person logs in to it.
+    /// The advice for people when a login is missing.
     pub login: &'static str,
-    /// It prints its version when it is asked with `--version`; else it is known when the agent has introduced itself.
+    /// Whether `--version` prints the version. Otherwise the version is known after the first handshake.
     pub prints_version: bool,
-    /// What was seen of it.
-    pub observed: Observed,
+    /// How the agent was observed to behave.
+    pub profile: AgentProfile,
 }
 
-/// What an agent does, where its own words do not tell; seen in runs of the real agent.
+/// How an agent behaves where its handshake does not tell, as observed in runs of the real agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Observed {
-    /// It puts questions to its user.
+pub struct AgentProfile {
+    /// It asks the user questions with forms (elicitation).
     pub asks_questions: bool,
-    /// It tells the tokens of a turn, not only how full its context is.
+    /// It reports the tokens of a turn, not only how full its context is.
     pub counts_tokens: bool,
-    /// It asks about a second tool call while the first waits.
+    /// It asks about a second tool call while the first still waits for a decision.
     pub asks_in_parallel: bool,
-    /// It goes on after a tool call was refused; else the refusal ends its turn.
+    /// It goes on after a tool call was denied. Otherwise the denial ends its turn.
     pub outlives_refusals: bool,
-    /// It ends the tool that runs when its turn is cancelled; else the whole agent has to go.
+    /// It ends the running tool when its turn is cancelled. Otherwise Roost stops the whole process.
     pub ends_tools_on_cancel: bool,
-    /// It takes the address of a linked file for a path as it stands, and loses an image that comes with one.
+    /// It reads the URI of a linked file as a plain path, so the path is not percent-encoded; and it loses an image
+    /// that is sent beside a link, so the image is embedded as a resource.
     pub reads_links_as_paths: bool,
-    /// It leaves when its stdin closes; else it is not waited for.
+    /// It exits when its stdin closes. Otherwise it is stopped without a grace period.
     pub leaves_with_stdin: bool,
-    /// Fields of a tool call's input that are not part of it, such as ids and times that differ with every call, and the
-    /// answers that may be given. A field that differs between the request and the run would be another call.
+    /// Fields of a tool call's raw input to ignore, such as ids, times and the answers that may be given. They differ
+    /// between the permission request and the run, which would make the run look like another call.
     pub not_input: &'static [&'static str],
-    /// The field of a tool call's raw output that is the tool's own output, where there is one.
+    /// The field of a tool call's raw output that holds the tool's own output; `None` if the raw output is it.
     pub output_field: Option<&'static str>,
 }
 
-impl Observed {
-    /// An agent that does everything that the protocol allows; what is assumed of one that is configured by hand.
-    pub const ALL: Self = Self {
+impl AgentProfile {
+    /// An agent that does everything that the protocol allows; assumed for agents that are configured by hand.
+    pub const CONFORMING: Self = Self {
         asks_questions: true,
         counts_tokens: true,
         asks_in_parallel: true,
@@ -58,11 +59,12 @@ impl Observed {
         not_input: &[],
         output_field: None,
     };
-    /// An agent that nobody here has run yet: nothing is claimed that it might not do.
-    const NOT_YET: Self = Self { asks_questions: false, counts_tokens: false, asks_in_parallel: false, ..Self::ALL };
+    /// An agent that was not run with Roost yet: no optional behaviour is claimed.
+    const UNTESTED: Self =
+        Self { asks_questions: false, counts_tokens: false, asks_in_parallel: false, ..Self::CONFORMING };
 }
 
-/// Every preset, in the order in which they are shown.
+/// Every preset, in the order in which they are listed.
 pub const PRESETS: [Preset; 6] = [
     Preset {
         id: "claude-agent-acp",
@@ -73,7 +75,7 @@ pub const PRESETS: [Preset; 6] = [
         login: "run `claude auth login` of Claude Code, whose login it uses, or set ANTHROPIC_API_KEY in its `env`",
         prints_version: false,
         // 0.49.0: the question tool is not offered to the model, and one call asks after the other.
-        observed: Observed { asks_questions: false, asks_in_parallel: false, ..Observed::ALL },
+        profile: AgentProfile { asks_questions: false, asks_in_parallel: false, ..AgentProfile::CONFORMING },
     },
     Preset {
         id: "codex-acp",
@@ -84,10 +86,11 @@ pub const PRESETS: [Preset; 6] = [
         install: "npm install -g @zed-industries/codex-acp",
         login: "run `codex login` of Codex, whose login it uses, or set OPENAI_API_KEY in its `env`",
         prints_version: false,
-        // 0.16.0: the only way to say no is "abort". Not its successor of the same name, `@agentclientprotocol/codex-acp`
-        // 2.6.0: none of its modes asks before a command runs in its sandbox, it does not tell of such a command, and the
-        // policy by which this one asks about everything is an error there. Nobody could decide what it may do.
-        observed: Observed {
+        // 0.16.0: the only way to say no is "abort". Not its successor of the same name,
+        // `@agentclientprotocol/codex-acp` 2.6.0: none of its modes asks before a command runs in its sandbox, it does
+        // not tell of such a command, and the policy by which this one asks about everything is an error there. Nobody
+        // could decide what it may do.
+        profile: AgentProfile {
             asks_questions: false,
             counts_tokens: false,
             asks_in_parallel: true,
@@ -116,7 +119,7 @@ pub const PRESETS: [Preset; 6] = [
         install: "npm install -g @qwen-code/qwen-code",
         login: "run `qwen` and type /auth, or set OPENAI_API_KEY and OPENAI_BASE_URL in its `env`",
         prints_version: true,
-        observed: Observed::NOT_YET,
+        profile: AgentProfile::UNTESTED,
     },
     Preset {
         id: "copilot",
@@ -126,7 +129,7 @@ pub const PRESETS: [Preset; 6] = [
         install: "npm install -g @github/copilot",
         login: "run `copilot` and type /login, or set COPILOT_GITHUB_TOKEN in its `env`",
         prints_version: true,
-        observed: Observed::NOT_YET,
+        profile: AgentProfile::UNTESTED,
     },
     Preset {
         id: "goose",
@@ -136,7 +139,7 @@ pub const PRESETS: [Preset; 6] = [
         install: "install the Goose CLI 1.8 or later from its releases",
         login: "run `goose configure`, or set GOOSE_PROVIDER and the key of that provider in its `env`",
         prints_version: true,
-        observed: Observed::NOT_YET,
+        profile: AgentProfile::UNTESTED,
     },
     Preset {
         id: "cline",
@@ -146,11 +149,11 @@ pub const PRESETS: [Preset; 6] = [
         install: "npm install -g cline",
         login: "run `cline auth`",
         prints_version: true,
-        observed: Observed::NOT_YET,
+        profile: AgentProfile::UNTESTED,
     },
 ];
 
-/// The preset of this id.
+/// The preset of this id; `None` for an agent that has to be configured.
 pub fn preset(id: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.id == id)
 }

@@ -1,4 +1,4 @@
-//! A prompt as the blocks of the protocol.
+//! Converts a prompt into the content blocks of the protocol.
 
 use std::path::Path;
 
@@ -10,25 +10,25 @@ use roost_engine::adapter::TaskInput;
 use roost_model::content::TranscriptContentBlock;
 use roost_model::transcript;
 
-use super::presets::Observed;
+use super::presets::AgentProfile;
 
-/// The prompt's blocks; what was said before goes first, for an agent that does not remember it.
-pub(super) fn prompt(input: &TaskInput, cwd: &Path, observed: Observed) -> Vec<acp::ContentBlock> {
+/// The prompt's blocks. The history comes first, as text: it is there only if the agent does not remember it.
+pub(super) fn prompt(input: &TaskInput, cwd: &Path, profile: AgentProfile) -> Vec<acp::ContentBlock> {
     let mut blocks: Vec<acp::ContentBlock> = Vec::new();
     if !input.history.is_empty() {
         let history = transcript::flatten(&input.history);
         blocks.push(format!("This conversation was interrupted. What was said and done before:\n\n{history}").into());
     }
-    let said = || input.messages.iter().flat_map(|message| &message.content);
-    let links = said().any(|block| matches!(block, TranscriptContentBlock::FileRef { .. }));
-    for block in said() {
+    let content = || input.messages.iter().flat_map(|message| &message.content);
+    let links = content().any(|block| matches!(block, TranscriptContentBlock::FileRef { .. }));
+    for block in content() {
         match block {
             TranscriptContentBlock::Text { text } => blocks.push(text.clone().into()),
             TranscriptContentBlock::Code { code, .. } => blocks.push(code.clone().into()),
             TranscriptContentBlock::Image { artifact_id, media_type, .. } => {
                 blocks.extend(input.images.get(artifact_id).map(|image| {
                     let bytes = STANDARD.encode(&image.bytes);
-                    if links && observed.reads_links_as_paths {
+                    if links && profile.reads_links_as_paths {
                         let image =
                             acp::BlobResourceContents::new(bytes, artifact_id.as_str()).mime_type(media_type.clone());
                         let image = acp::EmbeddedResourceResource::BlobResourceContents(image);
@@ -37,11 +37,11 @@ pub(super) fn prompt(input: &TaskInput, cwd: &Path, observed: Observed) -> Vec<a
                     acp::ContentBlock::Image(acp::ImageContent::new(bytes, media_type))
                 }));
             }
-            // Every agent must take these, and those that read files know what to do with them.
+            // The protocol obliges every agent to take links.
             TranscriptContentBlock::FileRef { path } => {
                 let file = cwd.join(path);
                 let address =
-                    if observed.reads_links_as_paths { format!("file://{}", file.display()) } else { uri(&file) };
+                    if profile.reads_links_as_paths { format!("file://{}", file.display()) } else { uri(&file) };
                 blocks.push(acp::ContentBlock::ResourceLink(acp::ResourceLink::new(path, address)));
             }
             _ => {}
@@ -50,10 +50,10 @@ pub(super) fn prompt(input: &TaskInput, cwd: &Path, observed: Observed) -> Vec<a
     blocks
 }
 
-/// What an address has as it is.
+/// The characters of a path that a URI keeps as they are; all others are percent-encoded.
 const IN_PATH: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// The address of a file.
+/// The `file://` URI of a path.
 fn uri(path: &Path) -> String {
     format!("file://{}", percent_encode(path.as_os_str().as_encoded_bytes(), &IN_PATH))
 }

@@ -1,4 +1,4 @@
-//! ACP's elicitation forms as questions, and answers as elicitation results.
+//! Converts ACP's elicitation forms into questions, and answers into elicitation results.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use roost_engine::adapter::Answer;
 use roost_model::ids::QuestionId;
 use roost_model::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
 
-/// The form behind a question, kept to read the answer with.
+/// The form of a question, kept because the types of the answer's values depend on it.
 pub(super) type Form = acp::ElicitationSchema;
 
-/// The question that a form asks.
+/// The question to the user, with one field for each property of the form.
 pub(super) fn question(message: String, form: &Form) -> QuestionAskedPayload {
     let required = form.required.clone().unwrap_or_default();
     let fields = form.properties.iter().map(|(id, property)| QuestionField {
@@ -23,7 +23,7 @@ pub(super) fn question(message: String, form: &Form) -> QuestionAskedPayload {
     QuestionAskedPayload { question_id: QuestionId::new(), message, fields: fields.collect(), tool_call_id: None }
 }
 
-/// The answer as the agent expects it.
+/// The answer in the agent's terms; a value that does not parse as its property's type is left out.
 pub(super) fn response(form: &Form, answer: Answer) -> acp::CreateElicitationResponse {
     acp::CreateElicitationResponse::new(match answer {
         Answer::Declined => acp::ElicitationAction::Decline,

@@ -1,36 +1,36 @@
-//! What the agent's lines do: to the turn, to whoever waits for an answer, and to the outbox.
+//! Reads the agent's lines: updates the turn, answers the agent's requests, completes ours, and fills the outbox.
 
 use agent_client_protocol_schema::v1 as acp;
 use roost_engine::adapter::{AdapterError, Draft, Fact, TaskEnd};
 use roost_model::failure::FailureCode;
-use roost_model::payload::{NoticeSource, RequestStatus};
+use roost_model::payload::{NoticeLevel, NoticeSource, RequestStatus};
 use roost_process::Line;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::connection::{AcpConnection, Pending, cancelled};
+use super::connection::{AcpConnection, PendingReply, cancelled};
 use super::failure;
 use super::map;
 use super::questions;
-use super::turn::{Permission, Turn};
-use super::wire::{self, Incoming};
+use super::turn::{AcpTurn, PendingPermission};
+use super::wire::{self, AcpMessage};
 use crate::host::json_rpc::{self, CallResult, RpcError, RpcId};
-use crate::host::reply;
+use crate::host::{notice, reply, skipped_line};
 
-/// The method that the agent reports with.
+/// The notification by which the agent reports everything that it does in a turn.
 const UPDATE: &str = "session/update";
 
 impl AcpConnection {
-    /// Takes one line.
-    pub(super) fn line(&mut self, line: Line<'_>) {
+    /// Handles one line of the agent's stdout. A line that is too long, unknown or no JSON-RPC becomes a notice.
+    pub(super) fn on_line(&mut self, line: Line<'_>) {
         if let Line::TooLong { bytes } = line {
-            self.keep(map::skipped(bytes));
+            self.report(skipped_line(bytes));
             return;
         }
         let text = line.text();
         let message = match wire::parse(&text) {
-            Incoming::Chunk(chunk) => {
-                // Before it is known which session is open, agents replay it.
+            AcpMessage::Chunk(chunk) => {
+                // Before the session is bound, this is a replay of its history.
                 if self.native.as_ref().is_some_and(|native| *native != chunk.session) {
                     let raw = serde_json::from_str(&text).ok();
                     self.foreign(format!("an update for session {}, which is not open here", chunk.session), raw);
@@ -39,7 +39,7 @@ impl AcpConnection {
                 }
                 return;
             }
-            Incoming::Rpc(message) => message,
+            AcpMessage::Rpc(message) => message,
         };
         match message {
             json_rpc::Incoming::Notification { method, params } if method == UPDATE => self.update(params),
@@ -47,7 +47,7 @@ impl AcpConnection {
                 // Custom notifications are the agent's own business; `$/` ones are about requests, and an agent that
                 // cancels one does not wait for its answer.
                 if !method.starts_with(['_', '$']) {
-                    self.keep(map::unknown(&format!("a notification that Roost does not know: {method}"), params));
+                    self.report(map::unknown(&format!("a notification that Roost does not know: {method}"), params));
                 }
             }
             json_rpc::Incoming::Request { id, method, params } => self.request(id, &method, params),
@@ -59,45 +59,45 @@ impl AcpConnection {
 
     fn noise(&mut self, message: String) {
         if self.out.turn.is_some() {
-            self.out.drafts.push(map::noise(NoticeSource::Stdout, message));
+            self.out.drafts.push(notice(NoticeLevel::Info, NoticeSource::Stdout, message));
         }
     }
 
     fn foreign(&mut self, message: String, raw: Option<Value>) {
-        self.keep(map::foreign(message, raw));
+        self.report(map::foreign(message, raw));
     }
 
-    /// Tells what means nothing to us, now or in the next turn.
-    fn keep(&mut self, draft: Draft) {
+    /// Reports a message without a meaning here: in the running turn, else in the next one.
+    fn report(&mut self, draft: Draft) {
         match self.out.live() {
             Some((_, drafts)) => drafts.push(draft),
-            None => self.between.keep(draft),
+            None => self.backlog.push(draft),
         }
     }
 
     fn update(&mut self, params: &RawValue) {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Head {
+        struct UpdateTarget {
             session_id: String,
         }
-        // Outside of a turn agents replay history and announce commands: nothing that happened just now.
+        // Outside of a turn agents replay history and announce commands; neither belongs to a task.
         let Some((turn, drafts)) = self.out.live() else {
             match serde_json::from_str::<acp::SessionNotification>(params.get()) {
-                Ok(told) => {
-                    // What was spent then is not of the next turn.
-                    map::cost_so_far(&told).and_then(|total| self.spent.now(total));
+                Ok(notification) => {
+                    // Advances the total, so that the next turn is not charged for it.
+                    map::cost_so_far(&notification).and_then(|total| self.cost.record_total(total));
                 }
-                Err(_) => self.between.keep(map::unknown(map::UNKNOWN_UPDATE, params)),
+                Err(_) => self.backlog.push(map::unknown(map::UNKNOWN_UPDATE, params)),
             }
             return;
         };
-        match serde_json::from_str::<Head>(params.get()) {
-            Ok(head) if self.native.as_deref() == Some(&*head.session_id) => {
-                turn.mapper.update(params, &mut self.spent, drafts);
+        match serde_json::from_str::<UpdateTarget>(params.get()) {
+            Ok(target) if self.native.as_deref() == Some(&*target.session_id) => {
+                turn.mapper.update(params, &mut self.cost, drafts);
             }
-            Ok(head) => {
-                let message = format!("an update for session {}, which is not open here", head.session_id);
+            Ok(target) => {
+                let message = format!("an update for session {}, which is not open here", target.session_id);
                 drafts.push(map::unknown(&message, params));
             }
             Err(_) => drafts.push(map::unknown("an update without a session", params)),
@@ -110,16 +110,16 @@ impl AcpConnection {
             ("session/request_permission", Some((turn, drafts))) => {
                 match serde_json::from_str::<acp::RequestPermissionRequest>(params.get()) {
                     Ok(request) => {
-                        let asked = turn.mapper.asked(request.tool_call, drafts);
-                        let permission = Permission { id, options: request.options };
-                        let void = turn.permissions.ask(&asked.identity, permission);
-                        drafts.push(Fact::ToolAsks(asked).into());
+                        let call = turn.mapper.on_permission_request(request.tool_call, drafts);
+                        let permission = PendingPermission { id, options: request.options };
+                        let void = turn.permissions.ask(&call.identity, permission);
+                        drafts.push(Fact::ToolAsks(call).into());
                         void.iter().for_each(|permission| self.give_up(permission));
                     }
                     Err(error) => self.refuse(&id, -32602, &error.to_string()),
                 }
             }
-            // Nobody can be asked between turns; the agent must not wait for ever.
+            // Without a turn nobody can decide, and the agent must not wait for ever.
             ("session/request_permission", None) => {
                 let sent = self.peer.answer(&id, &cancelled());
                 self.warn_if_unread(sent);
@@ -142,8 +142,8 @@ impl AcpConnection {
     fn response(&mut self, id: u64, result: Result<&RawValue, RpcError>) {
         let value = json_rpc::owned(result);
         match (self.peer.take(id), self.out.live()) {
-            (Some(Pending::Reply(to)), _) => reply(to, Ok(value)),
-            (Some(Pending::Prompt), Some((turn, drafts))) => {
+            (Some(PendingReply::Call(to)), _) => reply(to, Ok(value)),
+            (Some(PendingReply::Prompt), Some((turn, drafts))) => {
                 turn.mapper.end(drafts);
                 let status = if value.is_ok() { RequestStatus::Ok } else { RequestStatus::Error };
                 turn.task.request_completed(status, drafts);
@@ -151,7 +151,7 @@ impl AcpConnection {
                 let end = end(value, turn);
                 turn.task.end(end, drafts);
             }
-            (Some(Pending::Prompt) | None, _) => {
+            (Some(PendingReply::Prompt) | None, _) => {
                 let raw = value.or_else(serde_json::to_value).ok();
                 self.foreign(format!("an answer to request {id}, which is not open"), raw);
             }
@@ -170,7 +170,7 @@ impl AcpConnection {
     }
 }
 
-fn end(result: CallResult, turn: &Turn) -> TaskEnd {
+fn end(result: CallResult, turn: &AcpTurn) -> TaskEnd {
     let error = match result {
         Ok(value) if !turn.is_command && map::counts_no_answer(&value) => {
             return TaskEnd::Failed(Box::new(failure::broken_off(value)));
@@ -185,7 +185,7 @@ fn end(result: CallResult, turn: &Turn) -> TaskEnd {
                 None => TaskEnd::failed(FailureCode::RuntimeError, "the agent ended its turn without saying why"),
             };
         }
-        // A cancelled turn must not end in an error, but some agents do that.
+        // The protocol forbids an error as the end of a cancelled turn, but some agents send one.
         Err(_) if turn.cancelled => return TaskEnd::Stopped("cancelled".into()),
         Err(error) => error,
     };

@@ -1,4 +1,4 @@
-//! An open ACP session: the handshake, its tasks, and the way back into them.
+//! An open ACP session: the handshake, the start of tasks, and the control of a running task.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,52 +20,52 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::connection::{AcpConnection, Command, Decision};
+use super::connection::{AcpCommand, AcpConnection, ToolDecision};
 use super::failure::rejected;
 use super::models::Models;
-use super::presets::Observed;
+use super::presets::AgentProfile;
 use super::prompt;
 use crate::host::json_rpc::CallResult;
 use crate::host::{Handle, Process, Writer, start};
 
-/// A started agent before it has a session.
-pub(crate) struct Agent {
+/// A started agent that has answered `initialize` and has no session yet.
+pub(crate) struct AcpAgent {
     handle: Handle<AcpConnection>,
-    observed: Observed,
-    pub(super) about: acp::InitializeResponse,
+    profile: AgentProfile,
+    pub(super) handshake: acp::InitializeResponse,
 }
 
-impl Agent {
-    /// Introduces us to the agent.
+impl AcpAgent {
+    /// Sends `initialize` and checks that the agent speaks version 1 of the protocol.
     pub(crate) async fn initialize(
         (process, stdin): (Process, Stdin),
-        observed: Observed,
+        profile: AgentProfile,
     ) -> Result<Self, AdapterError> {
         let writer = Writer::to_stdin(stdin, "the agent does not read its input");
-        let (handle, _) = start(AcpConnection::new(writer, observed), Some(process), ());
+        let (handle, _) = start(AcpConnection::new(writer, profile), Some(process), ());
         let elicitation = acp::ElicitationCapabilities::new().form(acp::ElicitationFormCapabilities::new());
         let capabilities = acp::ClientCapabilities::new().elicitation(elicitation);
         let request = acp::InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(capabilities)
             .client_info(acp::Implementation::new("roost", env!("CARGO_PKG_VERSION")).title("Roost"));
         let answered = call(&handle, "initialize", &request).await?.map_err(rejected)?;
-        let about: acp::InitializeResponse = serde_json::from_value(answered).map_err(|error| {
+        let handshake: acp::InitializeResponse = serde_json::from_value(answered).map_err(|error| {
             let message = format!("the agent's answer to initialize makes no sense: {error}");
             AdapterError::Runtime { message, raw: None }
         })?;
-        if about.protocol_version != ProtocolVersion::V1 {
-            let message = format!("the agent speaks ACP version {}, Roost speaks 1", json!(about.protocol_version));
+        if handshake.protocol_version != ProtocolVersion::V1 {
+            let message = format!("the agent speaks ACP version {}, Roost speaks 1", json!(handshake.protocol_version));
             return Err(AdapterError::Runtime { message, raw: None });
         }
-        Ok(Self { handle, observed, about })
+        Ok(Self { handle, profile, handshake })
     }
 
-    /// The version that the agent tells.
+    /// The version of the agent, if its handshake names one.
     pub(crate) fn version(&self) -> Option<&str> {
-        self.about.agent_info.as_ref().map(|info| info.version.as_str())
+        self.handshake.agent_info.as_ref().map(|info| info.version.as_str())
     }
 
-    /// Makes a new session.
+    /// Creates a session with `session/new`.
     pub(crate) async fn new_session(self, open: &OpenSession) -> Result<AcpSession, AdapterError> {
         let request = acp::NewSessionRequest::new(&open.env.cwd).mcp_servers(mcp_servers(open));
         let answered = call(&self.handle, "session/new", &request).await?.map_err(rejected)?;
@@ -76,13 +76,14 @@ impl Agent {
         self.bind(open, native.to_owned(), &answered, true).await
     }
 
-    /// Opens a session that the agent knows, if it can.
+    /// Opens a session of an earlier process with `session/resume`, else `session/load`;
+    /// [`AdapterError::UnknownSession`] if the agent supports neither or does not know the id.
     pub(crate) async fn resume(
         self,
         open: &OpenSession,
         native: &RuntimeSessionId,
     ) -> Result<AcpSession, AdapterError> {
-        let capabilities = &self.about.agent_capabilities;
+        let capabilities = &self.handshake.agent_capabilities;
         let (id, cwd, servers) = (native.as_str().to_owned(), &open.env.cwd, mcp_servers(open));
         let answered = if capabilities.session_capabilities.resume.is_some() {
             let request = acp::ResumeSessionRequest::new(id, cwd).mcp_servers(servers);
@@ -95,7 +96,7 @@ impl Agent {
         };
         match answered {
             Ok(answered) => self.bind(open, native.as_str().to_owned(), &answered, false).await,
-            // Agents disagree about the code for a session that they do not know.
+            // Agents use different codes for a session that they do not know.
             Err(error) if matches!(error.code, -32602 | -32002 | -32603) => {
                 Err(AdapterError::UnknownSession(native.clone()))
             }
@@ -110,45 +111,46 @@ impl Agent {
         answered: &Value,
         is_new: bool,
     ) -> Result<AcpSession, AdapterError> {
-        let Self { handle, observed, about } = self;
-        handle.tell(Command::Bind { native: native.clone(), is_new }).await?;
-        let takes_images = about.agent_capabilities.prompt_capabilities.image;
-        let (cwd, models) = (open.env.cwd.clone().into(), Models::offered_in(answered));
-        Ok(AcpSession { native, cwd, takes_images, observed, models, chosen: None, handle })
+        let Self { handle, profile, handshake } = self;
+        handle.tell(AcpCommand::Bind { native: native.clone(), is_new }).await?;
+        let takes_images = handshake.agent_capabilities.prompt_capabilities.image;
+        let (cwd, models) = (open.env.cwd.clone().into(), Models::from_answer(answered));
+        Ok(AcpSession { native, cwd, takes_images, profile, models, chosen: None, handle })
     }
 }
 
-/// A session with an agent that waits for tasks.
+/// An open session with an agent.
 pub(crate) struct AcpSession {
     native: String,
     cwd: PathBuf,
     takes_images: bool,
-    observed: Observed,
+    profile: AgentProfile,
     models: Models,
-    /// The model of its tasks, where they may choose one.
+    /// The model that was chosen last. The outer `None` means that tasks cannot choose, as with Gemini, whose model is
+    /// an argument of its command.
     chosen: Option<Option<String>>,
     handle: Handle<AcpConnection>,
 }
 
 impl AcpSession {
-    /// Begins with this model, else with the agent's own, and lets each task choose another.
-    pub(crate) async fn choosing(mut self, model: Option<String>) -> Result<Self, AdapterError> {
+    /// Chooses this model, or leaves the agent's default, and lets every task choose another.
+    pub(crate) async fn with_model(mut self, model: Option<String>) -> Result<Self, AdapterError> {
         self.chosen = Some(None);
-        self.choose(model).await?;
+        self.choose_model(model).await?;
         Ok(self)
     }
 
-    async fn choose(&mut self, model: Option<String>) -> Result<(), AdapterError> {
+    async fn choose_model(&mut self, model: Option<String>) -> Result<(), AdapterError> {
         let (Some(chosen), Some(wanted)) = (&mut self.chosen, model) else { return Ok(()) };
         if chosen.as_ref() != Some(&wanted) {
             let (method, params) = self.models.request(&self.native, &wanted)?;
-            self.models.taken(&wanted, call(&self.handle, method, &params).await?)?;
+            self.models.check_answer(&wanted, call(&self.handle, method, &params).await?)?;
             *chosen = Some(wanted);
         }
         Ok(())
     }
 
-    /// Chooses one of the agent's own modes. Whatever the agent had to say before is said when this returns.
+    /// Sets one of the agent's own modes. When this returns, everything that the agent sent before has been read.
     pub(crate) async fn set_mode(&self, mode: &str) -> Result<(), AdapterError> {
         let request = acp::SetSessionModeRequest::new(self.native.clone(), mode.to_owned());
         call(&self.handle, "session/set_mode", &request).await?.map_err(rejected)?;
@@ -167,18 +169,18 @@ impl RuntimeSession for AcpSession {
     }
 
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
-        self.choose(input.model.clone()).await?;
+        self.choose_model(input.model.clone()).await?;
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
         if !input.images.is_empty() && !self.takes_images {
             return Err(AdapterError::Unsupported("take images"));
         }
-        let params = json!({ "sessionId": self.native, "prompt": prompt::prompt(&input, &self.cwd, self.observed) });
-        self.handle.ask(|to| Command::Prompt { params, drafts, to }).await?;
+        let params = json!({ "sessionId": self.native, "prompt": prompt::prompt(&input, &self.cwd, self.profile) });
+        self.handle.ask(|to| AcpCommand::Prompt { params, drafts, to }).await?;
         let sources = ImplicitSources::disabled("the agent does not tell what it reads by itself");
         let task = RuntimeTask { drafts: receiver, control: Box::new(AcpTask(self.handle.clone())) };
-        // The protocol has no place for the host's tools, so they are not part of what the agent was told.
-        let told = TaskInput { tool_manifest: None, ..input };
-        Ok(StartedTask { input: SentInput::of(&told, sources), task })
+        // The protocol has no place for the host's tools, so they are not recorded as sent.
+        let sent = TaskInput { tool_manifest: None, ..input };
+        Ok(StartedTask { input: SentInput::of(&sent, sources), task })
     }
 
     async fn exited(&mut self) {
@@ -190,7 +192,7 @@ impl RuntimeSession for AcpSession {
     }
 }
 
-/// The way back into a running task.
+/// Controls a running task through the connection's commands.
 struct AcpTask(Handle<AcpConnection>);
 
 #[async_trait]
@@ -201,17 +203,17 @@ impl TaskControl for AcpTask {
 
     async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
         let call = call.clone();
-        self.0.ask(|to| Command::Decide { call, decision: Decision::Allow, to }).await
+        self.0.ask(|to| AcpCommand::Decide { call, decision: ToolDecision::Allow, to }).await
     }
 
     async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError> {
-        let (call, decision) = (call.clone(), Decision::Deny { reason: reason.into() });
-        self.0.ask(|to| Command::Decide { call, decision, to }).await
+        let (call, decision) = (call.clone(), ToolDecision::Deny { reason: reason.into() });
+        self.0.ask(|to| AcpCommand::Decide { call, decision, to }).await
     }
 
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
         let question = question.clone();
-        self.0.ask(|to| Command::Answer { question, answer, to }).await
+        self.0.ask(|to| AcpCommand::Answer { question, answer, to }).await
     }
 
     async fn steer(&self, _: TranscriptMessage) -> Result<(), AdapterError> {
@@ -219,7 +221,7 @@ impl TaskControl for AcpTask {
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {
-        self.0.ask(|to| Command::Cancel { to }).await
+        self.0.ask(|to| AcpCommand::Cancel { to }).await
     }
 }
 
@@ -230,7 +232,7 @@ async fn call(
 ) -> Result<CallResult, AdapterError> {
     // Requests of the schema have string keys and finite numbers only, so they always serialise.
     let params = serde_json::to_value(params).unwrap_or_default();
-    handle.shake(method, |to| Command::Call { method, params, to }).await
+    handle.shake(method, |to| AcpCommand::Call { method, params, to }).await
 }
 
 fn mcp_servers(open: &OpenSession) -> Vec<acp::McpServer> {
@@ -247,5 +249,5 @@ fn mcp_servers(open: &OpenSession) -> Vec<acp::McpServer> {
     servers.collect()
 }
 
-/// What an agent told about itself, shared by the adapter's sessions.
-pub(super) type About = Arc<Mutex<Option<acp::InitializeResponse>>>;
+/// The agent's last answer to `initialize`, shared by the adapter and its sessions; `None` until an agent has started.
+pub(super) type SharedHandshake = Arc<Mutex<Option<acp::InitializeResponse>>>;

@@ -1,8 +1,8 @@
-//! The agent's tool calls: ACP announces them early, late or never, and says the same thing several times.
+//! The agent's tool calls: agents announce them early, late or never, and repeat themselves.
 //!
-//! What an agent asks about is what it says in the request, together with whatever it said of the call before. What it
-//! says of a call that is reported already can add to it or make it stricter; if that makes it another call, it is
-//! reported again, as another attempt.
+//! A permission request is about what the request says, merged with everything that the agent said about the call
+//! before. An update to a call that was reported already can add to it or make it stricter, never take something back.
+//! If that changes what the call is, it is reported again as another attempt.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,36 +15,38 @@ use roost_model::payload::{OutputStream, ToolCallRequestedPayload, ToolKind};
 use roost_model::tool::ToolCallIdentity;
 use serde_json::{Value, json};
 
-use super::presets::Observed;
+use super::presets::AgentProfile;
+use super::tool_kind;
 
-/// What an attempt is about: the tool, its kind, and the hash of its input.
-type About = (String, Option<ToolKind>, String);
+/// What makes an attempt a different call: the tool's name, its kind, and the hash of its input.
+type CallFingerprint = (String, Option<ToolKind>, String);
 
-/// What is known of a tool call.
+/// What the agent has said about one tool call, and what was reported of it.
 #[derive(Debug)]
-struct Tool {
+struct ToolCallState {
     id: ToolCallId,
-    /// How often it was reported as something else, or asked about.
+    /// The number of the last attempt that was reported or asked about; 0 before the first.
     attempt: u32,
+    /// All updates so far, merged.
     fields: acp::ToolCallUpdateFields,
-    /// What the agent showed of the call before it ran; what it shows later is output.
+    /// The content from before the call was reported, or of its last permission request; later content is output.
     preview: Vec<acp::ToolCallContent>,
-    /// Its title before it ran.
+    /// The title from the same time as `preview`; agents change it later to describe the result.
     label: Option<String>,
-    /// What it was reported as.
-    reported: Option<About>,
-    /// The agent has asked about what was reported.
-    asked: bool,
-    /// The agent has asked about the call at all.
-    needs_leave: bool,
+    /// The fingerprint that was reported last; `None` if the call was not reported yet.
+    reported: Option<CallFingerprint>,
+    /// The agent has requested permission for the last reported attempt.
+    permission_requested: bool,
+    /// The agent has requested permission for any attempt at this call.
+    needs_permission: bool,
     running: bool,
-    /// It is over, with this outcome.
+    /// The outcome, once the call is over.
     done: Option<ToolOutcome>,
-    /// The output that was passed on already.
+    /// The output text that was reported already.
     shown: String,
 }
 
-impl Default for Tool {
+impl Default for ToolCallState {
     fn default() -> Self {
         Self {
             id: ToolCallId::new(),
@@ -53,8 +55,8 @@ impl Default for Tool {
             preview: Vec::new(),
             label: None,
             reported: None,
-            asked: false,
-            needs_leave: false,
+            permission_requested: false,
+            needs_permission: false,
             running: false,
             done: None,
             shown: String::new(),
@@ -62,32 +64,32 @@ impl Default for Tool {
     }
 }
 
-impl Tool {
-    /// Another attempt at a call that is over: nothing that was said of the last one counts for it.
-    fn again(&mut self) {
+impl ToolCallState {
+    /// Begins another attempt at a call that is over. Only the id and the attempt number are kept.
+    fn restart(&mut self) {
         *self = Self { id: self.id.clone(), attempt: self.attempt, ..Self::default() };
     }
 
-    /// Takes what the agent says of the call now. Before it is reported, calls come in pieces and the last word counts;
-    /// from then on, and in a request for permission, nothing is taken back that was said before.
+    /// Merges an update. Before the call is reported it comes in pieces, and the last value of a field counts. After
+    /// that, and in a permission request (`asks`), an update cannot take back what was said before.
     fn merge(&mut self, new: acp::ToolCallUpdateFields, asks: bool) {
         let adds = asks || self.reported.is_some();
         let fields = &mut self.fields;
-        fields.kind = if adds { stricter(fields.kind, new.kind) } else { new.kind.or(fields.kind) };
+        fields.kind = if adds { tool_kind::stricter(fields.kind, new.kind) } else { new.kind.or(fields.kind) };
         fields.title = new.title.or(fields.title.take());
         fields.name = new.name.or(fields.name.take());
         fields.raw_output = new.raw_output.or(fields.raw_output.take());
         fields.raw_input = match (fields.raw_input.take(), new.raw_input) {
-            (Some(Value::Object(mut known)), Some(Value::Object(said))) if adds => {
-                known.extend(said);
+            (Some(Value::Object(mut known)), Some(Value::Object(new_value))) if adds => {
+                known.extend(new_value);
                 Some(Value::Object(known))
             }
-            (known, Some(said)) if !adds || says_something(&said) => Some(said).or(known),
+            (known, Some(new_value)) if !adds || has_details(&new_value) => Some(new_value).or(known),
             (known, _) => known,
         };
         fields.locations = match (fields.locations.take(), new.locations) {
-            (Some(known), Some(said)) if adds => Some(known.into_iter().chain(said).collect()),
-            (known, said) => said.or(known),
+            (Some(known), Some(new_value)) if adds => Some(known.into_iter().chain(new_value).collect()),
+            (known, new_value) => new_value.or(known),
         };
         fields.content = new.content.or(fields.content.take());
         if adds && !asks {
@@ -97,42 +99,42 @@ impl Tool {
         self.label.clone_from(&self.fields.title);
     }
 
-    /// The agent has said more of the call than its kind and its title.
-    fn says_something(&self) -> bool {
+    /// Whether more is known about the call than its kind and its title.
+    fn has_details(&self) -> bool {
         let fields = &self.fields;
-        fields.raw_input.as_ref().is_some_and(says_something) || !places(fields).is_empty() || !self.preview.is_empty()
+        fields.raw_input.as_ref().is_some_and(has_details) || !places(fields).is_empty() || !self.preview.is_empty()
     }
 
-    /// Nothing that could be checked is known of the call, only what the agent claims.
+    /// Whether nothing about the call can be checked: there is no input and no location, and it is no command.
     fn is_blind(&self) -> bool {
         let fields = &self.fields;
-        !fields.raw_input.as_ref().is_some_and(says_something)
+        !fields.raw_input.as_ref().is_some_and(has_details)
             && places(fields).is_empty()
             && fields.kind != Some(acp::ToolKind::Execute)
     }
 
-    fn about(&self) -> (About, Value) {
+    fn fingerprint(&self) -> (CallFingerprint, Value) {
         let input = self.input();
-        // A kind alone is no reason to let something happen: an agent that wants leave must say for what.
-        let claimed = self.fields.kind.filter(|_| !self.needs_leave || !self.is_blind());
-        let kind = claimed.map(kind);
-        let name = self.fields.name.clone().unwrap_or_else(|| kind.map_or("other", kind_name).to_owned());
+        // A claimed kind alone must not get a call allowed: the agent has to say what it wants to do.
+        let claimed = self.fields.kind.filter(|_| !self.needs_permission || !self.is_blind());
+        let kind = claimed.map(tool_kind::from_acp);
+        let name = self.fields.name.clone().unwrap_or_else(|| kind.map_or("other", tool_kind::name).to_owned());
         ((name, kind, canonical::hash(&input)), input)
     }
 
-    /// The call's input, with the places that it does not name itself; agents that send none are described by what they
-    /// show instead. Of a command that comes without its input, the title is the command.
+    /// The call's input, plus the locations that the input does not name itself. Without an input, it is built from the
+    /// title, the locations and the preview; for a command without an input, the title is the command.
     fn input(&self) -> Value {
         let fields = &self.fields;
         let places = places(fields);
-        if let Some(raw) = fields.raw_input.as_ref().filter(|raw| says_something(raw)) {
+        if let Some(raw) = fields.raw_input.as_ref().filter(|raw| has_details(raw)) {
             let more: Vec<_> = places.into_iter().filter(|place| !mentions(raw, place)).collect();
             return match raw {
                 raw if more.is_empty() => raw.clone(),
                 Value::Object(named) => {
                     let mut named = named.clone();
-                    let said = named.remove("locations").map(|said| vec![said]).unwrap_or_default();
-                    let more = said.into_iter().chain(more.into_iter().map(Value::from)).collect();
+                    let own = named.remove("locations").map(|own| vec![own]).unwrap_or_default();
+                    let more = own.into_iter().chain(more.into_iter().map(Value::from)).collect();
                     named.insert("locations".into(), more);
                     Value::Object(named)
                 }
@@ -147,10 +149,10 @@ impl Tool {
         shown
     }
 
-    /// The call as it is reported next.
-    fn request(&self, native: &str) -> (About, ToolCallRequestedPayload) {
-        let (about, input) = self.about();
-        let (name, kind, input_hash) = about.clone();
+    /// The next attempt at the call, as it would be reported now.
+    fn request(&self, native: &str) -> (CallFingerprint, ToolCallRequestedPayload) {
+        let (fingerprint, input) = self.fingerprint();
+        let (name, kind, input_hash) = fingerprint.clone();
         let identity = ToolCallIdentity {
             tool_call_id: self.id.clone(),
             runtime_tool_call_id: Some(native.to_owned()),
@@ -158,14 +160,15 @@ impl Tool {
             input_hash,
         };
         let (input_ref, title) = (None, self.fields.title.clone());
-        (about, ToolCallRequestedPayload { identity, name, input, input_ref, title, kind })
+        (fingerprint, ToolCallRequestedPayload { identity, name, input, input_ref, title, kind })
     }
 
-    /// Reports the call, unless it was reported as this already.
+    /// Reports the call as a new attempt, unless its fingerprint is the one that was reported last.
     fn report(&mut self, native: &str, drafts: &mut Vec<Draft>) -> ToolCallId {
-        let (about, request) = self.request(native);
-        if self.reported.as_ref() != Some(&about) {
-            (self.attempt, self.reported, self.asked) = (request.identity.attempt, Some(about), false);
+        let (fingerprint, request) = self.request(native);
+        if self.reported.as_ref() != Some(&fingerprint) {
+            (self.attempt, self.reported, self.permission_requested) =
+                (request.identity.attempt, Some(fingerprint), false);
             drafts.push(Fact::ToolRequested(request).into());
         }
         self.id.clone()
@@ -182,7 +185,7 @@ impl Tool {
         drafts.push(Fact::ToolCompleted(outcome).into());
     }
 
-    /// Passes on what was added to a running call's text since the last time; a text that was replaced is not output.
+    /// Reports the text that was added to the call's output since the last time; replaced text is not output.
     fn show_output(&mut self, native: &str, drafts: &mut Vec<Draft>) {
         let text = text(&self.fields);
         let Some(added) = text.strip_prefix(&self.shown).filter(|added| !added.is_empty()) else { return };
@@ -195,36 +198,38 @@ impl Tool {
 
 /// The tool calls of one task, by the agent's id.
 #[derive(Debug, Default)]
-pub(super) struct Tools {
-    known: HashMap<String, Tool>,
+pub(super) struct AcpTools {
+    known: HashMap<String, ToolCallState>,
+    /// See [`AgentProfile::not_input`].
     not_input: &'static [&'static str],
+    /// See [`AgentProfile::output_field`].
     output_field: Option<&'static str>,
 }
 
-impl Tools {
-    /// For an agent that does this.
-    pub(super) fn of(observed: Observed) -> Self {
-        Self { not_input: observed.not_input, output_field: observed.output_field, ..Self::default() }
+impl AcpTools {
+    /// No calls yet, of an agent with this profile.
+    pub(super) fn new(profile: AgentProfile) -> Self {
+        Self { not_input: profile.not_input, output_field: profile.output_field, ..Self::default() }
     }
 
-    /// A call runs that nothing has been heard of since.
+    /// Whether a call was reported as in progress and has not ended.
     pub(super) fn any_runs(&self) -> bool {
         self.known.values().any(|tool| tool.running && tool.done.is_none())
     }
 
-    /// Takes a new or changed call and reports what it means.
+    /// Handles an announcement or update of a call, and reports what it changes.
     pub(super) fn update(&mut self, update: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) {
         let native = update.tool_call_id.0.to_string();
         let status = update.fields.status;
         let fields = self.without_noise(update.fields);
         let tool = self.known.entry(native.clone()).or_default();
         if status == Some(acp::ToolCallStatus::Pending) && tool.done.is_some() {
-            tool.again();
+            tool.restart();
         }
         tool.merge(fields, false);
         if let Some(outcome) = tool.done.clone() {
-            // One that turns out to have been something else is told once more, as what it was.
-            if tool.reported.as_ref() != Some(&tool.about().0) {
+            // A finished call that turns out to have been another one is reported again, as what it was.
+            if tool.reported.as_ref() != Some(&tool.fingerprint().0) {
                 tool.report(&native, drafts);
                 drafts.push(Fact::ToolCompleted(outcome).into());
             }
@@ -237,9 +242,9 @@ impl Tools {
             // A pending call may still get its input, and what it shows is a preview, not output.
             _ => {}
         }
-        // Some agents say "in progress" and then ask: the call runs only when it is allowed or shows output. One of which
-        // nothing is known yet is told when there is.
-        if tool.reported.is_some() || tool.running && tool.says_something() {
+        // Some agents say "in progress" and then ask: the call runs only when it is allowed or shows output. A call
+        // without any details is not reported yet.
+        if tool.reported.is_some() || tool.running && tool.has_details() {
             tool.report(&native, drafts);
         }
         if tool.running {
@@ -247,76 +252,60 @@ impl Tools {
         }
     }
 
-    /// The agent asks about a call, which it may not have announced before; what it asks about. Each request is one of
-    /// its own: leave for another, or for the same one before, is no leave for it.
-    pub(super) fn asked(&mut self, update: acp::ToolCallUpdate, drafts: &mut Vec<Draft>) -> ToolCallRequestedPayload {
+    /// Handles a permission request about a call, which may not have been announced before, and returns the call that
+    /// it is about. Every request is a new attempt: an earlier permission, even for the same input, is not
+    /// permission for this one.
+    pub(super) fn on_permission_request(
+        &mut self,
+        update: acp::ToolCallUpdate,
+        drafts: &mut Vec<Draft>,
+    ) -> ToolCallRequestedPayload {
         let native = update.tool_call_id.0.to_string();
         let fields = self.without_noise(update.fields);
         let tool = self.known.entry(native.clone()).or_default();
         if tool.done.is_some() {
-            tool.again();
+            tool.restart();
         }
-        let announced = (tool.reported.is_none() && tool.says_something()).then(|| tool.request(&native));
+        let announced = (tool.reported.is_none() && tool.has_details()).then(|| tool.request(&native));
         tool.merge(fields, true);
-        tool.needs_leave = true;
-        if let Some((about, announced)) = announced
+        tool.needs_permission = true;
+        if let Some((fingerprint, announced)) = announced
             && !adds_to(&announced, &tool.request(&native).1)
         {
-            // It asks about something else than it announced, and both are to be seen.
-            (tool.attempt, tool.reported) = (announced.identity.attempt, Some(about));
+            // The request is about something else than was announced; both are reported.
+            (tool.attempt, tool.reported) = (announced.identity.attempt, Some(fingerprint));
             drafts.push(Fact::ToolRequested(announced).into());
         }
-        let (about, mut request) = tool.request(&native);
-        if tool.reported.as_ref() == Some(&about) && !tool.asked {
+        let (fingerprint, mut request) = tool.request(&native);
+        if tool.reported.as_ref() == Some(&fingerprint) && !tool.permission_requested {
             request.identity.attempt = tool.attempt;
         }
-        (tool.attempt, tool.reported, tool.asked) = (request.identity.attempt, Some(about), true);
+        (tool.attempt, tool.reported, tool.permission_requested) = (request.identity.attempt, Some(fingerprint), true);
         request
     }
 
-    /// Reports the calls that were announced and never became more.
+    /// Reports the calls that were announced and nothing more; called at the end of the turn.
     pub(super) fn flush(&mut self, drafts: &mut Vec<Draft>) {
         for (native, tool) in self.known.iter_mut().filter(|(_, tool)| tool.reported.is_none()) {
             tool.report(native, drafts);
         }
     }
 
-    /// What an agent says of a call, without what is no part of it.
-    fn without_noise(&self, mut said: acp::ToolCallUpdateFields) -> acp::ToolCallUpdateFields {
-        if let Some(Value::Object(input)) = &mut said.raw_input {
+    /// Removes the input fields that the profile ignores, and unwraps the output field that it names.
+    fn without_noise(&self, mut fields: acp::ToolCallUpdateFields) -> acp::ToolCallUpdateFields {
+        if let Some(Value::Object(input)) = &mut fields.raw_input {
             input.retain(|field, _| !self.not_input.contains(&field.as_str()));
         }
-        if let (Some(field), Some(Value::Object(output))) = (self.output_field, &mut said.raw_output)
-            && let Some(told) = output.remove(field)
+        if let (Some(field), Some(Value::Object(output))) = (self.output_field, &mut fields.raw_output)
+            && let Some(tool_output) = output.remove(field)
         {
-            said.raw_output = Some(told);
+            fields.raw_output = Some(tool_output);
         }
-        said
+        fields
     }
 }
 
-/// The stricter of two kinds that an agent claims for one call. `other` is also what a call is before its kind is known.
-fn stricter(before: Option<acp::ToolKind>, now: Option<acp::ToolKind>) -> Option<acp::ToolKind> {
-    let strictness = |kind: acp::ToolKind| match kind {
-        acp::ToolKind::Think => 0,
-        acp::ToolKind::Search => 1,
-        acp::ToolKind::Read => 2,
-        acp::ToolKind::Fetch => 3,
-        acp::ToolKind::SwitchMode => 4,
-        acp::ToolKind::Move => 5,
-        acp::ToolKind::Edit => 6,
-        acp::ToolKind::Execute => 7,
-        acp::ToolKind::Delete => 8,
-        _ => 9,
-    };
-    match (before, now) {
-        (None | Some(acp::ToolKind::Other), now) => now.or(before),
-        (before, None) => before,
-        (Some(before), Some(now)) => Some(if strictness(now) > strictness(before) { now } else { before }),
-    }
-}
-
-/// The places that a call touches, as the agent shows them beside its input.
+/// The paths that a call touches, from its locations and diffs; sorted, each once.
 fn places(fields: &acp::ToolCallUpdateFields) -> Vec<String> {
     let diffs = fields.content.iter().flatten().filter_map(|content| match content {
         acp::ToolCallContent::Diff(diff) => Some(&diff.path),
@@ -327,7 +316,7 @@ fn places(fields: &acp::ToolCallUpdateFields) -> Vec<String> {
     places.into_iter().collect()
 }
 
-/// Whether an input names this itself.
+/// Whether an input contains this path, as a value or as a member's name.
 fn mentions(input: &Value, place: &str) -> bool {
     match input {
         Value::String(text) => text == place,
@@ -337,7 +326,7 @@ fn mentions(input: &Value, place: &str) -> bool {
     }
 }
 
-fn says_something(input: &Value) -> bool {
+fn has_details(input: &Value) -> bool {
     match input {
         Value::Null => false,
         Value::Object(fields) => !fields.is_empty(),
@@ -358,183 +347,4 @@ fn text(fields: &acp::ToolCallUpdateFields) -> String {
         _ => None,
     });
     texts.collect()
-}
-
-fn kind(kind: acp::ToolKind) -> ToolKind {
-    match kind {
-        acp::ToolKind::Read => ToolKind::Read,
-        acp::ToolKind::Edit => ToolKind::Edit,
-        acp::ToolKind::Delete => ToolKind::Delete,
-        acp::ToolKind::Move => ToolKind::Move,
-        acp::ToolKind::Search => ToolKind::Search,
-        acp::ToolKind::Execute => ToolKind::Execute,
-        acp::ToolKind::Think => ToolKind::Think,
-        acp::ToolKind::Fetch => ToolKind::Fetch,
-        acp::ToolKind::SwitchMode => ToolKind::SwitchMode,
-        _ => ToolKind::Other,
-    }
-}
-
-fn kind_name(kind: ToolKind) -> &'static str {
-    match kind {
-        ToolKind::Read => "read",
-        ToolKind::Edit => "edit",
-        ToolKind::Delete => "delete",
-        ToolKind::Move => "move",
-        ToolKind::Search => "search",
-        ToolKind::Execute => "execute",
-        ToolKind::Think => "think",
-        ToolKind::Fetch => "fetch",
-        ToolKind::SwitchMode => "switch_mode",
-        ToolKind::Other => "other",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn call(fields: Value) -> acp::ToolCallUpdate {
-        let mut call = json!({ "toolCallId": "call" });
-        call.as_object_mut().unwrap().extend(fields.as_object().cloned().unwrap());
-        serde_json::from_value(call).unwrap()
-    }
-
-    /// What is told: the attempts that are announced with their inputs, and what becomes of them.
-    fn told(drafts: &[Draft]) -> Vec<String> {
-        let told = drafts.iter().map(|draft| match &draft.fact {
-            Fact::ToolRequested(request) => format!("{} {}", request.identity.attempt, request.input),
-            Fact::ToolCompleted(_) => "completed".to_owned(),
-            other => panic!("{other:?}"),
-        });
-        told.collect()
-    }
-
-    fn update(tools: &mut Tools, fields: Value) -> Vec<String> {
-        let mut drafts = Vec::new();
-        tools.update(call(fields), &mut drafts);
-        told(&drafts)
-    }
-
-    /// The attempt that is asked about, its input, and what is told before.
-    fn ask(tools: &mut Tools, fields: Value) -> (u32, Value, Vec<String>) {
-        let mut drafts = Vec::new();
-        let asked = tools.asked(call(fields), &mut drafts);
-        (asked.identity.attempt, asked.input, told(&drafts))
-    }
-
-    fn command(command: &str) -> Value {
-        json!({ "rawInput": { "command": command } })
-    }
-
-    #[test]
-    fn every_question_is_an_attempt_of_its_own() {
-        let mut tools = Tools::default();
-        let input = |command: &str| json!({ "command": command });
-        assert_eq!(ask(&mut tools, command("ls")), (1, input("ls"), vec![]));
-        assert_eq!(ask(&mut tools, command("ls")), (2, input("ls"), vec![]));
-        assert_eq!(ask(&mut tools, command("rm")), (3, input("rm"), vec![]));
-        update(&mut tools, json!({ "status": "completed" }));
-        assert_eq!(ask(&mut tools, command("rm")), (4, input("rm"), vec![]));
-    }
-
-    #[test]
-    fn what_streams_in_before_the_question_is_one_attempt() {
-        let mut tools = Tools::default();
-        assert_eq!(update(&mut tools, json!({ "status": "pending", "kind": "other" })), [""; 0]);
-        assert_eq!(update(&mut tools, json!({ "status": "in_progress", "title": "Terminal" })), [""; 0]);
-        assert_eq!(update(&mut tools, json!({ "kind": "execute", "rawInput": {} })), [""; 0]);
-        let (attempt, input, told) = ask(&mut tools, command("ls"));
-        assert_eq!((attempt, input, told), (1, json!({ "command": "ls" }), vec![]));
-    }
-
-    #[test]
-    fn a_question_without_an_input_is_about_what_was_announced() {
-        let mut tools = Tools::default();
-        update(&mut tools, command("ls"));
-        assert_eq!(ask(&mut tools, json!({ "title": "List" })), (1, json!({ "command": "ls" }), vec![]));
-    }
-
-    #[test]
-    fn a_question_about_something_else_than_was_announced_shows_both() {
-        let mut tools = Tools::default();
-        update(&mut tools, command("rm"));
-        let (attempt, input, told) = ask(&mut tools, command("ls"));
-        assert_eq!((attempt, input, told), (2, json!({ "command": "ls" }), vec![r#"1 {"command":"rm"}"#.to_owned()]));
-    }
-
-    #[test]
-    fn a_field_that_was_announced_is_not_taken_back_by_the_question() {
-        let mut tools = Tools::default();
-        update(&mut tools, json!({ "rawInput": { "command": "ls", "cwd": "/etc" }, "status": "in_progress" }));
-        let both = json!({ "command": "ls", "cwd": "/etc" });
-        assert_eq!(ask(&mut tools, command("ls")), (1, both, vec![]));
-    }
-
-    #[test]
-    fn a_claim_can_only_make_a_call_stricter() {
-        let asked = |announced: &str, claimed: &str| {
-            let mut tools = Tools::default();
-            tools.update(call(json!({ "kind": announced, "rawInput": { "path": "a" } })), &mut Vec::new());
-            tools.asked(call(json!({ "kind": claimed })), &mut Vec::new()).kind.unwrap()
-        };
-        assert_eq!(asked("edit", "read"), ToolKind::Edit);
-        assert_eq!(asked("read", "edit"), ToolKind::Edit);
-        assert_eq!(asked("delete", "execute"), ToolKind::Delete);
-        assert_eq!(asked("read", "other"), ToolKind::Other);
-        assert_eq!(asked("other", "read"), ToolKind::Read, "before its kind is known, a call is announced as other");
-    }
-
-    #[test]
-    fn a_kind_alone_says_nothing_in_a_question() {
-        let asked = |fields: Value| Tools::default().asked(call(fields), &mut Vec::new()).kind;
-        for claimed in ["read", "search", "think", "fetch"] {
-            assert_eq!(asked(json!({ "kind": claimed, "title": "Look" })), None, "{claimed}");
-            let content = json!([{ "type": "content", "content": { "type": "text", "text": "a look" } }]);
-            assert_eq!(asked(json!({ "kind": claimed, "rawInput": {}, "content": content })), None, "{claimed}");
-        }
-        assert_eq!(asked(json!({ "kind": "execute", "title": "ls" })), Some(ToolKind::Execute));
-        assert_eq!(asked(json!({ "kind": "read", "locations": [{ "path": "a" }] })), Some(ToolKind::Read));
-    }
-
-    #[test]
-    fn whatever_a_call_becomes_after_the_question_is_another_attempt_and_output_is_not() {
-        let places = |path: &str| json!({ "locations": [{ "path": path, "line": 3 }] });
-        let cases = [
-            (command("rm"), Some(r#"2 {"path":"a","command":"rm"}"#)),
-            (json!({ "kind": "execute" }), Some(r#"2 {"path":"a"}"#)),
-            (json!({ "name": "Bash" }), Some(r#"2 {"path":"a"}"#)),
-            (places("/etc/passwd"), Some(r#"2 {"path":"a","locations":["/etc/passwd"]}"#)),
-            (places("a"), None),
-            (json!({ "locations": [] }), None),
-            (json!({ "kind": "think" }), None),
-            (json!({ "title": "Reading", "rawInput": {} }), None),
-            (json!({ "rawOutput": "text", "content": [] }), None),
-        ];
-        for (change, expected) in cases {
-            let mut tools = Tools::default();
-            ask(&mut tools, json!({ "kind": "read", "rawInput": { "path": "a" } }));
-            let told = update(&mut tools, change.clone());
-            assert_eq!(told.first().map(String::as_str), expected, "{change}");
-            assert_eq!(update(&mut tools, change.clone()), [""; 0], "said twice, told once: {change}");
-        }
-    }
-
-    #[test]
-    fn the_title_of_a_command_without_an_input_is_the_command() {
-        let mut tools = Tools::default();
-        ask(&mut tools, json!({ "kind": "execute", "title": "ls" }));
-        assert_eq!(update(&mut tools, json!({ "title": "rm" })).len(), 1);
-        let mut tools = Tools::default();
-        ask(&mut tools, json!({ "kind": "read", "title": "Reading" }));
-        assert_eq!(update(&mut tools, json!({ "title": "Read 3 lines" })), [""; 0]);
-    }
-
-    #[test]
-    fn a_call_that_is_over_and_turns_out_to_have_been_something_else_is_told_again() {
-        let mut tools = Tools::default();
-        update(&mut tools, json!({ "status": "completed", "rawInput": { "path": "a" } }));
-        let told = update(&mut tools, json!({ "rawInput": { "path": "b" } }));
-        assert_eq!(told, [r#"2 {"path":"b"}"#, "completed"]);
-    }
 }

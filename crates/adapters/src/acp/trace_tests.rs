@@ -12,10 +12,10 @@ use roost_process::Line;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::connection::{AcpConnection, Pending};
-use super::cost::Spent;
-use super::presets::{Observed, preset};
-use super::turn::{PROMPT, Turn};
+use super::connection::{AcpConnection, PendingReply};
+use super::cost::SessionCost;
+use super::presets::{AgentProfile, preset};
+use super::turn::{AcpTurn, PROMPT};
 use super::wire;
 use crate::host::json_rpc::Incoming;
 use crate::host::{Task, Writer};
@@ -25,23 +25,23 @@ use crate::trace_kit::{self, Recorded, Words, assert_nothing_is_open, recorded};
 fn turns(path: &Path) -> Vec<Vec<Draft>> {
     let (writer, mut written) = Writer::new("nobody reads this");
     let agent = path.parent().unwrap().file_name().unwrap().to_string_lossy();
-    let observed = preset(&agent).map_or(Observed::ALL, |preset| preset.observed);
-    let mut connection = AcpConnection::new(writer, observed);
+    let profile = preset(&agent).map_or(AgentProfile::CONFORMING, |preset| preset.profile);
+    let mut connection = AcpConnection::new(writer, profile);
     let mut turns = Vec::new();
     for Recorded { sent, text } in recorded(path) {
         if sent {
             let message: Value = serde_json::from_str(&text).unwrap_or_default();
             if message["method"] == "session/prompt" {
                 connection.native = message["params"]["sessionId"].as_str().map(Into::into);
-                turns.push(std::mem::replace(&mut connection.out.drafts, connection.between.take()));
+                turns.push(std::mem::replace(&mut connection.out.drafts, connection.backlog.drain()));
                 let (drafts, _) = mpsc::channel(1);
-                connection.peer.expect(message["id"].as_u64().unwrap(), Pending::Prompt);
-                connection.out.turn = Some(Turn::new(Task::new(PROMPT, drafts), observed));
+                connection.peer.expect(message["id"].as_u64().unwrap(), PendingReply::Prompt);
+                connection.out.turn = Some(AcpTurn::new(Task::new(PROMPT, drafts), profile));
             } else if let (Some(id), true) = (message["id"].as_u64(), message["method"].is_string()) {
                 if message["method"] == "session/new" {
-                    connection.spent = Spent::NOTHING;
+                    connection.cost = SessionCost::ZERO;
                 }
-                connection.peer.expect(id, Pending::Reply(tokio::sync::oneshot::channel().0));
+                connection.peer.expect(id, PendingReply::Call(tokio::sync::oneshot::channel().0));
             }
             if message["method"] == "session/cancel"
                 && let Some(turn) = &mut connection.out.turn
@@ -49,7 +49,7 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
                 turn.cancelled = true;
             }
         } else {
-            connection.line(Line::Bytes(text.as_bytes()));
+            connection.on_line(Line::Bytes(text.as_bytes()));
             while written.try_recv().is_ok() {}
         }
     }
@@ -79,11 +79,11 @@ fn recorded_agents_are_understood_as_before() {
     }
 }
 
-/// What a line is taken for; what means nothing to us is kept as it is, as a notice.
+/// The kind of a line; "kept raw" marks a line without a meaning here, which becomes a notice.
 fn kind(line: &str) -> String {
     let message = match wire::parse(line) {
-        wire::Incoming::Chunk(chunk) => return if chunk.thought { "thought" } else { "text" }.to_owned(),
-        wire::Incoming::Rpc(message) => message,
+        wire::AcpMessage::Chunk(chunk) => return if chunk.thought { "thought" } else { "text" }.to_owned(),
+        wire::AcpMessage::Rpc(message) => message,
     };
     match message {
         Incoming::Notification { method, params } if method == "session/update" => {
@@ -103,7 +103,7 @@ fn kind(line: &str) -> String {
 #[test]
 fn every_line_of_a_recorded_gemini_is_read_or_kept_as_it_is() {
     let mut table = String::new();
-    // What it prints without the protocol means nothing to us.
+    // Lines that are not protocol are counted too.
     for path in ["gemini", "gemini-print"].into_iter().flat_map(|agent| trace_kit::traces(agent, 1)) {
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         for Recorded { text, .. } in recorded(&path).iter().filter(|record| !record.sent) {
@@ -119,7 +119,11 @@ fn every_line_of_a_recorded_gemini_is_read_or_kept_as_it_is() {
 fn every_line_of_a_recorded_agent_is_of_the_protocol_and_what_is_not_understood_is_kept() {
     for path in traces() {
         for Recorded { text, .. } in recorded(&path).into_iter().filter(|line| !line.sent) {
-            assert!(!matches!(wire::parse(&text), wire::Incoming::Rpc(Incoming::Noise)), "{}: {text}", path.display());
+            assert!(
+                !matches!(wire::parse(&text), wire::AcpMessage::Rpc(Incoming::Noise)),
+                "{}: {text}",
+                path.display()
+            );
         }
         for draft in turns(&path).into_iter().flatten() {
             if matches!(draft.fact, Fact::Notice(_) | Fact::Usage(_)) {

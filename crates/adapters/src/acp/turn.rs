@@ -1,61 +1,64 @@
-//! One turn of the agent.
+//! The state of one turn of an ACP agent.
 
 use std::collections::HashMap;
 
 use agent_client_protocol_schema::v1 as acp;
 use roost_model::ids::QuestionId;
 
-use super::map::Mapper;
-use super::presets::Observed;
+use super::map::AcpMapper;
+use super::presets::AgentProfile;
 use super::questions::Form;
 use crate::host::Task;
 use crate::host::json_rpc::RpcId;
 use crate::host::waiting::Waiting;
 
-/// The request that begins a turn; its answer ends it.
+/// The request that begins a turn; the agent's answer to it ends the turn.
 pub(super) const PROMPT: &str = "session/prompt";
 
-/// A request for permission that waits.
-pub(super) struct Permission {
+/// A permission request that waits for a decision.
+pub(super) struct PendingPermission {
     pub(super) id: RpcId,
+    /// The answers that the agent offers; a decision must pick one of them.
     pub(super) options: Vec<acp::PermissionOption>,
 }
 
-/// One turn: what the agent works on, and what it waits for.
-pub(super) struct Turn {
+/// One turn: the task that it works for, and the requests that the agent waits on.
+pub(super) struct AcpTurn {
     pub(super) task: Task,
-    pub(super) mapper: Mapper,
-    pub(super) permissions: Waiting<Permission>,
+    pub(super) mapper: AcpMapper,
+    pub(super) permissions: Waiting<PendingPermission>,
     pub(super) questions: HashMap<QuestionId, (RpcId, Form)>,
-    pub(super) observed: Observed,
+    pub(super) profile: AgentProfile,
+    /// A tool call was denied; some agents then end the turn as cancelled.
     pub(super) refused: bool,
-    /// The prompt is a command of the agent's own, which it may follow without its model.
+    /// The prompt looks like a command of the agent's own, which it may carry out without its model.
     pub(super) is_command: bool,
+    /// The session has cancelled the turn.
     pub(super) cancelled: bool,
 }
 
-impl Turn {
-    /// The turn of a task, by an agent that was seen to do this.
-    pub(super) fn new(task: Task, observed: Observed) -> Self {
+impl AcpTurn {
+    /// A turn that begins now, of an agent with this profile.
+    pub(super) fn new(task: Task, profile: AgentProfile) -> Self {
         Self {
             task,
-            mapper: Mapper::of(observed),
+            mapper: AcpMapper::new(profile),
             permissions: Waiting::default(),
             questions: HashMap::new(),
-            observed,
+            profile,
             refused: false,
             is_command: false,
             cancelled: false,
         }
     }
 
-    /// It was cancelled and is over, and a tool of it still runs.
+    /// Whether the turn was cancelled and is over while one of its tools still runs, by an agent that does not end it.
     pub(super) fn leaves_a_tool(&self) -> bool {
-        self.task.is_over() && self.cancelled && !self.observed.ends_tools_on_cancel && self.mapper.tools.any_runs()
+        self.task.is_over() && self.cancelled && !self.profile.ends_tools_on_cancel && self.mapper.tools.any_runs()
     }
 }
 
-impl AsRef<Task> for Turn {
+impl AsRef<Task> for AcpTurn {
     fn as_ref(&self) -> &Task {
         &self.task
     }

@@ -1,4 +1,4 @@
-//! The lines of the Agent Client Protocol: JSON-RPC, with a short cut for what nearly all of them are.
+//! The lines of the Agent Client Protocol: JSON-RPC, with a fast path for text chunks, which nearly all lines are.
 
 use std::borrow::Cow;
 
@@ -8,18 +8,20 @@ use crate::host::json_rpc;
 
 /// One line from the agent.
 #[derive(Debug)]
-pub(super) enum Incoming<'a> {
-    /// A piece of the agent's answer or thinking: nearly all traffic, so it is read in one pass.
+pub(super) enum AcpMessage<'a> {
+    /// A text chunk, read in one pass.
     Chunk(Chunk<'a>),
-    /// Everything else.
+    /// Every other line.
     Rpc(json_rpc::Incoming<'a>),
 }
 
-/// A piece of text that the agent says or thinks.
+/// A piece of the agent's answer or of its thinking.
 #[derive(Debug)]
 pub(super) struct Chunk<'a> {
     pub(super) session: Cow<'a, str>,
+    /// Thinking, not answer.
     pub(super) thought: bool,
+    /// The id of the message that it belongs to; many agents send none.
     pub(super) message: Option<Cow<'a, str>>,
     pub(super) text: Cow<'a, str>,
 }
@@ -58,8 +60,8 @@ struct ChunkContent<'a> {
     text: Cow<'a, str>,
 }
 
-/// Reads one line.
-pub(super) fn parse(line: &str) -> Incoming<'_> {
+/// Reads one line; never fails, because what is not protocol is noise.
+pub(super) fn parse(line: &str) -> AcpMessage<'_> {
     if line.trim_start().starts_with('{')
         && let Ok(line) = serde_json::from_str::<ChunkLine<'_>>(line)
         && line.method == "session/update"
@@ -72,10 +74,10 @@ pub(super) fn parse(line: &str) -> Incoming<'_> {
         };
         if let Some(thought) = thought {
             let (message, text) = (update.message_id, update.content.text);
-            return Incoming::Chunk(Chunk { session: session_id, thought, message, text });
+            return AcpMessage::Chunk(Chunk { session: session_id, thought, message, text });
         }
     }
-    Incoming::Rpc(json_rpc::parse(line))
+    AcpMessage::Rpc(json_rpc::parse(line))
 }
 
 #[cfg(test)]
@@ -93,13 +95,13 @@ mod tests {
 
     fn kind(line: &str) -> &'static str {
         match parse(line) {
-            Incoming::Chunk(chunk) if chunk.thought => "thought",
-            Incoming::Chunk(_) => "chunk",
-            Incoming::Rpc(json_rpc::Incoming::Notification { .. }) => "notification",
-            Incoming::Rpc(json_rpc::Incoming::Request { .. }) => "request",
-            Incoming::Rpc(json_rpc::Incoming::Response { result: Ok(_), .. }) => "answer",
-            Incoming::Rpc(json_rpc::Incoming::Response { result: Err(_), .. }) => "error",
-            Incoming::Rpc(json_rpc::Incoming::Noise) => "noise",
+            AcpMessage::Chunk(chunk) if chunk.thought => "thought",
+            AcpMessage::Chunk(_) => "chunk",
+            AcpMessage::Rpc(json_rpc::Incoming::Notification { .. }) => "notification",
+            AcpMessage::Rpc(json_rpc::Incoming::Request { .. }) => "request",
+            AcpMessage::Rpc(json_rpc::Incoming::Response { result: Ok(_), .. }) => "answer",
+            AcpMessage::Rpc(json_rpc::Incoming::Response { result: Err(_), .. }) => "error",
+            AcpMessage::Rpc(json_rpc::Incoming::Noise) => "noise",
         }
     }
 
@@ -141,8 +143,8 @@ mod tests {
         fn no_line_breaks_the_parser(message in message("method", METHODS, NAMES), at: Index, text in ".{0,200}") {
             let line = Value::Object(message.clone()).to_string();
             // Half a request or answer may be noise.
-            let is_told = !message.contains_key("id") && !message.contains_key("error");
-            prop_assert!(!is_told || matches!(kind(&line), "notification" | "chunk" | "thought"), "{}", line);
+            let is_notification = !message.contains_key("id") && !message.contains_key("error");
+            prop_assert!(!is_notification || matches!(kind(&line), "notification" | "chunk" | "thought"), "{}", line);
             prop_assert_eq!(kind(cut(&line, at)), "noise");
             let _ = parse(&text);
         }
@@ -152,7 +154,7 @@ mod tests {
             let line = serde_json::json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s",
                 "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}}});
             let line = line.to_string();
-            let Incoming::Chunk(chunk) = parse(&line) else { panic!("not a chunk: {line}") };
+            let AcpMessage::Chunk(chunk) = parse(&line) else { panic!("not a chunk: {line}") };
             prop_assert_eq!(&*chunk.text, text.as_str());
         }
     }

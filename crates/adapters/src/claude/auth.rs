@@ -1,4 +1,4 @@
-//! Whether somebody is logged in: told from the names of files and variables, never from what is in them.
+//! Whether somebody is logged in, judged by the names of files and variables, never by their contents.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use roost_model::runtime::{AuthModel, AuthStatus};
 use serde_json::{Map, Value};
 
-/// What to do about a missing login.
+/// The advice for people when a login is missing.
 pub(super) const HOW_TO_LOG_IN: &str =
     "Log in with `claude auth login`, or set ANTHROPIC_API_KEY under [runtimes.claude.env] in roost.toml.";
 
-/// Variables that stand for a login.
+/// Variables that replace a login: API keys, tokens, and the switches to a cloud provider.
 const KEYS: [&str; 6] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -20,7 +20,7 @@ const KEYS: [&str; 6] = [
     "CLAUDE_CODE_USE_VERTEX",
 ];
 
-/// Where Claude Code keeps its state in this environment.
+/// The folder of Claude Code's state: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
 pub(super) fn config_dir(env: &BTreeMap<String, String>) -> PathBuf {
     match env.get("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
         Some(dir) => dir.into(),
@@ -28,7 +28,7 @@ pub(super) fn config_dir(env: &BTreeMap<String, String>) -> PathBuf {
     }
 }
 
-/// Whether Claude Code is logged in in this environment.
+/// Whether Claude Code has credentials on disk or a key in this environment.
 pub(super) async fn status(env: &BTreeMap<String, String>) -> AuthStatus {
     let config = config_dir(env);
     let has_credentials = tokio::fs::try_exists(config.join(".credentials.json")).await.unwrap_or(false);

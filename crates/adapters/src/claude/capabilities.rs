@@ -1,13 +1,13 @@
-//! What Claude Code can do, as seen with the pinned version.
+//! The capabilities of Claude Code, as observed with the pinned version.
 
 use roost_model::runtime::{PermissionModel, RuntimeCapabilities, ToolExecutionModel};
 
 use crate::host::capabilities::of_coding_agent;
 
-/// The capabilities of Claude Code under this adapter.
+/// The capabilities of a coding agent, with those in which Claude Code differs.
 pub(super) fn capabilities() -> RuntimeCapabilities {
     RuntimeCapabilities {
-        // Calls that only read run at once, and then ask at once; all others come one after the other.
+        // Calls that only read are made in parallel, and are asked about in parallel; all others one by one.
         supports_parallel_tool_calls: true,
         // Its own tools, and the host's over MCP inside the control protocol.
         tool_execution_model: ToolExecutionModel::Hybrid,

@@ -1,4 +1,4 @@
-//! A prompt as the blocks that the CLI takes.
+//! Converts a prompt into the content blocks that the CLI takes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use roost_model::content::{self, TranscriptContentBlock, TranscriptMessage};
 use roost_model::transcript;
 use serde_json::{Value, json};
 
-/// The prompt's blocks; what was said before goes first, for a process that does not remember it.
+/// The prompt's blocks. The history comes first, as text: it is there only if the process does not remember it.
 pub(super) fn prompt(input: &TaskInput) -> Vec<Value> {
     let mut all = Vec::new();
     if !input.history.is_empty() {
@@ -19,7 +19,7 @@ pub(super) fn prompt(input: &TaskInput) -> Vec<Value> {
     all
 }
 
-/// A message's blocks. Files are mentioned in its last words, because the CLI reads what is mentioned there.
+/// The blocks of one message. Files come last, as `@` mentions in a text block, because the CLI reads mentioned files.
 pub(super) fn blocks(message: &TranscriptMessage, images: &Images) -> Vec<Value> {
     let (mut blocks, mut mentions) = (Vec::new(), Vec::new());
     for block in &message.content {

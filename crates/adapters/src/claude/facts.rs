@@ -1,4 +1,4 @@
-//! What the rest of Roost must know of Claude Code.
+//! The facts about Claude Code that the policy and the configuration need.
 
 use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
 

@@ -1,7 +1,7 @@
 //! Conversations that Claude Code keeps on disk: listed per working directory, read as messages, never changed.
 //!
 //! Each is a file of JSON lines, `projects/<folder of the directory>/<id>.jsonl`. The lines form a tree; the
-//! conversation is the way from its last line up to the root, and whatever was taken back hangs beside it.
+//! conversation is the path from the root to the last line, and branches that the user took back lie beside it.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,41 +13,41 @@ use roost_model::content::{TranscriptContentBlock, TranscriptMessage, Transcript
 use roost_model::time::Timestamp;
 use serde::Deserialize;
 
-use super::messages::{Block, Content};
+use super::messages::{Content, ContentBlock};
 use crate::head_cache::{HeadCache, Stamp};
 
-/// The longest name of a folder that the CLI makes from a path alone; beyond it a hash follows.
+/// The longest folder name that the CLI makes from a path alone, in bytes; longer ones are cut and a hash is added.
 const LONGEST_FOLDER: usize = 200;
-/// How much of a file is read to list it.
+/// How many bytes of a file are read to list it.
 const HEAD: u64 = 256 * 1024;
-/// The longest title that is made from a prompt.
+/// The longest title that is made from a prompt, in characters.
 const LONGEST_TITLE: usize = 80;
 
-/// One line of a conversation's file; only what the conversation is made of.
+/// One line of a conversation's file, with the members that Roost uses.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line {
+struct HistoryLine {
     #[serde(rename = "type", default)]
     kind: String,
     #[serde(default)]
     uuid: Option<String>,
     #[serde(default)]
     parent_uuid: Option<String>,
-    /// Where the conversation went on from when it was made shorter.
+    /// The parent of the first line after the conversation was compacted, which has no `parent_uuid`.
     #[serde(default)]
     logical_parent_uuid: Option<String>,
     #[serde(default)]
     cwd: Option<String>,
     #[serde(default)]
     timestamp: Option<Timestamp>,
-    /// Said by a sub-agent.
+    /// A message of a sub-agent's.
     #[serde(default)]
     is_sidechain: bool,
-    /// Said by the CLI in the user's name.
+    /// Written by the CLI in the user's name.
     #[serde(default)]
     is_meta: bool,
     #[serde(default)]
-    message: Option<Message>,
+    message: Option<HistoryMessage>,
     #[serde(default)]
     attachment: Option<Attachment>,
     #[serde(default)]
@@ -57,40 +57,40 @@ struct Line {
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct HistoryMessage {
     #[serde(default)]
     id: Option<String>,
     content: Content,
 }
 
-/// What the CLI puts beside the conversation.
+/// Data that the CLI attaches to a conversation.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Attachment {
-    /// Said by the user while the agent worked.
+    /// A message that the user sent while the agent worked.
     QueuedCommand { prompt: Content },
     #[serde(other)]
     Other,
 }
 
-impl Line {
-    /// What was said in it, by whomever.
-    fn said(self) -> Option<Message> {
+impl HistoryLine {
+    /// The message of this line, if it holds one: its own, or one that was queued.
+    fn into_message(self) -> Option<HistoryMessage> {
         match self.attachment {
-            Some(Attachment::QueuedCommand { prompt }) => Some(Message { id: None, content: prompt }),
+            Some(Attachment::QueuedCommand { prompt }) => Some(HistoryMessage { id: None, content: prompt }),
             _ => self.message,
         }
     }
 }
 
-/// The name of the folder for a working directory.
+/// The CLI's name for the folder of a working directory, before it is cut to the longest length.
 pub(super) fn folder_of(cwd: &Path) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
-    // The CLI counts as JavaScript does.
+    // JavaScript counts UTF-16 units, so a letter beyond the basic plane becomes two dashes.
     cwd.to_string_lossy().chars().flat_map(|letter| std::iter::repeat_n(plain(letter), letter.len_utf16())).collect()
 }
 
-/// Whether the CLI has a conversation under this id, for whatever directory.
+/// Whether the CLI has a conversation under this id, in any working directory.
 pub(super) async fn exists(config: PathBuf, id: &str) -> bool {
     let file = format!("{id}.jsonl");
     let look = move || {
@@ -100,23 +100,29 @@ pub(super) async fn exists(config: PathBuf, id: &str) -> bool {
     tokio::task::spawn_blocking(look).await.unwrap_or(false)
 }
 
-/// What the beginning of a conversation's file says.
+/// What the list of conversations needs from the beginning of a file.
 #[derive(Clone)]
-pub(super) struct Head {
-    /// Where it was begun.
+pub(super) struct ConversationHead {
+    /// The working directory in which the conversation began.
     cwd: Option<PathBuf>,
-    /// Its title, empty if it has none; `None` if nobody has said anything in it.
+    /// The title, empty if it has none; `None` if the conversation has no message of the user's.
     title: Option<String>,
 }
 
-/// The conversations of a working directory, the last changed first; looks at the disk.
-pub(super) fn sessions(heads: &HeadCache<Head>, config: &Path, cwd: &Path) -> io::Result<Vec<NativeSession>> {
+/// The conversations of a working directory, the last changed first. Blocks on the disk.
+pub(super) fn sessions(
+    heads: &HeadCache<ConversationHead>,
+    config: &Path,
+    cwd: &Path,
+) -> io::Result<Vec<NativeSession>> {
     let mut sessions = Vec::new();
     for file in files(config, cwd)? {
         let Some(id) = file.file_stem().and_then(|stem| stem.to_str()) else { continue };
-        // One that is gone by now, or that nobody may read, does not hide the others.
-        let Ok((Head { cwd: begun, title: Some(title) }, updated_at)) = heads.of(&file, head) else { continue };
-        // Another directory's folder may have the same name.
+        // A file that is gone by now or cannot be read must not hide the others.
+        let Ok((ConversationHead { cwd: begun, title: Some(title) }, updated_at)) = heads.of(&file, head) else {
+            continue;
+        };
+        // Two directories can share a folder name.
         if begun.is_some_and(|begun| begun != cwd) {
             continue;
         }
@@ -130,18 +136,18 @@ pub(super) fn sessions(heads: &HeadCache<Head>, config: &Path, cwd: &Path) -> io
     Ok(sessions)
 }
 
-/// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
+/// The messages of a conversation; `None` if there is none under this id. Blocks on the disk.
 pub(super) fn messages(config: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<NativeMessage>>> {
     let Some(file) = file(config, cwd, id)? else { return Ok(None) };
     let mut lines = Vec::new();
     for line in BufReader::new(File::open(file)?).split(b'\n') {
-        // The CLI may be writing: a last line that is not whole is not there yet.
-        lines.extend(serde_json::from_slice::<Line>(&line?));
+        // The CLI may be writing: a torn last line is ignored.
+        lines.extend(serde_json::from_slice::<HistoryLine>(&line?));
     }
     Ok(Some(conversation(lines)))
 }
 
-/// Changes when a conversation's file does. Looks at the disk.
+/// A number that changes when the conversation's file does; `None` if there is none. Blocks on the disk.
 pub(super) fn stamp(config: &Path, cwd: &Path, id: &str) -> Option<u64> {
     Stamp::of(&file(config, cwd, id).ok()??).ok().map(Stamp::number)
 }
@@ -151,7 +157,7 @@ fn file(config: &Path, cwd: &Path, id: &str) -> io::Result<Option<PathBuf>> {
     Ok(files(config, cwd)?.into_iter().find(named))
 }
 
-/// The files that may belong to a working directory.
+/// The conversation files in every folder that may belong to a working directory.
 fn files(config: &Path, cwd: &Path) -> io::Result<Vec<PathBuf>> {
     let name = folder_of(cwd);
     let projects = config.join("projects");
@@ -178,22 +184,22 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-fn head(file: &Path) -> io::Result<Head> {
+fn head(file: &Path) -> io::Result<ConversationHead> {
     let (mut cwd, mut given, mut begins) = (None, None, None);
     let mut head = BufReader::new(File::open(file)?.take(HEAD));
     let mut line = Vec::new();
     while head.read_until(b'\n', &mut line)? > 0 {
-        let read = serde_json::from_slice::<Line>(&line);
+        let read = serde_json::from_slice::<HistoryLine>(&line);
         line.clear();
         let Ok(read) = read else { continue };
-        // Commands may lead elsewhere later.
+        // The first one counts: a `cd` can change it later.
         cwd = cwd.or(read.cwd.map(PathBuf::from));
         given = read.custom_title.or(read.ai_title).or(given);
         if begins.is_none() && read.kind == "user" && !read.is_meta && !read.is_sidechain {
             begins = read.message.map(|message| beginning(message.content));
         }
     }
-    Ok(Head { cwd, title: given.or(begins) })
+    Ok(ConversationHead { cwd, title: given.or(begins) })
 }
 
 fn beginning(content: Content) -> String {
@@ -201,7 +207,7 @@ fn beginning(content: Content) -> String {
         Content::Text(text) => text,
         Content::Blocks(blocks) => {
             let texts = blocks.into_iter().find_map(|block| match block {
-                Block::Text { text } => Some(text),
+                ContentBlock::Text { text } => Some(text),
                 _ => None,
             });
             texts.unwrap_or_default()
@@ -210,8 +216,8 @@ fn beginning(content: Content) -> String {
     text.lines().next().unwrap_or_default().chars().take(LONGEST_TITLE).collect()
 }
 
-/// The way from the last line up to the root, as messages.
-fn conversation(lines: Vec<Line>) -> Vec<NativeMessage> {
+/// The messages on the path from the root to the last line.
+fn conversation(lines: Vec<HistoryLine>) -> Vec<NativeMessage> {
     let places: HashMap<String, usize> =
         lines.iter().enumerate().filter_map(|(place, line)| Some((line.uuid.clone()?, place))).collect();
     let mut way = Vec::new();
@@ -219,7 +225,7 @@ fn conversation(lines: Vec<Line>) -> Vec<NativeMessage> {
     while let Some(place) = next {
         way.push(place);
         let parent = lines[place].parent_uuid.as_ref().or(lines[place].logical_parent_uuid.as_ref());
-        // A parent stands before its child; a file that says otherwise must not lead in circles.
+        // A parent comes before its child in the file; otherwise a damaged file could form a loop.
         next = parent.and_then(|parent| places.get(parent)).copied().filter(|parent| *parent < place);
     }
     let mut lines: Vec<_> = lines.into_iter().map(Some).collect();
@@ -228,7 +234,7 @@ fn conversation(lines: Vec<Line>) -> Vec<NativeMessage> {
     for line in way.into_iter().rev().filter_map(|place| lines[place].take()) {
         let role = if line.kind == "assistant" { TranscriptRole::Assistant } else { TranscriptRole::User };
         let (at, is_meta) = (line.timestamp, line.is_meta);
-        let Some(message) = line.said().filter(|_| !is_meta) else { continue };
+        let Some(message) = line.into_message().filter(|_| !is_meta) else { continue };
         for (role, block) in blocks(role, message.content) {
             match messages.last_mut() {
                 // The CLI writes one line for each block of a message.
@@ -252,16 +258,16 @@ fn blocks(role: TranscriptRole, content: Content) -> Vec<(TranscriptRole, Transc
         Content::Blocks(blocks) => blocks,
     };
     let blocks = blocks.into_iter().filter_map(|block| match block {
-        Block::Text { text } => Some((role, TranscriptContentBlock::Text { text })),
-        Block::ToolUse { id, name, input } => {
+        ContentBlock::Text { text } => Some((role, TranscriptContentBlock::Text { text })),
+        ContentBlock::ToolUse { id, name, input } => {
             Some((role, TranscriptContentBlock::ToolUse { tool_call_id: id.into(), name, input }))
         }
-        Block::ToolResult { tool_use_id, content, is_error } => {
+        ContentBlock::ToolResult { tool_use_id, content, is_error } => {
             let (tool_call_id, is_error) = (tool_use_id.into(), is_error.then_some(true));
             let result = TranscriptContentBlock::ToolResult { tool_call_id, result: content, is_error };
             Some((TranscriptRole::Tool, result))
         }
-        Block::Thinking { .. } | Block::Other => None,
+        ContentBlock::Thinking { .. } | ContentBlock::Other => None,
     });
     blocks.collect()
 }
@@ -296,9 +302,9 @@ mod tests {
     fn a_conversation_is_listed_where_it_took_place() {
         let (home, cwd) = home();
         let found = sessions(&HeadCache::default(), home.path(), &cwd).unwrap();
-        let told: Vec<_> = found.iter().map(|session| (session.id.as_str(), session.title.as_deref())).collect();
+        let listed: Vec<_> = found.iter().map(|session| (session.id.as_str(), session.title.as_deref())).collect();
         let title = Some("SCRIPT:shell CWD:/home/dev/work/c1");
-        assert_eq!(told, [("f572775b-7935-4b2a-9a81-3ab792de145b", title)]);
+        assert_eq!(listed, [("f572775b-7935-4b2a-9a81-3ab792de145b", title)]);
         // Another directory whose folder has the same name.
         assert_eq!(sessions(&HeadCache::default(), home.path(), Path::new("/home/dev/work-c1")).unwrap(), []);
         assert_eq!(sessions(&HeadCache::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
@@ -320,7 +326,7 @@ mod tests {
     fn every_kind_of_line_is_read() {
         let mut read = String::new();
         for (kind, example) in examples::examples("claude") {
-            let line: Line = serde_json::from_value(example).unwrap_or_else(|error| panic!("{kind}: {error}"));
+            let line: HistoryLine = serde_json::from_value(example).unwrap_or_else(|error| panic!("{kind}: {error}"));
             writeln!(read, "{kind}:{}", examples::told(conversation(vec![line]))).unwrap();
         }
         insta::assert_snapshot!(read);

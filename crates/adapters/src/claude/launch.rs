@@ -1,4 +1,4 @@
-//! How Claude Code is started.
+//! Starts Claude Code.
 //!
 //! Nothing secret goes on the command line, where every user of the machine could read it: settings and tool servers
 //! follow over stdin.
@@ -16,30 +16,30 @@ use serde_json::{Map, Value, json};
 use super::host_server;
 use crate::host::{AgentCommand, Process, Start, environment};
 
-/// Which conversation the process is for.
+/// The conversation that a process is started for.
 pub(super) enum Conversation {
-    /// A new one, under this id.
+    /// A new conversation under this id.
     New(String),
-    /// One that the CLI knows.
+    /// A conversation that is on the CLI's disk.
     Known(String),
-    /// A new one that remembers all of one that the CLI knows.
+    /// A new conversation that begins with a copy of one on the CLI's disk.
     Fork {
-        /// The new one's id.
+        /// The id of the new conversation.
         id: String,
-        /// The known one's.
+        /// The id of the conversation that is copied.
         of: String,
     },
 }
 
 impl Conversation {
-    /// Its id.
+    /// The id under which the process continues the conversation.
     pub(super) fn id(&self) -> &str {
         match self {
             Self::New(id) | Self::Known(id) | Self::Fork { id, .. } => id,
         }
     }
 
-    /// The id under which the CLI must know it, unless it is new.
+    /// The id that must be on the CLI's disk for the start to succeed; `None` for a new conversation.
     pub(super) fn known_as(&self) -> Option<&str> {
         match self {
             Self::New(_) => None,
@@ -48,8 +48,8 @@ impl Conversation {
     }
 }
 
-/// The CLI's own permission mode for one of ours. The host decides about every call in any mode; only planning changes
-/// what the agent is told.
+/// The CLI's permission mode for one of Roost's. The host decides about every call in any mode; only `plan` matters to
+/// the agent, because the CLI instructs it to plan.
 pub(super) fn permission_mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => "plan",
@@ -57,7 +57,7 @@ pub(super) fn permission_mode(mode: Mode) -> &'static str {
     }
 }
 
-/// Refuses a command that would switch off the hook by which the host sees every call.
+/// The error if an argument or variable would let the CLI run tools without asking the host.
 pub(super) fn refuse_unseen(command: &AgentCommand, env: &BTreeMap<String, String>) -> Result<(), AdapterError> {
     let simple = env.get("CLAUDE_CODE_SIMPLE").is_some_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
     let words = command.args.iter().map(|arg| arg.to_string_lossy());
@@ -72,13 +72,13 @@ pub(super) fn refuse_unseen(command: &AgentCommand, env: &BTreeMap<String, Strin
     }
 }
 
-/// Every variable of the CLI.
+/// The environment of the CLI: the session's and the configured variables, with automatic updates off by default.
 pub(super) fn variables(command: &AgentCommand, env: &RuntimeEnv) -> BTreeMap<String, String> {
-    // A process that Roost started must not replace its own program.
+    // An update would replace the program while it runs.
     command.variables(&[("DISABLE_AUTOUPDATER", "1")], env)
 }
 
-/// The CLI's arguments.
+/// The CLI's arguments: the configured ones, then those of the protocol, the mode, the model and the conversation.
 pub(super) fn arguments(command: &AgentCommand, open: &OpenSession, conversation: &Conversation) -> Vec<OsString> {
     let mut args: Vec<OsString> = command.args.clone();
     let fixed = "-p --input-format stream-json --output-format stream-json --verbose --include-partial-messages \
@@ -97,7 +97,7 @@ pub(super) fn arguments(command: &AgentCommand, open: &OpenSession, conversation
     args
 }
 
-/// The tool servers of a session as the CLI is told of them, with the host's own tools among them if there are any.
+/// The session's tool servers in the CLI's JSON; `with_host` adds the server of the host's tools.
 pub(super) fn servers(open: &OpenSession, with_host: bool) -> Value {
     let servers = open.mcp_servers.iter().map(|server| {
         let config = match &server.transport {
@@ -115,7 +115,7 @@ pub(super) fn servers(open: &OpenSession, with_host: bool) -> Value {
     servers.into()
 }
 
-/// Starts the CLI under a holder.
+/// Starts the CLI under a holder, unless its command would hide tool calls from the host.
 pub(super) async fn launch(
     holder: &Arc<Holder>,
     command: &AgentCommand,

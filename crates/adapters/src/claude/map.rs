@@ -1,4 +1,4 @@
-//! What Claude Code says, as facts. Pure: messages in, drafts out.
+//! Turns Claude Code's messages into facts. Pure: messages in, drafts out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,16 +7,17 @@ use roost_engine::adapter::{Draft, Fact};
 use roost_model::content::AssistantContentBlock;
 use roost_model::payload::{
     ModelOutputCompletedPayload, ModelOutputDeltaKind, ModelOutputDeltaPayload, NoticeLevel, NoticeSource,
-    RuntimeNoticePayload, SessionUpdatedPayload,
+    SessionUpdatedPayload,
 };
 use serde_json::Value;
 
-use super::messages::{Assistant, Block, Piece, PieceKind, StreamEvent, Streamed, System, Usage, User};
+use super::messages::{Assistant, ContentBlock, Piece, PieceKind, StreamEvent, StreamUpdate, System, Usage, User};
 use super::plan::Plan;
-use super::tools::{Told, Tools};
+use super::tools::{ClaudeTools, ToolResult};
+use crate::host::notice;
 
-/// Messages of the CLI about itself that say nothing which a task's events do not say better.
-const QUIET: [&str; 11] = [
+/// Subtypes of `system` messages that are ignored, because other events say the same better.
+const IGNORED_SUBTYPES: [&str; 11] = [
     "files_persisted",
     "hook_progress",
     "hook_response",
@@ -30,40 +31,40 @@ const QUIET: [&str; 11] = [
     "thinking_tokens",
 ];
 
-/// A block that the model writes.
+/// A block that the model is writing.
 #[derive(Debug)]
-struct Writing {
+struct OpenBlock {
     id: Arc<str>,
     kind: PieceKind,
-    /// The call whose input it is.
+    /// The model's id of the tool call whose input this is; `None` for text and thinking.
     native: Option<String>,
     text: String,
 }
 
-/// Turns one task's messages into drafts.
+/// Turns the messages of one task into drafts.
 #[derive(Debug, Default)]
-pub(super) struct Mapper {
-    pub(super) tools: Tools,
-    /// The blocks of the message that is being written, by their place in it.
-    writing: BTreeMap<u64, Writing>,
+pub(super) struct ClaudeMapper {
+    pub(super) tools: ClaudeTools,
+    /// The unfinished blocks of the message that is being streamed, by their index in it.
+    open_blocks: BTreeMap<u64, OpenBlock>,
     blocks: usize,
-    /// What the last request to the model used.
+    /// The tokens of the last request to the model, for the fill of the context.
     pub(super) last_request: Usage,
-    /// Why the last request to the model failed.
+    /// The error kind of the last request to the model that failed.
     pub(super) failure: Option<String>,
 }
 
-impl Mapper {
-    /// A piece of a block; the hot path.
+impl ClaudeMapper {
+    /// Handles a piece of a block. This is the hot path: nearly all traffic.
     pub(super) fn piece(&mut self, piece: Piece, drafts: &mut Vec<Draft>) {
-        // What a sub-agent writes is shown when it is finished, as its call's output.
+        // A sub-agent's text is reported when it is finished, as output of the call that started it.
         if piece.parent.is_some() || piece.text.is_empty() {
             return;
         }
-        if !self.writing.contains_key(&piece.index) {
+        if !self.open_blocks.contains_key(&piece.index) {
             self.begin(piece.index, piece.kind, None);
         }
-        let Some(block) = self.writing.get_mut(&piece.index) else { return };
+        let Some(block) = self.open_blocks.get_mut(&piece.index) else { return };
         if block.kind == PieceKind::Text {
             block.text.push_str(&piece.text);
         }
@@ -71,62 +72,62 @@ impl Mapper {
         drafts.push(delta(block.kind, &block.id, piece.text, tool_call_id));
     }
 
-    /// Another event of the model's stream.
-    pub(super) fn streamed(&mut self, streamed: Streamed) {
-        if streamed.parent.is_some() {
+    /// Handles any other event of the model's stream; those of sub-agents are ignored.
+    pub(super) fn stream_event(&mut self, update: StreamUpdate) {
+        if update.parent.is_some() {
             return;
         }
-        match streamed.event {
+        match update.event {
             StreamEvent::MessageStart { message } => {
-                // What was not finished is written again: the request was repeated.
-                self.writing.clear();
+                // Blocks that are still open belong to a request that was repeated.
+                self.open_blocks.clear();
                 self.last_request = message.usage;
             }
             StreamEvent::ContentBlockStart { index, content_block } => match content_block {
-                Block::Text { .. } => self.begin(index, PieceKind::Text, None),
-                Block::Thinking { .. } => self.begin(index, PieceKind::Thinking, None),
-                Block::ToolUse { id, .. } => self.begin(index, PieceKind::Input, Some(id)),
-                Block::ToolResult { .. } | Block::Other => {}
+                ContentBlock::Text { .. } => self.begin(index, PieceKind::Text, None),
+                ContentBlock::Thinking { .. } => self.begin(index, PieceKind::Thinking, None),
+                ContentBlock::ToolUse { id, .. } => self.begin(index, PieceKind::Input, Some(id)),
+                ContentBlock::ToolResult { .. } | ContentBlock::Other => {}
             },
             StreamEvent::MessageDelta { usage } => self.last_request.output_tokens = usage.output_tokens,
             StreamEvent::Other => {}
         }
     }
 
-    /// Finished blocks.
+    /// Handles finished blocks: text, thinking and tool calls.
     pub(super) fn assistant(&mut self, message: Assistant, drafts: &mut Vec<Draft>) {
         if message.error.is_some() {
-            // It stands for a failed request, and the end of the turn says the same.
+            // The message stands for a failed request; the turn's `result` reports the failure.
             self.failure = message.error;
             return;
         }
         for block in message.message.content.blocks() {
             match (block, &message.parent) {
-                (Block::Text { text }, None) => self.said(text, drafts),
-                (Block::Text { text }, Some(parent)) => self.tools.sub_agent_says(parent, &text, drafts),
-                (Block::Thinking { thinking }, None) => self.thought(thinking, drafts),
-                (Block::ToolUse { id, name, input }, _) => self.tools.announce(&id, &name, input, drafts),
+                (ContentBlock::Text { text }, None) => self.finish_text(text, drafts),
+                (ContentBlock::Text { text }, Some(parent)) => self.tools.on_sub_agent_text(parent, &text, drafts),
+                (ContentBlock::Thinking { thinking }, None) => self.finish_thinking(thinking, drafts),
+                (ContentBlock::ToolUse { id, name, input }, _) => self.tools.announce(&id, &name, input, drafts),
                 _ => {}
             }
         }
     }
 
-    /// What the model was told: of interest are the results of tools.
+    /// Handles the results of tools in a message to the model; everything else in it is ignored.
     pub(super) fn user(&mut self, message: User, stopping: bool, plan: &mut Plan, drafts: &mut Vec<Draft>) {
         let details = message.tool_use_result.as_ref();
         for block in message.message.content.blocks() {
-            let Block::ToolResult { tool_use_id, content, is_error } = block else { continue };
-            self.tools.completed(Told { native: &tool_use_id, content, is_error, details }, stopping, drafts);
+            let ContentBlock::ToolResult { tool_use_id, content, is_error } = block else { continue };
+            self.tools.on_result(ToolResult { native: &tool_use_id, content, is_error, details }, stopping, drafts);
             if let Some((name, input)) = self.tools.call(&tool_use_id).filter(|_| !is_error && message.parent.is_none())
             {
-                plan.called(name, input, details, drafts);
+                plan.on_tool_result(name, input, details, drafts);
             }
         }
     }
 
-    /// Finishes whatever is being written, because no more will come.
+    /// Ends the turn: reports the text of open blocks, and the calls that were only announced.
     pub(super) fn end(&mut self, drafts: &mut Vec<Draft>) {
-        for block in std::mem::take(&mut self.writing).into_values() {
+        for block in std::mem::take(&mut self.open_blocks).into_values() {
             if block.kind == PieceKind::Text && !block.text.is_empty() {
                 drafts.push(output(block.text));
             }
@@ -137,18 +138,19 @@ impl Mapper {
     fn begin(&mut self, index: u64, kind: PieceKind, native: Option<String>) {
         self.blocks += 1;
         let id = format!("block_{}", self.blocks).into();
-        self.writing.insert(index, Writing { id, kind, native, text: String::new() });
+        self.open_blocks.insert(index, OpenBlock { id, kind, native, text: String::new() });
     }
 
-    /// A finished text: that of the block which began like it, or one that was not streamed.
-    fn said(&mut self, text: String, drafts: &mut Vec<Draft>) {
-        let streamed = |block: &Writing| block.kind == PieceKind::Text && text.starts_with(&block.text);
-        let index = self.writing.iter().find(|(_, block)| streamed(block)).map(|(index, _)| *index);
-        let (id, shown) = match index.and_then(|index| self.writing.remove(&index)) {
+    /// Reports a finished text, and the part of it that was not streamed. It belongs to the open text block that is a
+    /// prefix of it, if there is one.
+    fn finish_text(&mut self, text: String, drafts: &mut Vec<Draft>) {
+        let streamed = |block: &OpenBlock| block.kind == PieceKind::Text && text.starts_with(&block.text);
+        let index = self.open_blocks.iter().find(|(_, block)| streamed(block)).map(|(index, _)| *index);
+        let (id, shown) = match index.and_then(|index| self.open_blocks.remove(&index)) {
             Some(block) => (block.id, block.text.len()),
             None => {
-                // What was streamed instead belongs to a request that was cut and made again.
-                self.writing.retain(|_, block| block.kind != PieceKind::Text);
+                // Text blocks that are no prefix of it belong to a request that was cut and repeated.
+                self.open_blocks.retain(|_, block| block.kind != PieceKind::Text);
                 (self.next_id(), 0)
             }
         };
@@ -160,10 +162,11 @@ impl Mapper {
         }
     }
 
-    fn thought(&mut self, text: String, drafts: &mut Vec<Draft>) {
-        let thinking = |block: &Writing| block.kind == PieceKind::Thinking;
-        let index = self.writing.iter().find(|(_, block)| thinking(block)).map(|(index, _)| *index);
-        if index.and_then(|index| self.writing.remove(&index)).is_none() && !text.is_empty() {
+    /// Closes the open thinking block; if none was streamed, reports the thinking now.
+    fn finish_thinking(&mut self, text: String, drafts: &mut Vec<Draft>) {
+        let thinking = |block: &OpenBlock| block.kind == PieceKind::Thinking;
+        let index = self.open_blocks.iter().find(|(_, block)| thinking(block)).map(|(index, _)| *index);
+        if index.and_then(|index| self.open_blocks.remove(&index)).is_none() && !text.is_empty() {
             let id = self.next_id();
             drafts.push(delta(PieceKind::Thinking, &id, text, None));
         }
@@ -175,7 +178,7 @@ impl Mapper {
     }
 }
 
-/// What the CLI says about itself; `None` for what Roost does not know.
+/// Handles a `system` message; `None` if its subtype is unknown. `model` is the last reported model, and is updated.
 pub(super) fn system(message: &System, model: &mut Option<String>, drafts: &mut Vec<Draft>) -> Option<()> {
     match message.subtype.as_str() {
         "init" => {
@@ -189,27 +192,22 @@ pub(super) fn system(message: &System, model: &mut Option<String>, drafts: &mut 
             let why = message.error.as_ref().and_then(Value::as_str).unwrap_or("unknown");
             let status = message.error_status.map(|status| format!(" {status}")).unwrap_or_default();
             let (attempt, most) = (message.attempt.unwrap_or(1), message.max_retries.unwrap_or(1));
-            let said = format!("the model's provider failed{status} ({why}); trying again, {attempt} of {most}");
-            drafts.push(notice(NoticeLevel::Warning, NoticeSource::Protocol, said));
+            let message = format!("the model's provider failed{status} ({why}); trying again, {attempt} of {most}");
+            drafts.push(notice(NoticeLevel::Warning, NoticeSource::Protocol, message));
         }
         "compact_boundary" => {
-            let said = "the agent made its conversation shorter, to fit its context";
-            drafts.push(notice(NoticeLevel::Info, NoticeSource::Protocol, said));
+            let message = "the agent made its conversation shorter, to fit its context";
+            drafts.push(notice(NoticeLevel::Info, NoticeSource::Protocol, message));
         }
-        quiet if QUIET.contains(&quiet) => {}
-        // The end of a background command is told to the agent too, and it speaks of it.
+        ignored if IGNORED_SUBTYPES.contains(&ignored) => {}
+        // The end of a background command reaches the agent too, which reports it.
         "task_notification" => {}
         _ => return None,
     }
     Some(())
 }
 
-/// A line that is not protocol, or something to know about one that is.
-pub(super) fn notice(level: NoticeLevel, source: NoticeSource, message: impl Into<String>) -> Draft {
-    Fact::Notice(RuntimeNoticePayload { level, source, message: message.into() }).into()
-}
-
-/// A message without a meaning here; it is kept as it came.
+/// The warning about a message that has no meaning here, with the line as raw value.
 pub(super) fn unknown(message: impl Into<String>, line: &str) -> Draft {
     let raw = serde_json::from_str(line).ok();
     Draft { raw, ..notice(NoticeLevel::Warning, NoticeSource::Protocol, message) }

@@ -1,19 +1,20 @@
-//! The messages of Claude Code's stream-json and control protocol, as far as Roost uses them.
+//! The messages of Claude Code's stream-json and control protocol, with the members that Roost uses.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A piece of a block that the model writes.
+/// A piece of a block that the model is writing.
 #[derive(Debug)]
 pub(super) struct Piece {
+    /// The block's index in its message.
     pub(super) index: u64,
     pub(super) kind: PieceKind,
     pub(super) text: String,
-    /// The tool call of the sub-agent that writes it.
+    /// The tool call that started the sub-agent which writes it; `None` for the main agent.
     pub(super) parent: Option<String>,
 }
 
-/// What a block is.
+/// What a piece is a part of: text, thinking, or the input of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PieceKind {
     Text,
@@ -23,7 +24,7 @@ pub(super) enum PieceKind {
 
 /// An event of the model's stream that is not a piece of a block.
 #[derive(Debug)]
-pub(super) struct Streamed {
+pub(super) struct StreamUpdate {
     pub(super) event: StreamEvent,
     pub(super) parent: Option<String>,
 }
@@ -31,20 +32,20 @@ pub(super) struct Streamed {
 /// The events of the model's stream that Roost uses.
 #[derive(Debug)]
 pub(super) enum StreamEvent {
-    MessageStart { message: Started },
-    ContentBlockStart { index: u64, content_block: Block },
+    MessageStart { message: MessageStart },
+    ContentBlockStart { index: u64, content_block: ContentBlock },
     MessageDelta { usage: Usage },
     Other,
 }
 
-/// The beginning of a message.
+/// The head of a model message, at the start of its stream.
 #[derive(Debug, Deserialize)]
-pub(super) struct Started {
+pub(super) struct MessageStart {
     #[serde(default)]
     pub(super) usage: Usage,
 }
 
-/// Tokens as the provider counts them: cached ones apart.
+/// Token counts of the provider. `input_tokens` does not include the cached ones.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Usage {
@@ -55,16 +56,16 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Everything that went in.
+    /// All input tokens, with those read from and written to the cache.
     pub(super) fn input(&self) -> u64 {
         self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
     }
 }
 
-/// One block of a message.
+/// One block of a message's content.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Block {
+pub(super) enum ContentBlock {
     Text {
         text: String,
     },
@@ -87,17 +88,17 @@ pub(super) enum Block {
     Other,
 }
 
-/// A message's content; the CLI's own remarks are plain text.
+/// A message's content: blocks, or plain text as in the CLI's own remarks.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Content {
-    Blocks(Vec<Block>),
+    Blocks(Vec<ContentBlock>),
     Text(String),
 }
 
 impl Content {
-    /// The blocks; plain text has none.
-    pub(super) fn blocks(self) -> Vec<Block> {
+    /// The blocks; empty for plain text.
+    pub(super) fn blocks(self) -> Vec<ContentBlock> {
         match self {
             Self::Blocks(blocks) => blocks,
             Self::Text(_) => Vec::new(),
@@ -105,40 +106,40 @@ impl Content {
     }
 }
 
-/// The part of a message that Roost uses.
+/// The body of an `assistant` or `user` message.
 #[derive(Debug, Deserialize)]
-pub(super) struct Said {
+pub(super) struct MessageBody {
     pub(super) content: Content,
 }
 
-/// `assistant`: finished blocks.
+/// `assistant`: finished blocks of the model's answer.
 #[derive(Debug, Deserialize)]
 pub(super) struct Assistant {
-    pub(super) message: Said,
+    pub(super) message: MessageBody,
     #[serde(default, rename = "parent_tool_use_id")]
     pub(super) parent: Option<String>,
-    /// The message stands for a failed request, of this kind.
+    /// The kind of error, if the message stands for a failed request to the model.
     #[serde(default)]
     pub(super) error: Option<String>,
 }
 
-/// `user`: what the model was told.
+/// `user`: a message to the model, such as a prompt or the result of a tool.
 #[derive(Debug, Deserialize)]
 pub(super) struct User {
-    pub(super) message: Said,
+    pub(super) message: MessageBody,
     #[serde(default, rename = "parent_tool_use_id")]
     pub(super) parent: Option<String>,
     #[serde(default)]
     pub(super) uuid: Option<String>,
-    /// It was sent by us and is acknowledged here.
+    /// The CLI repeats a message that Roost sent, which acknowledges it.
     #[serde(default, rename = "isReplay")]
     pub(super) is_replay: bool,
-    /// What a tool said, as the CLI itself knows it.
+    /// The tool's result as structured data, besides the text that the model is shown.
     #[serde(default)]
     pub(super) tool_use_result: Option<Value>,
 }
 
-/// `system`: what the CLI says about itself.
+/// `system`: a message about the CLI itself. Which members are set depends on `subtype`.
 #[derive(Debug, Deserialize)]
 pub(super) struct System {
     pub(super) subtype: String,
@@ -164,7 +165,7 @@ pub(super) struct TurnResult {
     pub(super) is_error: bool,
     #[serde(default)]
     pub(super) api_error_status: Option<u64>,
-    /// Requests to the model; none for a command that the CLI answers itself.
+    /// The number of requests to the model; 0 for a command that the CLI answers itself.
     #[serde(default)]
     pub(super) num_turns: u64,
     #[serde(default)]
@@ -175,41 +176,41 @@ pub(super) struct TurnResult {
     pub(super) errors: Vec<String>,
     #[serde(default)]
     pub(super) usage: Usage,
-    /// Of the whole process so far.
+    /// The cost of the process so far, not of this turn.
     #[serde(default)]
     pub(super) total_cost_usd: f64,
     #[serde(default, rename = "modelUsage")]
     pub(super) model_usage: Value,
 }
 
-/// What the CLI asks.
+/// A `control_request` of the CLI's.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
-pub(super) enum Request {
-    /// A tool is about to run; the hook says who decides.
+pub(super) enum ControlRequest {
+    /// The `PreToolUse` hook: a tool is about to run, and the answer says who decides about it.
     HookCallback {
         #[serde(default)]
-        input: Hooked,
+        input: HookInput,
     },
-    /// May this tool run?
-    CanUseTool(Box<Asked>),
-    /// A message to the tool server that we are.
+    /// The CLI asks whether a tool may run.
+    CanUseTool(Box<CanUseTool>),
+    /// An MCP message to the host's tool server.
     McpMessage { message: Value },
-    /// Something that Roost does not offer.
+    /// A request that Roost does not support; it is refused.
     #[serde(other)]
     Other,
 }
 
-/// What a hook is told.
+/// The input of the hook.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Hooked {
+pub(super) struct HookInput {
     pub(super) tool_name: String,
 }
 
-/// A tool that wants to run.
+/// `can_use_tool`: a tool call that waits for a decision.
 #[derive(Debug, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct CanUseTool {
     pub(super) tool_name: String,
     pub(super) input: Value,
     pub(super) tool_use_id: String,

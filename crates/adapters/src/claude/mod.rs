@@ -1,24 +1,23 @@
 //! Claude Code, by its command: `claude -p` with stream-json both ways and the control protocol inside.
 //!
-//! One process is one session, and the session's id is ours wherever the CLI can be made to use it.
+//! One process is one session. The CLI's session id is Roost's own id wherever the CLI accepts it.
 //!
 //! Decisions:
-//! * Every tool call is decided by the host: a `PreToolUse` hook answers "ask", which makes the CLI ask about calls that
-//!   it would run unasked, whatever its own rules and modes say. `yolo` is the host saying yes each time; the flag that
-//!   skips permissions is never used (and refused for root).
-//! * Settings (`config` of roost.toml, the session's over it) and tool servers go over stdin, not on the command line,
-//!   where their secrets could be read. They are the CLI's own settings document, passed on as it is.
+//! * Every tool call is decided by the host: a `PreToolUse` hook answers "ask", which makes the CLI ask about calls
+//!   that it would run unasked, whatever its own rules and modes say. In the mode `yolo` the host allows every call;
+//!   the flag that skips permissions is never used, and refused if it is configured.
+//! * Settings (`config` of roost.toml, overridden by the session's) and tool servers go over stdin, not on the command
+//!   line, where other users could read their secrets. Settings are the CLI's own document, passed on unchanged.
 //! * The user's and the project's own settings and `CLAUDE.md` are used as in a terminal; `args = ["--setting-sources",
 //!   ""]` turns them off. Tool servers of theirs are not used: the session has its own.
-//! * A turn ends with its `result`, and only if the CLI has acknowledged our prompt by then: it also begins turns by
-//!   itself. One that it begins while no task runs is cut at once, so that nothing goes on unseen.
-//! * `AskUserQuestion` is a question here, not a tool call.
+//! * A turn ends with its `result`, but only if the CLI has acknowledged the prompt by then, because it also begins
+//!   turns by itself. A turn that it begins while no task runs is interrupted, so that nothing happens unrecorded.
+//! * `AskUserQuestion` is reported as a question, not as a tool call.
 
 mod auth;
 mod capabilities;
 mod connection;
 mod content;
-mod elsewhere;
 mod facts;
 mod history;
 mod host_server;
@@ -29,9 +28,10 @@ mod outcome;
 mod plain;
 mod plan;
 mod questions;
+mod reader;
 mod session;
+mod session_registry;
 mod sources;
-mod talk;
 mod tools;
 #[cfg(test)]
 mod trace_tests;
@@ -62,7 +62,7 @@ use crate::host::{AgentCommand, VersionProbe, environment};
 use facts::FACTS;
 use launch::Conversation;
 use session::ClaudeSession;
-use sources::{Places, Used};
+use sources::{SettingScopes, SourcePaths};
 
 pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
     id: "claude",
@@ -70,7 +70,7 @@ pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
     adapter: |setup| Arc::new(adapter(setup.command, setup.config, setup.holder)),
 };
 
-/// The adapter of Claude Code, started by this command, with this document of its settings.
+/// The adapter of Claude Code, started by this command; `config` is a settings document of the CLI's own format.
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> ClaudeAdapter {
     let (locks, versions, forgotten, heads) = Default::default();
     ClaudeAdapter { command, config, holder, locks, versions, forgotten, heads }
@@ -83,10 +83,10 @@ pub struct ClaudeAdapter {
     holder: Arc<Holder>,
     locks: Locks,
     versions: VersionProbe,
-    /// Sessions that the CLI turned out not to know any more: they are rebuilt under a new id of its own.
+    /// Sessions that the CLI turned out not to know. When one is created again, it gets a random id instead of Roost's.
     forgotten: Mutex<HashSet<SessionId>>,
-    /// How the conversations on disk begin.
-    heads: Arc<HeadCache<history::Head>>,
+    /// Caches the first lines of the conversations on disk, for the list of past sessions.
+    heads: Arc<HeadCache<history::ConversationHead>>,
 }
 
 impl ClaudeAdapter {
@@ -102,19 +102,19 @@ impl ClaudeAdapter {
         auth::config_dir(&launch::variables(&self.command.of_session(open), &open.env))
     }
 
-    /// The CLI's settings for a session: the configured ones, with the session's own in their place where it has some.
+    /// The CLI's settings for a session. A top-level member of the session's settings replaces the configured one.
     fn settings(&self, open: &OpenSession) -> Map<String, Value> {
         let mut settings = self.config.clone();
         settings.extend(open.input.runtime_config.clone().unwrap_or_default());
         settings
     }
 
-    /// The CLI's id for a new conversation: ours, unless it is taken.
+    /// The CLI's id for a new conversation: Roost's session id, or a random one if that is taken or is no UUID.
     async fn new_id(&self, open: &OpenSession) -> String {
         let ours = &open.session_id;
         let forgotten = self.forgotten.lock().remove(ours);
         let usable = !forgotten && Uuid::try_parse(ours.as_str()).is_ok();
-        // An id is taken as soon as there is a transcript, even if its first task never got to tell us.
+        // An id is taken as soon as the CLI has written a transcript, even if the first task then failed.
         match usable && !history::exists(self.config_dir_of(open), ours.as_str()).await {
             true => ours.to_string(),
             false => Uuid::new_v4().to_string(),
@@ -128,18 +128,18 @@ impl ClaudeAdapter {
         let lock = self.locks.take(conversation.id()).await?;
         let (command, config) = (self.command.of_session(&open), self.config_dir_of(&open));
         if let Conversation::Known(id) = &conversation {
-            elsewhere::refuse_if_open_elsewhere(config.clone(), id).await?;
+            session_registry::refuse_if_open_elsewhere(config.clone(), id).await?;
         }
-        let (settings, used) = (self.settings(&open), Used::by(&command.args));
-        let places = Places { config, cwd: open.env.cwd.clone().into(), used };
-        refuse_without_hooks(&settings, &places).await?;
+        let (settings, scopes) = (self.settings(&open), SettingScopes::from_args(&command.args));
+        let source_paths = SourcePaths { config, cwd: open.env.cwd.clone().into(), scopes };
+        refuse_without_hooks(&settings, &source_paths).await?;
         let started = launch::launch(&self.holder, &command, &open, &conversation).await?;
-        ClaudeSession::begin(started, lock, &conversation, open, places, settings).await
+        ClaudeSession::begin(started, lock, &conversation, open, source_paths, settings).await
     }
 }
 
-/// Without the host's hook the CLI would run tools that nobody is asked about.
-async fn refuse_without_hooks(settings: &Map<String, Value>, places: &Places) -> Result<(), AdapterError> {
+/// Refuses to start if a settings document disables hooks: without the host's hook the CLI would run tools unasked.
+async fn refuse_without_hooks(settings: &Map<String, Value>, source_paths: &SourcePaths) -> Result<(), AdapterError> {
     let refused = |place: &str, how: &str| {
         AdapterError::Spawn(format!(
             "`disableAllHooks` in {place} switches off the hook by which Roost is asked about every tool call; {how}"
@@ -148,8 +148,8 @@ async fn refuse_without_hooks(settings: &Map<String, Value>, places: &Places) ->
     if sources::disables_hooks(settings) {
         return Err(refused("the settings of this session", "take it out of roost.toml or --runtime-config"));
     }
-    let looking = places.clone();
-    match tokio::task::spawn_blocking(move || looking.without_hooks()).await {
+    let looking = source_paths.clone();
+    match tokio::task::spawn_blocking(move || looking.file_disabling_hooks()).await {
         Ok(Some(file)) => {
             let how =
                 "take it out, or let Claude Code read none of your files with args = [\"--setting-sources\", \"\"]";

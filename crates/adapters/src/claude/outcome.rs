@@ -1,4 +1,4 @@
-//! How a turn ended: what it used, and what became of it.
+//! Reads a turn's `result` message: its usage, and how the task ended.
 
 use roost_engine::adapter::{Draft, Fact, TaskEnd};
 use roost_model::failure::{FailureCode, TaskError};
@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 
 use super::messages::{TurnResult, Usage};
 
-/// What a turn used. The CLI adds up the cost over its whole life, so `spent` is what it had cost before.
-pub(super) fn usage(result: &TurnResult, last_request: Usage, spent: &mut f64) -> Option<Draft> {
-    let cost = result.total_cost_usd - *spent;
-    *spent = result.total_cost_usd;
+/// The usage of a turn; `None` if it used nothing. The CLI reports the cost of its process so far, so `cost_so_far` is
+/// the total before this turn, and is updated.
+pub(super) fn usage(result: &TurnResult, last_request: Usage, cost_so_far: &mut f64) -> Option<Draft> {
+    let cost = result.total_cost_usd - *cost_so_far;
+    *cost_so_far = result.total_cost_usd;
     let used = result.usage;
     if used.input() + used.output_tokens == 0 && cost <= 0.0 {
         return None;
@@ -21,7 +22,7 @@ pub(super) fn usage(result: &TurnResult, last_request: Usage, spent: &mut f64) -
         output_tokens: Some(used.output_tokens),
         // The CLI counts thinking as output and does not tell them apart.
         reasoning_tokens: None,
-        // A difference of floating-point sums; beyond a billionth of a dollar it is noise.
+        // A difference of floating-point sums; less than a billionth of a dollar is rounding noise.
         cost_usd: Some((cost * 1e9).round() / 1e9),
         context: context(result, last_request),
     };
@@ -38,7 +39,7 @@ pub(super) fn usage(result: &TurnResult, last_request: Usage, spent: &mut f64) -
     Some(Draft { fact: Fact::Usage(usage), raw: Some(raw) })
 }
 
-/// How full the context was at the last request to the model; the window is known if one model served the turn.
+/// How full the context was at the last request to the model; known only if a single model served the turn.
 fn context(result: &TurnResult, last_request: Usage) -> Option<ContextFill> {
     let models = result.model_usage.as_object().filter(|models| models.len() == 1)?;
     let size = models.values().next()?.get("contextWindow")?.as_u64()?;
@@ -46,27 +47,27 @@ fn context(result: &TurnResult, last_request: Usage) -> Option<ContextFill> {
     (used > 0).then_some(ContextFill { used, size })
 }
 
-/// What became of a turn; `failure` is the kind of error that its last request to the model ended in.
+/// How the task ended. `failure` is the error kind of the turn's last failed request to the model, if any.
 pub(super) fn end(result: TurnResult, failure: Option<&str>, stopped: bool) -> TaskEnd {
-    // A stop may come too late.
+    // A turn that completed before the stop arrived is not stopped.
     if !result.is_error && result.subtype == "success" {
         return TaskEnd::Completed(result.stop_reason.unwrap_or_else(|| "end_turn".into()));
     }
     if stopped {
         return TaskEnd::Stopped("interrupted".into());
     }
-    let said = result.result.clone().filter(|text| !text.is_empty());
-    let said = said.or_else(|| (!result.errors.is_empty()).then(|| result.errors.join("; ")));
-    let said = said.unwrap_or_else(|| result.subtype.replace('_', " "));
+    let text = result.result.clone().filter(|text| !text.is_empty());
+    let text = text.or_else(|| (!result.errors.is_empty()).then(|| result.errors.join("; ")));
+    let text = text.unwrap_or_else(|| result.subtype.replace('_', " "));
     let code = match (result.api_error_status, failure) {
         (Some(401 | 403), _) | (_, Some("authentication_failed")) => FailureCode::AuthError,
-        _ if said.starts_with("Prompt is too long") => FailureCode::ContextTooLarge,
+        _ if text.starts_with("Prompt is too long") => FailureCode::ContextTooLarge,
         _ => FailureCode::RuntimeError,
     };
     let retryable = match result.api_error_status {
         Some(status) => matches!(status, 408 | 409 | 429 | 500..),
         // A request that got no answer at all.
-        None => code == FailureCode::RuntimeError && said.starts_with("API Error"),
+        None => code == FailureCode::RuntimeError && text.starts_with("API Error"),
     };
     let raw = json!({
         "subtype": result.subtype,
@@ -75,8 +76,8 @@ pub(super) fn end(result: TurnResult, failure: Option<&str>, stopped: bool) -> T
         "error": failure.map_or(Value::Null, Into::into),
     });
     let message = match code {
-        FailureCode::AuthError => format!("Claude Code is not logged in: {said}. {}", super::auth::HOW_TO_LOG_IN),
-        _ => format!("Claude Code failed: {said}"),
+        FailureCode::AuthError => format!("Claude Code is not logged in: {text}. {}", super::auth::HOW_TO_LOG_IN),
+        _ => format!("Claude Code failed: {text}"),
     };
     TaskEnd::Failed(Box::new(TaskError { retryable, raw: Some(raw), ..TaskError::new(code, message) }))
 }
@@ -98,16 +99,16 @@ mod tests {
     fn a_failure_says_whether_to_try_again() {
         use FailureCode::{AuthError, ContextTooLarge, RuntimeError};
         let api = |status: u64| json!({ "subtype": "success", "is_error": true, "api_error_status": status });
-        let said =
+        let text =
             |text: &str| json!({ "subtype": "success", "is_error": true, "api_error_status": null, "result": text });
         let cases = [
             (api(400), None, (RuntimeError, false)),
             (api(401), None, (AuthError, false)),
             (api(429), Some("rate_limit"), (RuntimeError, true)),
             (api(529), Some("overloaded"), (RuntimeError, true)),
-            (said("API Error: Unable to connect to API"), Some("unknown"), (RuntimeError, true)),
-            (said("Not logged in · Please run /login"), Some("authentication_failed"), (AuthError, false)),
-            (said("Prompt is too long"), Some("invalid_request"), (ContextTooLarge, false)),
+            (text("API Error: Unable to connect to API"), Some("unknown"), (RuntimeError, true)),
+            (text("Not logged in · Please run /login"), Some("authentication_failed"), (AuthError, false)),
+            (text("Prompt is too long"), Some("invalid_request"), (ContextTooLarge, false)),
             (json!({ "subtype": "error_max_turns", "is_error": true }), None, (RuntimeError, false)),
             (json!({ "subtype": "error_during_execution" }), None, (RuntimeError, false)),
         ];
@@ -124,9 +125,10 @@ mod tests {
                            "output_tokens": 7 } }))
             .unwrap()
         };
-        let mut spent = 0.0;
-        let costs: Vec<_> = [0.25, 0.75, 0.75].map(|total| usage(&turn(total), Usage::default(), &mut spent)).into();
-        let told: Vec<_> = costs
+        let mut cost_so_far = 0.0;
+        let costs: Vec<_> =
+            [0.25, 0.75, 0.75].map(|total| usage(&turn(total), Usage::default(), &mut cost_so_far)).into();
+        let reported: Vec<_> = costs
             .into_iter()
             .map(|draft| match draft.unwrap() {
                 Draft { fact: Fact::Usage(usage), raw: Some(raw) } => {
@@ -137,6 +139,6 @@ mod tests {
             })
             .collect();
         let expected = [0.25, 0.5, 0.0].map(|cost| (Some(111), Some(100), Some(cost)));
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
     }
 }

@@ -1,6 +1,6 @@
-//! The settings of Claude Code that a device may choose.
+//! The settings of Claude Code that a device may choose for a session.
 //!
-//! Everything else in its settings document can run something or let it: `hooks`, `apiKeyHelper`, `env`, `permissions`,
+//! All others are excluded because they can run programs or permit that: `hooks`, `apiKeyHelper`, `env`, `permissions`,
 //! `statusLine`, `mcpServers`, plugins.
 
 use roost_engine::plain::{PlainSetting, Takes};

@@ -1,21 +1,28 @@
-//! The agent's plan: its task tools (`TaskCreate`, `TaskUpdate`) change one entry, its older `TodoWrite` all of them.
+//! Follows the agent's plan through its tools: `TaskCreate` and `TaskUpdate` change one entry, `TodoWrite` replaces
+//! all.
 
 use roost_engine::adapter::{Draft, Fact};
 use roost_model::payload::{PlanEntry, PlanPriority, PlanStatus, PlanUpdatedPayload};
 use serde_json::Value;
 
-/// The plan of one session.
+/// The plan of one session: its entries in order, with the ids of the task tools (empty for `TodoWrite`).
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     steps: Vec<(String, PlanEntry)>,
 }
 
 impl Plan {
-    /// A tool was called with this input and told this; a plan that changed is reported.
-    pub(super) fn called(&mut self, tool: &str, input: &Value, told: Option<&Value>, drafts: &mut Vec<Draft>) {
+    /// Follows a successful tool call with this input and result, and reports the plan if the call changed it.
+    pub(super) fn on_tool_result(
+        &mut self,
+        tool: &str,
+        input: &Value,
+        result: Option<&Value>,
+        drafts: &mut Vec<Draft>,
+    ) {
         let changed = match tool {
             "TodoWrite" => self.replace(input),
-            "TaskCreate" => self.create(input, told),
+            "TaskCreate" => self.create(input, result),
             "TaskUpdate" => self.update(input),
             _ => None,
         };
@@ -32,8 +39,8 @@ impl Plan {
         Some(())
     }
 
-    fn create(&mut self, input: &Value, told: Option<&Value>) -> Option<()> {
-        let id = told?.pointer("/task/id")?.as_str()?.to_owned();
+    fn create(&mut self, input: &Value, result: Option<&Value>) -> Option<()> {
+        let id = result?.pointer("/task/id")?.as_str()?.to_owned();
         self.steps.push((id, entry(input.get("subject")?, None)?));
         Some(())
     }
@@ -91,9 +98,9 @@ mod tests {
             ("Bash", json!({ "todos": [] }), None, ""),
             ("TodoWrite", json!({ "todos": [{ "content": "a", "status": "completed" }] }), None, "a:Completed"),
         ];
-        for (tool, input, told, expected) in steps {
+        for (tool, input, result, expected) in steps {
             let mut drafts = Vec::new();
-            plan.called(tool, &input, told.as_ref(), &mut drafts);
+            plan.on_tool_result(tool, &input, result.as_ref(), &mut drafts);
             let shown: Vec<_> = drafts
                 .iter()
                 .flat_map(|draft| match &draft.fact {

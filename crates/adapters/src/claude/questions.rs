@@ -1,4 +1,4 @@
-//! `AskUserQuestion`, a tool of Claude Code's that is no tool here but a question, and its answer.
+//! Converts calls of Claude Code's tool `AskUserQuestion` into questions, and answers into the tool's response.
 
 use roost_engine::adapter::Answer;
 use roost_model::ids::QuestionId;
@@ -6,17 +6,17 @@ use roost_model::payload::{QuestionAskedPayload, QuestionField, QuestionOption};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// The tool that asks.
-const ASKS: &str = "AskUserQuestion";
+/// The name of the tool.
+const TOOL: &str = "AskUserQuestion";
 
 #[derive(Deserialize)]
 struct Form {
-    questions: Vec<Question>,
+    questions: Vec<FormQuestion>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Question {
+struct FormQuestion {
     question: String,
     #[serde(default)]
     header: Option<String>,
@@ -33,26 +33,26 @@ struct Choice {
     description: Option<String>,
 }
 
-/// Whether this tool puts a question to the user.
+/// Whether a call of this tool is reported as a question.
 pub(super) fn is_question(tool: &str) -> bool {
-    tool == ASKS
+    tool == TOOL
 }
 
-/// The question that a call of the tool asks; `None` if it makes no sense.
+/// The question in a call's input, with one field for each of the form's questions; `None` if the input is no form.
 pub(super) fn question(input: &Value) -> Option<QuestionAskedPayload> {
     let Form { questions } = Form::deserialize(input).ok()?;
     let message = questions.iter().map(|question| question.question.as_str()).collect::<Vec<_>>().join("\n");
-    let fields = questions.into_iter().enumerate().map(|(number, asked)| QuestionField {
+    let fields = questions.into_iter().enumerate().map(|(number, question)| QuestionField {
         id: field(number),
-        label: asked.header.unwrap_or(asked.question),
-        options: asked.options.into_iter().map(option).collect(),
-        multiple: asked.multi_select,
+        label: question.header.unwrap_or(question.question),
+        options: question.options.into_iter().map(option).collect(),
+        multiple: question.multi_select,
         required: true,
     });
     Some(QuestionAskedPayload { question_id: QuestionId::new(), message, fields: fields.collect(), tool_call_id: None })
 }
 
-/// What the CLI is told: the call's own input with the answers in it, or why there are none.
+/// The response to the tool call: the input with the answers added, or a denial if the user did not answer.
 pub(super) fn response(input: &Value, answer: Answer) -> Value {
     let given = match answer {
         Answer::Given(given) => given,
@@ -60,10 +60,10 @@ pub(super) fn response(input: &Value, answer: Answer) -> Value {
         Answer::Cancelled => return json!({ "behavior": "deny", "message": "the task is being stopped" }),
     };
     let questions = input.get("questions").and_then(Value::as_array).into_iter().flatten().enumerate();
-    // The CLI knows an answer by the words of its question.
+    // The CLI identifies an answer by the text of its question.
     let answers: Map<_, _> = questions
-        .filter_map(|(number, asked)| {
-            let words = asked.get("question")?.as_str()?;
+        .filter_map(|(number, question)| {
+            let words = question.get("question")?.as_str()?;
             Some((words.to_owned(), given.get(&field(number))?.join(", ").into()))
         })
         .collect();
@@ -84,7 +84,7 @@ fn option(choice: Choice) -> QuestionOption {
 mod tests {
     use super::*;
 
-    fn asked() -> Value {
+    fn form() -> Value {
         json!({ "questions": [
             { "question": "Which colour?", "header": "Colour", "options": [{ "label": "Red" }, { "label": "Blue" }] },
             { "question": "Which sizes?", "options": [{ "label": "S" }, { "label": "L" }], "multiSelect": true },
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_form_is_asked_field_by_field() {
-        let question = question(&asked()).unwrap();
+        let question = question(&form()).unwrap();
         assert_eq!(question.message, "Which colour?\nWhich sizes?");
         let fields: Vec<_> =
             question.fields.iter().map(|field| (field.id.as_str(), field.label.as_str(), field.multiple)).collect();
@@ -103,10 +103,10 @@ mod tests {
     #[test]
     fn answers_go_back_under_the_words_of_their_questions() {
         let given = [("q1".to_owned(), vec!["Blue".to_owned()]), ("q2".to_owned(), vec!["S".into(), "L".into()])];
-        let told = response(&asked(), Answer::Given(given.into()));
-        assert_eq!(told["updatedInput"]["answers"], json!({ "Which colour?": "Blue", "Which sizes?": "S, L" }));
-        assert_eq!(told["updatedInput"]["questions"], asked()["questions"]);
-        assert_eq!(response(&asked(), Answer::Declined)["behavior"], "deny");
+        let allowed = response(&form(), Answer::Given(given.into()));
+        assert_eq!(allowed["updatedInput"]["answers"], json!({ "Which colour?": "Blue", "Which sizes?": "S, L" }));
+        assert_eq!(allowed["updatedInput"]["questions"], form()["questions"]);
+        assert_eq!(response(&form(), Answer::Declined)["behavior"], "deny");
     }
 
     #[test]

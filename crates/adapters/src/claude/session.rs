@@ -1,4 +1,4 @@
-//! An open session of Claude Code: the handshake, its tasks, and the way back into them.
+//! An open session of Claude Code: the handshake, the start of tasks, and the control of a running task.
 
 use async_trait::async_trait;
 use roost_engine::Images;
@@ -16,54 +16,53 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::connection::{Command, Decision, Prompt};
+use super::connection::{CallResult, ClaudeConnection};
+use super::connection::{ClaudeCommand, Prompt, ToolDecision};
 use super::content;
 use super::launch::{Conversation, permission_mode, servers};
-use super::sources::Places;
-use super::talk::{CallResult, Talk};
+use super::sources::SourcePaths;
 use crate::host::locks::Lock;
 use crate::host::{Connection, Handle, Process, Writer, start};
 
-/// The hook that makes the CLI ask about every tool call.
+/// The callback id of the hook that makes the CLI ask about every tool call.
 const HOOK: &str = "roost_pre_tool_use";
 
-/// A process that was started for a session.
+/// An open session and the process that serves it.
 pub(super) struct ClaudeSession {
     native: String,
     open: OpenSession,
-    places: Places,
-    handle: Handle<Talk>,
+    source_paths: SourcePaths,
+    handle: Handle<ClaudeConnection>,
     pump: JoinHandle<()>,
-    /// The model that the CLI was told to use.
+    /// The model that was set last; `None` leaves the CLI's default.
     model: Option<String>,
-    /// The settings that it was given.
+    /// The settings document that was applied at the start.
     settings: Map<String, Value>,
-    /// The host's tools that the CLI knows of.
+    /// The host's tools that were offered last.
     tools: ToolManifest,
-    /// What came up before there was a task to tell it in.
+    /// Warnings that the next task reports.
     notices: Vec<String>,
 }
 
 impl ClaudeSession {
-    /// Takes over a process and introduces us to it; a process that does not answer is ended. The lock is held until
-    /// nothing of the process is left.
+    /// Initialises a started process; if that fails, stops it. The lock is held until the whole process tree is gone.
     pub(super) async fn begin(
         (process, stdin): (Process, Stdin),
         lock: Lock,
         conversation: &Conversation,
         open: OpenSession,
-        places: Places,
+        source_paths: SourcePaths,
         settings: Map<String, Value>,
     ) -> Result<Self, AdapterError> {
         let writer = Writer::to_stdin(stdin, "Claude Code does not read its input");
-        let mut talk = Talk::new(writer, permission_mode(open.mode));
-        talk.known_as = conversation.known_as().map(Into::into);
-        let (handle, pump) = start(talk, Some(process), lock);
+        let mut connection = ClaudeConnection::new(writer, permission_mode(open.mode));
+        connection.known_as = conversation.known_as().map(Into::into);
+        let (handle, pump) = start(connection, Some(process), lock);
         let native = conversation.id().to_owned();
         let (tools, notices) = (ToolManifest::default(), Vec::new());
         let model = open.input.model.clone();
-        let mut session = Self { native, open, places, handle, pump, model, settings, tools, notices };
-        match session.shake_hands().await {
+        let mut session = Self { native, open, source_paths, handle, pump, model, settings, tools, notices };
+        match session.initialize().await {
             Ok(()) => Ok(session),
             Err(error) => {
                 Box::new(session).close().await;
@@ -72,23 +71,23 @@ impl ClaudeSession {
         }
     }
 
-    async fn shake_hands(&mut self) -> Result<(), AdapterError> {
+    async fn initialize(&mut self) -> Result<(), AdapterError> {
         let hooks = json!({ "PreToolUse": [{ "matcher": null, "hookCallbackIds": [HOOK] }] });
-        self.must(json!({ "subtype": "initialize", "hooks": hooks })).await?;
+        self.request(json!({ "subtype": "initialize", "hooks": hooks })).await?;
         if !self.settings.is_empty() {
-            self.must(json!({ "subtype": "apply_flag_settings", "settings": self.settings })).await?;
+            self.request(json!({ "subtype": "apply_flag_settings", "settings": self.settings })).await?;
         }
         if !self.open.mcp_servers.is_empty() {
-            self.connect(false).await?;
+            self.set_mcp_servers(false).await?;
         }
         Ok(())
     }
 
-    /// Tells the CLI which tool servers to use; one that cannot be reached is no reason to fail.
-    async fn connect(&mut self, with_host: bool) -> Result<(), AdapterError> {
+    /// Sets the CLI's tool servers; a server that cannot be reached becomes a warning.
+    async fn set_mcp_servers(&mut self, with_host: bool) -> Result<(), AdapterError> {
         let servers = servers(&self.open, with_host);
-        let told = self.must(json!({ "subtype": "mcp_set_servers", "servers": servers })).await?;
-        let errors = told.get("errors").and_then(Value::as_object).into_iter().flatten();
+        let answered = self.request(json!({ "subtype": "mcp_set_servers", "servers": servers })).await?;
+        let errors = answered.get("errors").and_then(Value::as_object).into_iter().flatten();
         self.notices.extend(errors.map(|(server, error)| {
             let error = error.as_str().map_or_else(|| error.to_string(), ToOwned::to_owned);
             format!("the tool server {server} cannot be reached: {error}")
@@ -96,42 +95,43 @@ impl ClaudeSession {
         Ok(())
     }
 
-    /// Offers the host's tools; the CLI asks for the list again only when the server is a new one.
-    async fn offer(&mut self, tools: ToolManifest) -> Result<(), AdapterError> {
+    /// Offers the host's tools. The CLI lists a server's tools once, so the host's server is removed and added again.
+    async fn offer_tools(&mut self, tools: ToolManifest) -> Result<(), AdapterError> {
         if tools == self.tools {
             return Ok(());
         }
-        self.handle.tell(Command::Offer { tools: tools.clone() }).await?;
+        self.handle.tell(ClaudeCommand::Offer { tools: tools.clone() }).await?;
         if !self.tools.tools.is_empty() {
-            self.connect(false).await?;
+            self.set_mcp_servers(false).await?;
         }
         if !tools.tools.is_empty() {
-            self.connect(true).await?;
+            self.set_mcp_servers(true).await?;
         }
         self.tools = tools;
         Ok(())
     }
 
-    /// Puts the CLI into a permission mode of its own; a task does not begin in another one than it was given for.
-    async fn switch_to(&self, mode: &str) -> Result<(), AdapterError> {
-        if self.handle.ask(|to| Command::Mode { to }).await? == mode {
+    /// Switches the CLI's permission mode. If the CLI reports another, that is an error and the task does not begin.
+    async fn switch_mode(&self, mode: &str) -> Result<(), AdapterError> {
+        if self.handle.ask(|to| ClaudeCommand::Mode { to }).await? == mode {
             return Ok(());
         }
-        let told = self.must(json!({ "subtype": "set_permission_mode", "mode": mode })).await?;
-        match told.get("mode").and_then(Value::as_str).filter(|now| *now != mode) {
+        let answered = self.request(json!({ "subtype": "set_permission_mode", "mode": mode })).await?;
+        match answered.get("mode").and_then(Value::as_str).filter(|now| *now != mode) {
             None => Ok(()),
             Some(now) => {
                 let message = format!("Claude Code is in its mode {now} and not, as it was told, in {mode}");
-                Err(AdapterError::Runtime { message, raw: Some(told.clone()) })
+                Err(AdapterError::Runtime { message, raw: Some(answered.clone()) })
             }
         }
     }
 
-    async fn must(&self, request: Value) -> Result<Value, AdapterError> {
+    /// Sends a control request with the handshake's time limit; a refusal is an error.
+    async fn request(&self, request: Value) -> Result<Value, AdapterError> {
         let subtype = request["subtype"].as_str().unwrap_or_default().to_owned();
-        let answered = self.handle.shake::<CallResult>(&subtype, |to| Command::Call { request, to }).await?;
+        let answered = self.handle.shake::<CallResult>(&subtype, |to| ClaudeCommand::Call { request, to }).await?;
         answered.map_err(|error| {
-            let message = format!("{} refused {subtype}: {error}", Talk::NAME);
+            let message = format!("{} refused {subtype}: {error}", ClaudeConnection::NAME);
             AdapterError::Runtime { message, raw: None }
         })
     }
@@ -148,19 +148,19 @@ impl RuntimeSession for ClaudeSession {
     }
 
     async fn start_task(&mut self, input: TaskInput) -> Result<StartedTask, AdapterError> {
-        self.offer(input.tool_manifest.clone().unwrap_or_default()).await?;
+        self.offer_tools(input.tool_manifest.clone().unwrap_or_default()).await?;
         if input.model.is_some() && input.model != self.model {
-            self.must(json!({ "subtype": "set_model", "model": input.model })).await?;
+            self.request(json!({ "subtype": "set_model", "model": input.model })).await?;
             self.model.clone_from(&input.model);
         }
         let mode = permission_mode(input.mode);
-        self.switch_to(mode).await?;
-        let places = self.places.clone();
-        let sources = tokio::task::spawn_blocking(move || places.read());
+        self.switch_mode(mode).await?;
+        let source_paths = self.source_paths.clone();
+        let sources = tokio::task::spawn_blocking(move || source_paths.read());
         let (drafts, receiver) = mpsc::channel(DRAFT_QUEUE);
         let notices = std::mem::take(&mut self.notices);
         let prompt = Prompt { content: content::prompt(&input), notices };
-        self.handle.ask(|to| Command::Prompt { prompt, drafts, to }).await?;
+        self.handle.ask(|to| ClaudeCommand::Prompt { prompt, drafts, to }).await?;
         let task = RuntimeTask { drafts: receiver, control: Box::new(ClaudeTask(self.handle.clone())) };
         let sources = sources.await.unwrap_or_else(|_| ImplicitSources::disabled("they could not be read"));
         let mut sent = SentInput::of(&input, sources);
@@ -176,18 +176,18 @@ impl RuntimeSession for ClaudeSession {
     async fn close(self: Box<Self>) {
         let Self { handle, pump, .. } = *self;
         handle.close().await;
-        // Then the session may be opened again.
+        // The lock is released when the pump has ended; then the session can be opened again.
         let _ = pump.await;
     }
 }
 
-/// The way back into a running task.
-struct ClaudeTask(Handle<Talk>);
+/// Controls a running task through the connection's commands.
+struct ClaudeTask(Handle<ClaudeConnection>);
 
 impl ClaudeTask {
-    async fn decide(&self, call: &ToolCallIdentity, decision: Decision) -> Result<(), AdapterError> {
+    async fn decide(&self, call: &ToolCallIdentity, decision: ToolDecision) -> Result<(), AdapterError> {
         let call = call.clone();
-        self.0.ask(|to| Command::Decide { call, decision, to }).await
+        self.0.ask(|to| ClaudeCommand::Decide { call, decision, to }).await
     }
 }
 
@@ -195,11 +195,11 @@ impl ClaudeTask {
 impl TaskControl for ClaudeTask {
     async fn send_tool_result(&self, call: &ToolCallIdentity, result: Value) -> Result<(), AdapterError> {
         let call = call.clone();
-        self.0.ask(|to| Command::Result { call, result, to }).await
+        self.0.ask(|to| ClaudeCommand::Result { call, result, to }).await
     }
 
     async fn send_tool_approved(&self, call: &ToolCallIdentity) -> Result<(), AdapterError> {
-        self.decide(call, Decision::Allow).await
+        self.decide(call, ToolDecision::Allow).await
     }
 
     fn takes_edited_input(&self) -> bool {
@@ -207,24 +207,24 @@ impl TaskControl for ClaudeTask {
     }
 
     async fn send_tool_edited(&self, call: &ToolCallIdentity, input: Value) -> Result<(), AdapterError> {
-        self.decide(call, Decision::AllowEdited(input)).await
+        self.decide(call, ToolDecision::AllowEdited(input)).await
     }
 
     async fn send_tool_denied(&self, call: &ToolCallIdentity, reason: &str) -> Result<(), AdapterError> {
-        self.decide(call, Decision::Deny(reason.into())).await
+        self.decide(call, ToolDecision::Deny(reason.into())).await
     }
 
     async fn send_answer(&self, question: &QuestionId, answer: Answer) -> Result<(), AdapterError> {
         let question = question.clone();
-        self.0.ask(|to| Command::Answer { question, answer, to }).await
+        self.0.ask(|to| ClaudeCommand::Answer { question, answer, to }).await
     }
 
     async fn steer(&self, message: TranscriptMessage) -> Result<(), AdapterError> {
         let content = content::blocks(&message, &Images::new());
-        self.0.ask(|to| Command::Steer { content, to }).await
+        self.0.ask(|to| ClaudeCommand::Steer { content, to }).await
     }
 
     async fn stop(&self) -> Result<(), AdapterError> {
-        self.0.ask(|to| Command::Cancel { to }).await
+        self.0.ask(|to| ClaudeCommand::Cancel { to }).await
     }
 }

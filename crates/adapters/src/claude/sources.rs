@@ -1,45 +1,41 @@
-//! What Claude Code reads by itself: settings, instructions and memory, by path and hash.
+//! The files that Claude Code reads by itself: settings, instructions and memory, recorded by path and hash.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use roost_model::canonical;
 use roost_model::sources::{ImplicitSource, ImplicitSources, SourceKind};
 use serde_json::{Map, Value};
 
 use super::history;
+use crate::source_files::{MAX_FILES, files_with_extension, source};
 
-/// Settings that an administrator forces on everybody.
+/// Settings that an administrator imposes on every user of the machine.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
-/// A longer file is named without a hash.
-const MAX_BYTES: u64 = 1024 * 1024;
-/// More files than anybody has; the rest is not looked at.
-const MAX_FILES: usize = 256;
 
-/// Whether these settings switch off every hook, the host's among them.
+/// Whether these settings switch off every hook, including the host's.
 pub(super) fn disables_hooks(settings: &Map<String, Value>) -> bool {
     settings.get("disableAllHooks").is_some_and(|value| *value != Value::Bool(false))
 }
 
-/// Where the CLI looks, and which of its three kinds of settings it was told to use.
+/// The folders in which the CLI looks for its files, and the scopes of settings that it loads.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct SourcePaths {
     pub(super) config: PathBuf,
     pub(super) cwd: PathBuf,
-    pub(super) used: Used,
+    pub(super) scopes: SettingScopes,
 }
 
-/// The kinds of settings that the CLI uses.
+/// The scopes of settings that the CLI loads, as `--setting-sources` names them. The default is all three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Used {
+pub(super) struct SettingScopes {
     user: bool,
     project: bool,
     local: bool,
 }
 
-impl Used {
-    /// What these arguments of the CLI leave of them.
-    pub(super) fn by(args: &[OsString]) -> Self {
+impl SettingScopes {
+    /// Reads the scopes from the CLI's arguments; of several `--setting-sources` the last counts.
+    pub(super) fn from_args(args: &[OsString]) -> Self {
         let texts: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
         let named = texts.iter().enumerate().rev().find_map(|(at, arg)| match arg.strip_prefix("--setting-sources") {
             Some("") => Some(texts.get(at + 1).map(ToString::to_string).unwrap_or_default()),
@@ -51,10 +47,10 @@ impl Used {
     }
 }
 
-impl Places {
-    /// The file with settings that switches off the hook by which the host sees every call; looks at the disk.
-    pub(super) fn without_hooks(&self) -> Option<PathBuf> {
-        let Used { user, project, local } = self.used;
+impl SourcePaths {
+    /// The first loaded settings file that switches off hooks, and with them the host's. Blocks on the disk.
+    pub(super) fn file_disabling_hooks(&self) -> Option<PathBuf> {
+        let SettingScopes { user, project, local } = self.scopes;
         let files = [
             (MANAGED.into(), true),
             (self.cwd.join(".claude/settings.local.json"), local),
@@ -68,15 +64,16 @@ impl Places {
         })
     }
 
-    /// Everything that is there now; looks at the disk.
+    /// The files that exist now, including those that the CLI will not load, which are marked. Blocks on the disk.
     pub(super) fn read(&self) -> ImplicitSources {
         let mut sources = Vec::new();
         let mut add = |path: PathBuf, kind: SourceKind, used: bool| {
             if sources.len() < MAX_FILES {
-                sources.extend(source(&path, kind, used));
+                let source = source(&path, kind);
+                sources.extend(source.map(|source| ImplicitSource { disabled: (!used).then_some(true), ..source }));
             }
         };
-        let Used { user, project, local } = self.used;
+        let SettingScopes { user, project, local } = self.scopes;
         add(MANAGED.into(), SourceKind::Policy, true);
         add(self.cwd.join(".claude/settings.local.json"), SourceKind::Config, local);
         add(self.cwd.join(".claude/settings.json"), SourceKind::Config, project);
@@ -86,7 +83,7 @@ impl Places {
             add(folder.join(".claude/CLAUDE.md"), SourceKind::ProjectInstruction, project);
             add(folder.join("CLAUDE.local.md"), SourceKind::ProjectInstruction, local);
         }
-        for rule in markdown(&self.cwd.join(".claude/rules")) {
+        for rule in files_with_extension(&self.cwd.join(".claude/rules"), "md") {
             add(rule, SourceKind::ProjectInstruction, project);
         }
         add(self.config.join("CLAUDE.md"), SourceKind::ProjectInstruction, user);
@@ -102,44 +99,26 @@ impl Places {
     }
 }
 
-fn source(path: &Path, kind: SourceKind, used: bool) -> Option<ImplicitSource> {
-    let size = std::fs::metadata(path).ok().filter(|file| file.is_file())?.len();
-    let bytes = (size <= MAX_BYTES).then(|| std::fs::read(path).ok()).flatten();
-    Some(ImplicitSource {
-        path: path.display().to_string(),
-        kind,
-        redacted: bytes.is_none().then_some(true),
-        hash: bytes.map(|bytes| canonical::hash_bytes(&bytes)),
-        disabled: (!used).then_some(true),
-    })
-}
-
-fn markdown(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    files.sort();
-    files
-}
-
 #[cfg(test)]
 mod tests {
+    use roost_model::canonical;
+
     use super::*;
 
     #[test]
     fn the_arguments_say_which_settings_are_used() {
-        let all = Used { user: true, project: true, local: true };
-        let none = Used { user: false, project: false, local: false };
-        let cases: [(&[&str], Used); 5] = [
+        let all = SettingScopes { user: true, project: true, local: true };
+        let none = SettingScopes { user: false, project: false, local: false };
+        let cases: [(&[&str], SettingScopes); 5] = [
             (&[], all),
             (&["--setting-sources", ""], none),
-            (&["--setting-sources", "user, local"], Used { project: false, ..all }),
-            (&["--setting-sources=project"], Used { project: true, ..none }),
+            (&["--setting-sources", "user, local"], SettingScopes { project: false, ..all }),
+            (&["--setting-sources=project"], SettingScopes { project: true, ..none }),
             (&["--debug", "--setting-sources"], none),
         ];
         for (args, expected) in cases {
             let args: Vec<_> = args.iter().map(OsString::from).collect();
-            assert_eq!(Used::by(&args), expected, "{args:?}");
+            assert_eq!(SettingScopes::from_args(&args), expected, "{args:?}");
         }
     }
 
@@ -149,17 +128,17 @@ mod tests {
         let (config, cwd) = (home.path().join(".claude"), home.path().join("work"));
         std::fs::create_dir_all(cwd.join(".claude")).unwrap();
         let project = cwd.join(".claude/settings.json");
-        let places = |project: bool| {
-            let used = Used { user: true, project, local: true };
-            Places { config: config.clone(), cwd: cwd.clone(), used }.without_hooks()
+        let disabling = |project: bool| {
+            let scopes = SettingScopes { user: true, project, local: true };
+            SourcePaths { config: config.clone(), cwd: cwd.clone(), scopes }.file_disabling_hooks()
         };
         for (text, found) in
             [(r#"{"disableAllHooks":false}"#, false), ("torn", false), (r#"{"disableAllHooks":true}"#, true)]
         {
             std::fs::write(&project, text).unwrap();
-            assert_eq!(places(true), found.then(|| project.clone()), "{text}");
+            assert_eq!(disabling(true), found.then(|| project.clone()), "{text}");
         }
-        assert_eq!(places(false), None);
+        assert_eq!(disabling(false), None);
     }
 
     #[test]
@@ -176,8 +155,8 @@ mod tests {
         ] {
             std::fs::write(path, text).unwrap();
         }
-        let used = Used { user: false, project: true, local: true };
-        let found = Places { config, cwd: cwd.clone(), used }.read();
+        let scopes = SettingScopes { user: false, project: true, local: true };
+        let found = SourcePaths { config, cwd: cwd.clone(), scopes }.read();
         assert!(!serde_json::to_string(&found).unwrap().contains("secret"));
         let instruction = found.sources.iter().find(|source| source.path.ends_with("work/CLAUDE.md")).unwrap();
         assert_eq!(instruction.hash, Some(canonical::hash_bytes(b"my secret")));

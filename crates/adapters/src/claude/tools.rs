@@ -1,8 +1,8 @@
 //! The tool calls of one task: announced by the model, asked about by the CLI, answered by a result.
 //!
-//! A call is reported when the CLI asks about it, because only then its input is the one that will run. One that comes
-//! to an end unasked is reported then, and one that never comes to anything at the end of the turn. One that becomes
-//! another after it was reported, or that is asked about again, is another attempt.
+//! A call is reported when the CLI asks about it, because only then its input is the one that will run. A call that
+//! ends unasked is reported at its end, and one that never runs at the end of the turn. If a call changes after it was
+//! reported, or is asked about again, that is another attempt.
 
 use std::collections::HashMap;
 
@@ -15,56 +15,56 @@ use roost_model::tool::ToolCallIdentity;
 use serde_json::Value;
 
 use super::host_server;
-use super::messages::Asked;
+use super::messages::CanUseTool;
 use super::questions;
 
-/// The tool that starts a sub-agent: the model and the CLI have a name each for it.
+/// The two names of the tool that starts a sub-agent: the model uses one, the CLI's requests the other.
 const SUB_AGENT: [&str; 2] = ["Agent", "Task"];
 
-/// What is known of a tool call.
+/// What is known about one tool call, and what was reported of it.
 #[derive(Debug)]
-struct Tool {
+struct ToolCallState {
     id: ToolCallId,
-    place: usize,
+    /// How many calls came before it in this task.
+    order: usize,
     name: String,
     input: Value,
     title: Option<String>,
-    /// How often it was reported as something else, or asked about.
+    /// The number of the last attempt that was reported or asked about; 0 before the first.
     attempt: u32,
-    /// The tool and the hash of the input that were reported.
+    /// The fingerprint that was reported last: the tool's name and the hash of the input.
     reported: Option<(String, String)>,
-    /// The CLI has asked about what was reported.
-    asked: bool,
-    /// The CLI has asked about the call at all.
-    ever_asked: bool,
+    /// The CLI has requested permission for the last reported attempt.
+    permission_requested: bool,
+    /// The CLI has requested permission for any attempt at this call.
+    ever_requested: bool,
     done: bool,
 }
 
-/// What came of a tool call, as the CLI tells it.
-pub(super) struct Told<'a> {
-    /// Which call.
+/// The result of a tool call, as the CLI reports it.
+pub(super) struct ToolResult<'a> {
+    /// The model's id of the call.
     pub(super) native: &'a str,
-    /// What the model was shown.
+    /// The result that the model is shown.
     pub(super) content: Value,
-    /// It failed.
     pub(super) is_error: bool,
-    /// What the CLI itself knows of it.
+    /// The result as structured data, such as `stdout` and `stderr` of a command.
     pub(super) details: Option<&'a Value>,
 }
 
 /// The tool calls of one task, by the model's id.
 #[derive(Debug, Default)]
-pub(super) struct Tools {
-    known: HashMap<String, Tool>,
+pub(super) struct ClaudeTools {
+    known: HashMap<String, ToolCallState>,
 }
 
-impl Tools {
-    /// The id under which a call is known in Roost.
+impl ClaudeTools {
+    /// Roost's id of a call; a call that is not known yet gets one.
     pub(super) fn id_of(&mut self, native: &str) -> ToolCallId {
         self.entry(native).id.clone()
     }
 
-    /// The model wants this call.
+    /// Handles a finished tool call of the model's. It is reported only if it changes a call that was reported before.
     pub(super) fn announce(&mut self, native: &str, name: &str, input: Value, drafts: &mut Vec<Draft>) {
         let tool = self.entry(native);
         let is_new = tool.reported.is_none();
@@ -74,100 +74,105 @@ impl Tools {
         }
     }
 
-    /// The CLI asks about a call; what it asks about. Each request is one of its own: leave for another, or for the same
-    /// one before, is no leave for it.
-    pub(super) fn asked(&mut self, asked: &Asked, drafts: &mut Vec<Draft>) -> ToolCallRequestedPayload {
-        let native = &asked.tool_use_id;
+    /// Handles a permission request and returns the call that it is about. Every request is an attempt of its own: an
+    /// earlier permission, even for the same input, does not count.
+    pub(super) fn on_permission_request(
+        &mut self,
+        call: &CanUseTool,
+        drafts: &mut Vec<Draft>,
+    ) -> ToolCallRequestedPayload {
+        let native = &call.tool_use_id;
         let tool = self.entry(native);
-        let name = host_server::plain_name(&asked.tool_name);
+        let name = host_server::plain_name(&call.tool_name);
         if [tool.name.as_str(), name].iter().all(|name| SUB_AGENT.contains(name)) {
             tool.name = name.to_owned();
         }
         let announced = (tool.reported.is_none() && !tool.name.is_empty()).then(|| tool.request(native));
         tool.name = name.to_owned();
-        tool.input = asked.input.clone();
-        tool.title = asked.description.clone();
-        if let Some((about, announced)) = announced
+        tool.input = call.input.clone();
+        tool.title = call.description.clone();
+        if let Some((fingerprint, announced)) = announced
             && !adds_to(&announced, &tool.request(native).1)
         {
-            // It asks about something else than the model wanted, and both are to be seen.
-            (tool.attempt, tool.reported) = (announced.identity.attempt, Some(about));
+            // The request is about something else than the model wanted; both are reported.
+            (tool.attempt, tool.reported) = (announced.identity.attempt, Some(fingerprint));
             drafts.push(Fact::ToolRequested(announced).into());
         }
-        let (about, mut request) = tool.request(native);
-        if tool.reported.as_ref() == Some(&about) && !tool.asked {
+        let (fingerprint, mut request) = tool.request(native);
+        if tool.reported.as_ref() == Some(&fingerprint) && !tool.permission_requested {
             request.identity.attempt = tool.attempt;
         }
-        (tool.attempt, tool.reported, tool.asked) = (request.identity.attempt, Some(about), true);
-        (tool.done, tool.ever_asked) = (false, true);
+        (tool.attempt, tool.reported, tool.permission_requested) = (request.identity.attempt, Some(fingerprint), true);
+        (tool.done, tool.ever_requested) = (false, true);
         request
     }
 
-    /// A call came to an end. In a turn that is being stopped, one that nobody asked about never ran.
-    pub(super) fn completed(&mut self, told: Told<'_>, stopping: bool, drafts: &mut Vec<Draft>) {
-        let Some(tool) = self.known.get_mut(told.native) else { return };
+    /// Reports the result of a call. In a turn that is being stopped, a failed call that was never asked about did not
+    /// run, so it has no result.
+    pub(super) fn on_result(&mut self, result: ToolResult<'_>, stopping: bool, drafts: &mut Vec<Draft>) {
+        let Some(tool) = self.known.get_mut(result.native) else { return };
         if questions::is_question(&tool.name) || std::mem::replace(&mut tool.done, true) {
             return;
         }
-        let call = tool.report(told.native, drafts);
-        if stopping && told.is_error && !tool.ever_asked {
+        let call = tool.report(result.native, drafts);
+        if stopping && result.is_error && !tool.ever_requested {
             return;
         }
         let stream = |name: &str| {
-            let text = told.details?.get(name)?.as_str().filter(|text| !text.is_empty())?;
+            let text = result.details?.get(name)?.as_str().filter(|text| !text.is_empty())?;
             Some(text.to_owned())
         };
         let (stdout, stderr) = (stream("stdout"), stream("stderr"));
         if stdout.is_some() || stderr.is_some() {
             drafts.push(Fact::ToolOutput { call: call.clone(), stdout, stderr }.into());
         }
-        let result = Some(told.content).filter(|content| !content.is_null());
-        drafts.push(Fact::ToolCompleted(ToolOutcome::of_runtime(call, result, told.is_error)).into());
+        let content = Some(result.content).filter(|content| !content.is_null());
+        drafts.push(Fact::ToolCompleted(ToolOutcome::of_runtime(call, content, result.is_error)).into());
     }
 
-    /// A sub-agent says something: its call shows it.
-    pub(super) fn sub_agent_says(&mut self, native: &str, text: &str, drafts: &mut Vec<Draft>) {
+    /// Reports a sub-agent's text as output of the call that started it.
+    pub(super) fn on_sub_agent_text(&mut self, native: &str, text: &str, drafts: &mut Vec<Draft>) {
         let Some(tool) = self.known.get_mut(native).filter(|tool| !tool.done) else { return };
         let (call, delta) = (tool.report(native, drafts), format!("{text}\n"));
         drafts.push(Fact::ToolOutputDelta { call, stream: OutputStream::Stdout, delta }.into());
     }
 
-    /// Reports the calls that were announced and never became more.
+    /// Reports the calls that were announced and nothing more, in their order; called at the end of the turn.
     pub(super) fn flush(&mut self, drafts: &mut Vec<Draft>) {
         let mut left: Vec<_> = self.known.iter_mut().collect();
-        left.sort_by_key(|(_, tool)| tool.place);
+        left.sort_by_key(|(_, tool)| tool.order);
         for (native, tool) in left {
-            // A call whose input was still being written has no name yet: it is not a call.
+            // A call without a name was cut while its input was being written; it is not reported.
             if !tool.name.is_empty() && !questions::is_question(&tool.name) {
                 tool.report(native, drafts);
             }
         }
     }
 
-    /// The name and input of a call.
+    /// The name and the latest input of a call.
     pub(super) fn call(&self, native: &str) -> Option<(&str, &Value)> {
         self.known.get(native).map(|tool| (tool.name.as_str(), &tool.input))
     }
 
-    fn entry(&mut self, native: &str) -> &mut Tool {
-        let place = self.known.len();
-        self.known.entry(native.to_owned()).or_insert_with(|| Tool {
+    fn entry(&mut self, native: &str) -> &mut ToolCallState {
+        let order = self.known.len();
+        self.known.entry(native.to_owned()).or_insert_with(|| ToolCallState {
             id: ToolCallId::new(),
-            place,
+            order,
             name: String::new(),
             input: Value::Null,
             title: None,
             attempt: 0,
             reported: None,
-            asked: false,
-            ever_asked: false,
+            permission_requested: false,
+            ever_requested: false,
             done: false,
         })
     }
 }
 
-impl Tool {
-    /// The call as it is reported next.
+impl ToolCallState {
+    /// The next attempt at the call, as it would be reported now, with its fingerprint.
     fn request(&self, native: &str) -> ((String, String), ToolCallRequestedPayload) {
         let input_hash = canonical::hash(&self.input);
         let identity = ToolCallIdentity {
@@ -178,15 +183,16 @@ impl Tool {
         };
         let (name, input, title) = (self.name.clone(), self.input.clone(), self.title.clone());
         let kind = Some(kind(&name));
-        let about = (name.clone(), input_hash);
-        (about, ToolCallRequestedPayload { identity, name, input, input_ref: None, title, kind })
+        let fingerprint = (name.clone(), input_hash);
+        (fingerprint, ToolCallRequestedPayload { identity, name, input, input_ref: None, title, kind })
     }
 
-    /// Reports the call, unless it was reported as this already.
+    /// Reports the call as a new attempt, unless its fingerprint is the one that was reported last.
     fn report(&mut self, native: &str, drafts: &mut Vec<Draft>) -> ToolCallId {
-        let (about, request) = self.request(native);
-        if self.reported.as_ref() != Some(&about) {
-            (self.attempt, self.reported, self.asked) = (request.identity.attempt, Some(about), false);
+        let (fingerprint, request) = self.request(native);
+        if self.reported.as_ref() != Some(&fingerprint) {
+            (self.attempt, self.reported, self.permission_requested) =
+                (request.identity.attempt, Some(fingerprint), false);
             drafts.push(Fact::ToolRequested(request).into());
         }
         self.id.clone()
@@ -212,32 +218,32 @@ mod tests {
 
     use super::*;
 
-    fn ask(tools: &mut Tools, command: &str) -> (u32, Vec<&'static str>) {
+    fn ask(tools: &mut ClaudeTools, command: &str) -> (u32, Vec<&'static str>) {
         ask_for(tools, "Bash", command)
     }
 
-    fn ask_for(tools: &mut Tools, tool: &str, command: &str) -> (u32, Vec<&'static str>) {
+    fn ask_for(tools: &mut ClaudeTools, tool: &str, command: &str) -> (u32, Vec<&'static str>) {
         let mut drafts = Vec::new();
         let (tool_name, tool_use_id) = (tool.to_owned(), "toolu_1".to_owned());
-        let asked = Asked { tool_name, input: json!({ "command": command }), tool_use_id, description: None };
-        let request = tools.asked(&asked, &mut drafts);
-        assert_eq!((request.name.as_str(), &request.input), (tool, &asked.input));
-        (request.identity.attempt, told(&drafts))
+        let call = CanUseTool { tool_name, input: json!({ "command": command }), tool_use_id, description: None };
+        let request = tools.on_permission_request(&call, &mut drafts);
+        assert_eq!((request.name.as_str(), &request.input), (tool, &call.input));
+        (request.identity.attempt, describe(&drafts))
     }
 
-    fn told(drafts: &[Draft]) -> Vec<&'static str> {
-        let told = drafts.iter().map(|draft| match &draft.fact {
+    fn describe(drafts: &[Draft]) -> Vec<&'static str> {
+        let described = drafts.iter().map(|draft| match &draft.fact {
             Fact::ToolRequested(request) if request.identity.attempt == 1 => "requested",
             Fact::ToolRequested(_) => "requested again",
             Fact::ToolCompleted(_) => "completed",
             other => panic!("{other:?}"),
         });
-        told.collect()
+        described.collect()
     }
 
     #[test]
     fn every_question_is_an_attempt_of_its_own() {
-        let mut tools = Tools::default();
+        let mut tools = ClaudeTools::default();
         assert_eq!(ask(&mut tools, "ls"), (1, vec![]));
         assert_eq!(ask(&mut tools, "ls"), (2, vec![]));
         assert_eq!(ask(&mut tools, "rm -rf x"), (3, vec![]));
@@ -246,25 +252,25 @@ mod tests {
 
     #[test]
     fn what_the_model_wanted_is_told_where_the_cli_asks_about_something_else() {
-        let mut tools = Tools::default();
+        let mut tools = ClaudeTools::default();
         tools.announce("toolu_1", "Bash", json!({ "command": "ls" }), &mut Vec::new());
         assert_eq!(ask(&mut tools, "rm -rf x"), (2, vec!["requested"]));
     }
 
     #[test]
     fn a_call_that_changes_after_it_was_asked_about_is_told_again() {
-        let mut tools = Tools::default();
+        let mut tools = ClaudeTools::default();
         ask(&mut tools, "ls");
         let mut drafts = Vec::new();
         tools.announce("toolu_1", "Bash", json!({ "command": "ls" }), &mut drafts);
-        assert_eq!(told(&drafts), [""; 0]);
+        assert_eq!(describe(&drafts), [""; 0]);
         tools.announce("toolu_1", "Bash", json!({ "command": "rm -rf x" }), &mut drafts);
-        assert_eq!(told(&drafts), ["requested again"]);
+        assert_eq!(describe(&drafts), ["requested again"]);
     }
 
     #[test]
     fn what_is_asked_about_is_what_will_run() {
-        let mut tools = Tools::default();
+        let mut tools = ClaudeTools::default();
         tools.announce("toolu_1", "Bash", json!({}), &mut Vec::new());
         ask(&mut tools, "ls");
         assert_eq!(tools.call("toolu_1"), Some(("Bash", &json!({ "command": "ls" }))));
@@ -274,12 +280,12 @@ mod tests {
     fn a_call_that_nobody_asked_about_never_ran_in_a_stopped_turn() {
         let cases = [(true, true, vec!["requested"]), (false, true, vec!["requested", "completed"])];
         for (stopping, is_error, expected) in cases {
-            let mut tools = Tools::default();
+            let mut tools = ClaudeTools::default();
             tools.announce("toolu_1", "Read", json!({ "file_path": "a" }), &mut Vec::new());
             let mut drafts = Vec::new();
-            let result = Told { native: "toolu_1", content: json!("no"), is_error, details: None };
-            tools.completed(result, stopping, &mut drafts);
-            assert_eq!(told(&drafts), expected);
+            let result = ToolResult { native: "toolu_1", content: json!("no"), is_error, details: None };
+            tools.on_result(result, stopping, &mut drafts);
+            assert_eq!(describe(&drafts), expected);
         }
     }
 }

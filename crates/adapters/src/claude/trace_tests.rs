@@ -9,20 +9,20 @@ use roost_process::Line;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::talk::{METHOD, Talk};
-use super::turn::Turn;
-use super::wire::{self, Incoming};
+use super::connection::{ClaudeConnection, METHOD};
+use super::turn::ClaudeTurn;
+use super::wire::{self, ClaudeMessage};
 use crate::host::{Task, Writer};
 use crate::trace_kit::{self, Names, Recorded, Words, assert_nothing_is_open, recorded, usual};
 
 /// Every task of a trace as drafts.
 fn turns(path: &Path) -> Vec<Vec<Draft>> {
     let (writer, mut written) = Writer::new("nobody reads this");
-    let mut talk = Talk::new(writer, "default");
+    let mut connection = ClaudeConnection::new(writer, "default");
     let mut turns = Vec::new();
     for Recorded { sent, text: line } in recorded(path) {
         if !sent {
-            talk.line(Line::Bytes(line.as_bytes()));
+            connection.on_line(Line::Bytes(line.as_bytes()));
             while written.try_recv().is_ok() {}
             continue;
         }
@@ -30,26 +30,26 @@ fn turns(path: &Path) -> Vec<Vec<Draft>> {
         if message["type"] == "user" {
             // Older recordings acknowledge nothing, and have one prompt for each turn.
             let uuid = message["uuid"].as_str().map(ToOwned::to_owned);
-            match &mut talk.out.turn {
+            match &mut connection.out.turn {
                 Some(turn) if !turn.task.is_over() => {
-                    turn.unheard.extend(uuid);
+                    turn.unacknowledged.extend(uuid);
                 }
                 _ => {
-                    turns.push(std::mem::take(&mut talk.out.drafts));
+                    turns.push(std::mem::take(&mut connection.out.drafts));
                     let (drafts, _) = mpsc::channel(1);
-                    let mut turn = Turn::new(String::new(), Task::new(METHOD, drafts));
-                    turn.unheard = uuid.into_iter().collect();
-                    talk.out.turn = Some(turn);
+                    let mut turn = ClaudeTurn::new(String::new(), Task::new(METHOD, drafts));
+                    turn.unacknowledged = uuid.into_iter().collect();
+                    connection.out.turn = Some(turn);
                 }
             }
         }
         if message["request"]["subtype"] == "interrupt"
-            && let Some(turn) = &mut talk.out.turn
+            && let Some(turn) = &mut connection.out.turn
         {
             turn.cancelled = true;
         }
     }
-    turns.push(std::mem::take(&mut talk.out.drafts));
+    turns.push(std::mem::take(&mut connection.out.drafts));
     turns.remove(0);
     turns
 }
@@ -85,7 +85,7 @@ fn every_recorded_line_is_known() {
     for path in traces() {
         for Recorded { text: line, .. } in recorded(&path).into_iter().filter(|recorded| !recorded.sent) {
             let read = wire::parse(&line);
-            let known = !matches!(read, Incoming::Unknown { .. } | Incoming::Noise);
+            let known = !matches!(read, ClaudeMessage::Unknown { .. } | ClaudeMessage::Noise);
             assert!(known, "{}: {line}", path.display());
         }
     }

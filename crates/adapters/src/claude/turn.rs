@@ -1,51 +1,54 @@
-//! One task of the agent: its prompt, and what the agent waits for.
+//! The state of one turn: the task that it works for, and the requests that the CLI waits on.
 
 use std::collections::{HashMap, HashSet};
 
 use roost_model::ids::QuestionId;
 use serde_json::Value;
 
-use super::map::Mapper;
+use super::map::ClaudeMapper;
 use crate::host::Task;
 use crate::host::waiting::Waiting;
 
-/// A request for leave that waits for its answer.
+/// A `can_use_tool` request that waits for a decision, or for the answer to a question.
 #[derive(Debug)]
-pub(super) struct Permission {
-    /// The CLI's id for it.
+pub(super) struct PendingPermission {
+    /// The CLI's id of the request.
     pub(super) id: String,
-    /// What the tool is to run with.
+    /// The tool's input, which is sent back when the call is allowed.
     pub(super) input: Value,
 }
 
-/// A tool of the host's whose result the CLI waits for.
+/// A call of a host tool whose result the CLI waits for.
 #[derive(Debug)]
 pub(super) struct HostRequest {
-    /// The CLI's id for the request.
+    /// The CLI's id of the control request.
     pub(super) id: String,
-    /// The id of the message inside it.
+    /// The JSON-RPC id of the MCP message inside the request.
     pub(super) message: Value,
 }
 
-/// One task.
-pub(super) struct Turn {
+/// The state of one turn.
+pub(super) struct ClaudeTurn {
     pub(super) task: Task,
-    pub(super) mapper: Mapper,
-    /// The messages of ours that the agent has not taken up yet: a turn that ends before that was another one.
-    pub(super) unheard: HashSet<String>,
-    pub(super) permissions: Waiting<Permission>,
-    pub(super) questions: HashMap<QuestionId, Permission>,
+    pub(super) mapper: ClaudeMapper,
+    /// Ids of the user messages that the CLI has not acknowledged. A `result` that comes before they are ends a turn
+    /// that the CLI began by itself.
+    pub(super) unacknowledged: HashSet<String>,
+    pub(super) permissions: Waiting<PendingPermission>,
+    /// Open calls of `AskUserQuestion`.
+    pub(super) questions: HashMap<QuestionId, PendingPermission>,
     pub(super) host_calls: Waiting<HostRequest>,
+    /// The session has interrupted the turn.
     pub(super) cancelled: bool,
 }
 
-impl Turn {
-    /// A task that begins with this prompt.
+impl ClaudeTurn {
+    /// A turn that begins with the user message of this id.
     pub(super) fn new(prompt: String, task: Task) -> Self {
         Self {
             task,
-            mapper: Mapper::default(),
-            unheard: [prompt].into(),
+            mapper: ClaudeMapper::default(),
+            unacknowledged: [prompt].into(),
             permissions: Waiting::default(),
             questions: HashMap::new(),
             host_calls: Waiting::default(),
@@ -54,7 +57,7 @@ impl Turn {
     }
 }
 
-impl AsRef<Task> for Turn {
+impl AsRef<Task> for ClaudeTurn {
     fn as_ref(&self) -> &Task {
         &self.task
     }

@@ -1,9 +1,9 @@
-//! Which versions of the CLI can be used.
+//! The oldest version of the CLI that can be used.
 
-/// The first version whose control protocol is the one that Roost speaks.
+/// The first major version whose control protocol Roost speaks.
 const OLDEST: u32 = 2;
 
-/// What to do about a version that is too old; `None` if it is not.
+/// The advice for a version that is too old; `None` if it is recent enough or cannot be read.
 pub(super) fn too_old(version: &str) -> Option<String> {
     let major: u32 = version.split('.').next()?.parse().ok()?;
     (major < OLDEST).then(|| {

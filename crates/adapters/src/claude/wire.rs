@@ -1,6 +1,6 @@
 //! The lines of Claude Code's stream-json and control protocol, read with tolerance and written strictly.
 //!
-//! Only what Roost uses is typed. A JSON object that is none of these is kept as it came; anything else is noise.
+//! Only messages that Roost uses are typed. Any other JSON object with a type is unknown; the rest is noise.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,49 +11,50 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::messages::{
-    Assistant, Block, Piece, PieceKind, Request, Started, StreamEvent, Streamed, System, TurnResult, Usage, User,
+    Assistant, ContentBlock, ControlRequest, MessageStart, Piece, PieceKind, StreamEvent, StreamUpdate, System,
+    TurnResult, Usage, User,
 };
 
 /// One line from the CLI.
 #[derive(Debug)]
-pub(super) enum Incoming<'a> {
-    /// A piece of output: nearly all traffic.
+pub(super) enum ClaudeMessage<'a> {
+    /// A piece of a block; nearly all traffic.
     Piece(Piece),
     /// Another event of the model's stream.
-    Stream(Streamed),
-    /// What the CLI says about itself.
+    Stream(StreamUpdate),
+    /// A message about the CLI itself.
     System(System),
-    /// A finished block of the model's.
+    /// Finished blocks of the model's answer.
     Assistant(Box<Assistant>),
-    /// What the model was told: a prompt, a tool's result.
+    /// A message to the model: a prompt or the result of a tool.
     User(Box<User>),
     /// The end of a turn.
     Result(Box<TurnResult>),
-    /// The CLI asks us something.
-    Request { id: String, request: Request },
-    /// It no longer waits for an answer to this.
+    /// A request of the CLI's, to be answered under `id`.
+    Request { id: String, request: ControlRequest },
+    /// The CLI no longer waits for the answer to its request of this id.
     Withdrawn { id: String },
-    /// It answers.
+    /// The CLI's answer to a request of ours, or its acknowledgement of an answer that we sent.
     Response { id: String, result: Result<Value, String> },
-    /// A message whose kind is known and means nothing to a task.
+    /// A known message without a meaning for a task, such as `keep_alive`.
     Idle,
     /// A message of a kind that Roost does not know.
     Unknown { kind: Cow<'a, str> },
-    /// Not protocol.
+    /// Not a message of the protocol.
     Noise,
 }
 
 #[derive(Deserialize)]
 struct EventLine<'a> {
     #[serde(borrow)]
-    event: Event<'a>,
+    event: RawStreamEvent<'a>,
     #[serde(default)]
     parent_tool_use_id: Option<String>,
 }
 
-/// The members of all events of the model's stream, so that one pass reads any of them.
+/// The members of every kind of stream event, so that one pass reads any of them.
 #[derive(Deserialize)]
-struct Event<'a> {
+struct RawStreamEvent<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(default)]
@@ -61,9 +62,9 @@ struct Event<'a> {
     #[serde(default)]
     delta: Option<Delta>,
     #[serde(default)]
-    message: Option<Started>,
+    message: Option<MessageStart>,
     #[serde(default)]
-    content_block: Option<Block>,
+    content_block: Option<ContentBlock>,
     #[serde(default)]
     usage: Option<Usage>,
 }
@@ -81,7 +82,7 @@ struct Delta {
 #[derive(Deserialize)]
 struct RequestLine {
     request_id: String,
-    request: Request,
+    request: ControlRequest,
 }
 
 #[derive(Deserialize)]
@@ -103,16 +104,17 @@ struct ResponseBody {
     error: Option<String>,
 }
 
+/// The type of a line, wherever it stands in the object.
 #[derive(Deserialize)]
-struct Head<'a> {
+struct TypeField<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
 }
 
-/// Reads one line, in one pass: the CLI writes the type first, and the rest is read as what that says.
-pub(super) fn parse(line: &str) -> Incoming<'_> {
+/// Reads one line. One pass is enough as long as the CLI writes the type first; otherwise the line is read again.
+pub(super) fn parse(line: &str) -> ClaudeMessage<'_> {
     if !line.trim_start().starts_with('{') {
-        return Incoming::Noise;
+        return ClaudeMessage::Noise;
     }
     match serde_json::from_str(line) {
         Ok(TypedLine(Some(incoming))) => incoming,
@@ -120,27 +122,27 @@ pub(super) fn parse(line: &str) -> Incoming<'_> {
     }
 }
 
-/// Reads a line whose type comes later, or that is not what its type says.
-fn parse_again(line: &str) -> Incoming<'_> {
-    let Ok(Head { kind }) = serde_json::from_str(line) else { return Incoming::Noise };
+/// Reads a line whose type does not come first, or that does not match its type.
+fn parse_again(line: &str) -> ClaudeMessage<'_> {
+    let Ok(TypeField { kind }) = serde_json::from_str(line) else { return ClaudeMessage::Noise };
     match read(&kind, &mut serde_json::Deserializer::from_str(line)) {
         Ok(Some(incoming)) => incoming,
-        // Whatever it asks, it must not wait for ever.
+        // Every request must be answered, even one that cannot be read.
         Err(_) if kind == "control_request" => match serde_json::from_str(line) {
-            Ok(IdLine { request_id: id }) => Incoming::Request { id, request: Request::Other },
-            Err(_) => Incoming::Unknown { kind },
+            Ok(IdLine { request_id: id }) => ClaudeMessage::Request { id, request: ControlRequest::Other },
+            Err(_) => ClaudeMessage::Unknown { kind },
         },
-        Ok(None) | Err(_) => Incoming::Unknown { kind },
+        Ok(None) | Err(_) => ClaudeMessage::Unknown { kind },
     }
 }
 
 /// A line that begins with its type; `None` if it begins otherwise, or if the type is not known.
-struct TypedLine<'a>(Option<Incoming<'a>>);
+struct TypedLine<'a>(Option<ClaudeMessage<'a>>);
 
 impl<'de> Deserialize<'de> for TypedLine<'de> {
     fn deserialize<D: Deserializer<'de>>(line: D) -> Result<Self, D::Error> {
-        struct Line;
-        impl<'de> Visitor<'de> for Line {
+        struct TypedLineVisitor;
+        impl<'de> Visitor<'de> for TypedLineVisitor {
             type Value = TypedLine<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,34 +156,34 @@ impl<'de> Deserialize<'de> for TypedLine<'de> {
                 }
             }
         }
-        line.deserialize_map(Line)
+        line.deserialize_map(TypedLineVisitor)
     }
 }
 
-/// Reads the members of a line of this type; `None` if nobody knows the type.
-fn read<'de, D: Deserializer<'de>>(kind: &str, line: D) -> Result<Option<Incoming<'de>>, D::Error> {
+/// Reads the remaining members of a line of this type; `None` if the type is unknown.
+fn read<'de, D: Deserializer<'de>>(kind: &str, line: D) -> Result<Option<ClaudeMessage<'de>>, D::Error> {
     Ok(Some(match kind {
         "stream_event" => event(EventLine::deserialize(line)?).ok_or_else(|| D::Error::custom("half an event"))?,
-        "system" => Incoming::System(System::deserialize(line)?),
-        "assistant" => Incoming::Assistant(Box::deserialize(line)?),
-        "user" => Incoming::User(Box::deserialize(line)?),
-        "result" => Incoming::Result(Box::deserialize(line)?),
+        "system" => ClaudeMessage::System(System::deserialize(line)?),
+        "assistant" => ClaudeMessage::Assistant(Box::deserialize(line)?),
+        "user" => ClaudeMessage::User(Box::deserialize(line)?),
+        "result" => ClaudeMessage::Result(Box::deserialize(line)?),
         "control_request" => {
             let RequestLine { request_id: id, request } = Deserialize::deserialize(line)?;
-            Incoming::Request { id, request }
+            ClaudeMessage::Request { id, request }
         }
         "control_cancel_request" => {
             let IdLine { request_id: id } = Deserialize::deserialize(line)?;
-            Incoming::Withdrawn { id }
+            ClaudeMessage::Withdrawn { id }
         }
         "control_response" => {
             let ResponseLine { response } = Deserialize::deserialize(line)?;
             let ResponseBody { request_id: id, response, error } = response;
-            Incoming::Response { id, result: error.map_or(Ok(response), Err) }
+            ClaudeMessage::Response { id, result: error.map_or(Ok(response), Err) }
         }
         "keep_alive" | "tool_progress" => {
             IgnoredAny::deserialize(line)?;
-            Incoming::Idle
+            ClaudeMessage::Idle
         }
         _ => {
             IgnoredAny::deserialize(line)?;
@@ -190,19 +192,21 @@ fn read<'de, D: Deserializer<'de>>(kind: &str, line: D) -> Result<Option<Incomin
     }))
 }
 
-/// A piece of a block, or another event; `None` if something of it is missing.
-fn event<'a>(line: EventLine<'_>) -> Option<Incoming<'a>> {
-    let EventLine { event: Event { kind, index, delta, message, content_block, usage }, parent_tool_use_id: parent } =
-        line;
+/// Converts a stream event; `None` if a member that its kind needs is missing.
+fn event<'a>(line: EventLine<'_>) -> Option<ClaudeMessage<'a>> {
+    let EventLine {
+        event: RawStreamEvent { kind, index, delta, message, content_block, usage },
+        parent_tool_use_id: parent,
+    } = line;
     if let (Some(index), Some(delta)) = (index, delta) {
         let (kind, text) = match delta {
             Delta { text: Some(text), .. } => (PieceKind::Text, text),
             Delta { thinking: Some(text), .. } => (PieceKind::Thinking, text),
             Delta { partial_json: Some(text), .. } => (PieceKind::Input, text),
-            // A signature or a citation: nothing that anybody reads.
-            Delta { .. } => return Some(Incoming::Idle),
+            // A signature or a citation, which is not shown.
+            Delta { .. } => return Some(ClaudeMessage::Idle),
         };
-        return Some(Incoming::Piece(Piece { index, kind, text, parent }));
+        return Some(ClaudeMessage::Piece(Piece { index, kind, text, parent }));
     }
     let event = match &*kind {
         "message_start" => StreamEvent::MessageStart { message: message? },
@@ -210,26 +214,26 @@ fn event<'a>(line: EventLine<'_>) -> Option<Incoming<'a>> {
         "message_delta" => StreamEvent::MessageDelta { usage: usage.unwrap_or_default() },
         _ => StreamEvent::Other,
     };
-    Some(Incoming::Stream(Streamed { event, parent }))
+    Some(ClaudeMessage::Stream(StreamUpdate { event, parent }))
 }
 
-/// A prompt as a line; the CLI acknowledges it by its id.
+/// The line of a user message; the CLI acknowledges it by repeating it with this `uuid`.
 pub(super) fn prompt(uuid: &str, content: &[Value]) -> String {
     json!({ "type": "user", "uuid": uuid, "message": { "role": "user", "content": content } }).to_string()
 }
 
-/// A request of ours as a line.
+/// The line of a control request to the CLI.
 pub(super) fn request(id: &str, request: &Value) -> String {
     json!({ "type": "control_request", "request_id": id, "request": request }).to_string()
 }
 
-/// An answer of ours as a line.
+/// The line that answers a control request of the CLI's.
 pub(super) fn response(id: &str, response: &Value) -> String {
     let response = json!({ "subtype": "success", "request_id": id, "response": response });
     json!({ "type": "control_response", "response": response }).to_string()
 }
 
-/// A refusal of ours as a line.
+/// The line that refuses a control request of the CLI's with an error message.
 pub(super) fn refusal(id: &str, error: &str) -> String {
     let response = json!({ "subtype": "error", "request_id": id, "error": error });
     json!({ "type": "control_response", "response": response }).to_string()
@@ -276,24 +280,24 @@ mod tests {
 
     fn kind(line: &str) -> &'static str {
         match parse(line) {
-            Incoming::Piece(piece) => match piece.kind {
+            ClaudeMessage::Piece(piece) => match piece.kind {
                 PieceKind::Text => "text",
                 PieceKind::Thinking => "thinking",
                 PieceKind::Input => "input",
             },
-            Incoming::Stream(_) => "stream",
-            Incoming::System(_) => "system",
-            Incoming::Assistant(_) => "assistant",
-            Incoming::User(_) => "user",
-            Incoming::Result(_) => "result",
-            Incoming::Request { request: Request::Other, .. } => "other request",
-            Incoming::Request { .. } => "request",
-            Incoming::Withdrawn { .. } => "withdrawn",
-            Incoming::Response { result: Ok(_), .. } => "answer",
-            Incoming::Response { result: Err(_), .. } => "error",
-            Incoming::Idle => "idle",
-            Incoming::Unknown { .. } => "unknown",
-            Incoming::Noise => "noise",
+            ClaudeMessage::Stream(_) => "stream",
+            ClaudeMessage::System(_) => "system",
+            ClaudeMessage::Assistant(_) => "assistant",
+            ClaudeMessage::User(_) => "user",
+            ClaudeMessage::Result(_) => "result",
+            ClaudeMessage::Request { request: ControlRequest::Other, .. } => "other request",
+            ClaudeMessage::Request { .. } => "request",
+            ClaudeMessage::Withdrawn { .. } => "withdrawn",
+            ClaudeMessage::Response { result: Ok(_), .. } => "answer",
+            ClaudeMessage::Response { result: Err(_), .. } => "error",
+            ClaudeMessage::Idle => "idle",
+            ClaudeMessage::Unknown { .. } => "unknown",
+            ClaudeMessage::Noise => "noise",
         }
     }
 
@@ -348,8 +352,8 @@ mod tests {
         #[test]
         fn no_line_breaks_the_parser(message in message("type", KINDS, NAMES), at: Index, text in ".{0,200}") {
             let line = Value::Object(message).to_string();
-            prop_assert!(!matches!(parse(&line), Incoming::Noise), "{}", line);
-            prop_assert!(matches!(parse(cut(&line, at)), Incoming::Noise));
+            prop_assert!(!matches!(parse(&line), ClaudeMessage::Noise), "{}", line);
+            prop_assert!(matches!(parse(cut(&line, at)), ClaudeMessage::Noise));
             let _ = parse(&text);
         }
 
@@ -357,7 +361,7 @@ mod tests {
         fn text_survives_the_way_in(text in ".{0,100}") {
             let line = json!({"type": "stream_event", "event": {"type": "content_block_delta", "index": 3,
                 "delta": {"type": "text_delta", "text": text}}}).to_string();
-            let Incoming::Piece(piece) = parse(&line) else { panic!("not a piece: {line}") };
+            let ClaudeMessage::Piece(piece) = parse(&line) else { panic!("not a piece: {line}") };
             prop_assert_eq!((piece.text, piece.index), (text, 3));
         }
     }

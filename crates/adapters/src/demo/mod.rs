@@ -1,6 +1,6 @@
-//! The demo runtime: an agent that everybody has, because it lives in our own binary.
+//! The demo runtime: an agent that is always available, because it is part of Roost's own binary.
 //!
-//! The agent itself is `roost-demo`. It is hosted like any other ACP agent, as a real child process through the generic adapter.
+//! The agent itself is the crate `roost-demo`, hosted like any other ACP agent: as a child process of the ACP adapter.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::acp::{self, AcpAdapter};
 use crate::built_in::BuiltIn;
 use crate::host::AgentCommand;
 
-/// It is always ready, so it is the last choice; as a part of Roost it has nothing to configure.
+/// It is the last choice, because it is always ready; as a part of Roost it has nothing to configure.
 static FACTS: RuntimeFacts = RuntimeFacts {
     preference: Some(u32::MAX),
     config: ConfigKeys { command: false, settings: false, url: false },

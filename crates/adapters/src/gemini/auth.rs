@@ -1,4 +1,4 @@
-//! Whether somebody is logged in: told from the names of files and variables, never from what is in them.
+//! Whether somebody is logged in, judged by the names of files and variables, never by their contents.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,26 +8,26 @@ use serde_json::json;
 
 use super::home;
 
-/// What to do about a missing login.
+/// The advice for people when a login is missing.
 pub(super) const HOW_TO_LOG_IN: &str = "Start `gemini` in a terminal and log in there, or set GEMINI_API_KEY (for a \
                                         gateway GOOGLE_GEMINI_BASE_URL) under [runtimes.gemini.env] in roost.toml.";
 
 /// Variables that hold an API key.
 const KEYS: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
 
-/// The folder in which Gemini keeps its state in this environment.
+/// The folder of Gemini's state: `.gemini` in `GEMINI_CLI_HOME`, else in `HOME`.
 pub(super) fn home(env: &BTreeMap<String, String>) -> PathBuf {
     let given = [home::VARIABLE, "HOME"].iter().find_map(|name| env.get(*name).filter(|home| !home.is_empty()));
     PathBuf::from(given.map_or("/", String::as_str)).join(home::FOLDER)
 }
 
-/// Whether there is a key that counts by itself: without a gateway, which needs none.
+/// Whether the settings must select the login by API key: there is a key, and no gateway, which works without that.
 pub(super) fn needs_type(env: &[(String, String)]) -> bool {
     let is_set = |wanted: &str| env.iter().any(|(name, value)| name == wanted && !value.is_empty());
     is_set("GEMINI_API_KEY") && !is_set("GOOGLE_GEMINI_BASE_URL")
 }
 
-/// Whether Gemini is logged in in this environment.
+/// Whether Gemini has an OAuth login on disk or an API key in this environment.
 pub(super) async fn status(env: &BTreeMap<String, String>) -> AuthStatus {
     let home = home(env);
     let has_oauth = tokio::fs::try_exists(home.join("oauth_creds.json")).await.unwrap_or(false);

@@ -1,16 +1,16 @@
-//! What the Gemini CLI can do, as seen with the pinned version.
+//! The capabilities of the Gemini CLI, as observed with the pinned version.
 
 use roost_model::runtime::{PermissionModel, RuntimeCapabilities};
 
 use crate::host::capabilities::of_coding_agent;
 
-/// Its capabilities.
+/// The capabilities of a coding agent, with those in which Gemini differs.
 pub(super) fn capabilities() -> RuntimeCapabilities {
     RuntimeCapabilities {
-        // Calls of one answer are asked about and run one after the other.
+        // The calls of one answer are asked about and run one by one.
         supports_parallel_tool_calls: false,
         max_outstanding_tool_calls: Some(1),
-        // What changes something asks; what only reads does not.
+        // Gemini asks about calls that change something, not about those that only read.
         permission_model: PermissionModel::Hybrid,
         ..of_coding_agent()
     }

@@ -1,10 +1,10 @@
-//! Where Gemini keeps its sessions, and how one is kept whole through a load.
+//! The files of Gemini's sessions, and two workarounds without which loading a session deletes it.
 //!
-//! A load begins a new record, named after the minute and the first eight characters of the id, then goes on in the old
-//! one. In the minute of the session's creation both are the same file, and what was in it is gone: it gets another name
-//! first, because Gemini knows a session by what is in its file. In every other minute the new record stays behind
-//! without a word in it, and the next Gemini that starts there removes what is empty together with everything of the
-//! same eight characters: it is taken away as soon as the session is loaded.
+//! A load first creates a new record, named after the minute and the first eight characters of the id, and then
+//! continues in the old one. In the minute in which the session was created both have the same name, so the old record
+//! would be overwritten: it is renamed before, which is safe because Gemini identifies a session by the contents of its
+//! file. In every other minute the new record stays behind empty. The next Gemini that starts there deletes empty
+//! records together with all files of the same eight characters, so the empty record is removed after the load.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::history::Record;
 
-/// Makes a session ready to be loaded; false if there is none of this id in this directory with a word in it.
+/// Prepares a session to be loaded; false if this directory has no session of this id with a message in it.
 pub(super) async fn make_ready(home: PathBuf, cwd: PathBuf, id: String) -> bool {
     let made = tokio::task::spawn_blocking(move || make_ready_at(&home, &cwd, &id, Timestamp::now())).await;
     made.map_err(io::Error::from).flatten().unwrap_or_else(|error| {
@@ -24,17 +24,17 @@ pub(super) async fn make_ready(home: PathBuf, cwd: PathBuf, id: String) -> bool 
     })
 }
 
-/// Takes away what a load left behind.
+/// Removes the empty record that a load left behind; a failure is only logged.
 pub(super) async fn tidy(home: PathBuf, cwd: PathBuf, id: String) {
-    let tidied = tokio::task::spawn_blocking(move || told(&home, &cwd, &id)).await;
+    let tidied = tokio::task::spawn_blocking(move || resumable_files(&home, &cwd, &id)).await;
     if let Err(error) = tidied.map_err(io::Error::from).flatten() {
         tracing::warn!(%error, "The empty record beside a session of Gemini's stays; Gemini may remove both.");
     }
 }
 
 fn make_ready_at(home: &Path, cwd: &Path, id: &str, now: Timestamp) -> io::Result<bool> {
-    let files = told(home, cwd, id)?;
-    // As Gemini writes the minute: "2026-11-15T13-55".
+    let files = resumable_files(home, cwd, id)?;
+    // Gemini's format of the minute: "2026-11-15T13-55".
     let minute = now.to_string().get(..16).unwrap_or_default().replace(':', "-");
     let short = short(id);
     for file in &files {
@@ -45,23 +45,23 @@ fn make_ready_at(home: &Path, cwd: &Path, id: &str, now: Timestamp) -> io::Resul
     Ok(!files.is_empty())
 }
 
-/// The files in which something is said; those of the same session without a word are removed beside them.
-fn told(home: &Path, cwd: &Path, id: &str) -> io::Result<Vec<PathBuf>> {
-    let (mut told, mut empty) = (Vec::new(), Vec::new());
+/// The files of a session that Gemini would load. If there are any, the session's empty files are removed.
+fn resumable_files(home: &Path, cwd: &Path, id: &str) -> io::Result<Vec<PathBuf>> {
+    let (mut resumable, mut empty) = (Vec::new(), Vec::new());
     for file in files_of(home, cwd, id)? {
         let record = Record::read(&file)?;
         if record.id != id {
             continue;
         }
-        if record.can_be_resumed() { told.push(file) } else { empty.push(file) }
+        if record.can_be_resumed() { resumable.push(file) } else { empty.push(file) }
     }
-    if !told.is_empty() {
+    if !resumable.is_empty() {
         empty.into_iter().try_for_each(fs::remove_file)?;
     }
-    Ok(told)
+    Ok(resumable)
 }
 
-/// The files that can hold this session of this directory.
+/// The files of a directory whose names match this session; only their contents tell whether they are its own.
 pub(super) fn files_of(home: &Path, cwd: &Path, id: &str) -> io::Result<Vec<PathBuf>> {
     let end = format!("-{}.jsonl", short(id));
     let mut files = files(home, cwd)?;
@@ -69,7 +69,7 @@ pub(super) fn files_of(home: &Path, cwd: &Path, id: &str) -> io::Result<Vec<Path
     Ok(files)
 }
 
-/// Every session's file of a directory.
+/// The files of all sessions of a directory.
 pub(super) fn files(home: &Path, cwd: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for project in projects(home, cwd)? {
@@ -80,7 +80,8 @@ pub(super) fn files(home: &Path, cwd: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Gemini's folders of a directory: each says whose it is, and one that does not is named in a list.
+/// Gemini's folders for a working directory, which each names in `.project_root`. Without that file, `projects.json`
+/// tells the folder's directory.
 fn projects(home: &Path, cwd: &Path) -> io::Result<Vec<PathBuf>> {
     let list = fs::read(home.join("projects.json")).unwrap_or_default();
     let list: Value = serde_json::from_slice(&list).unwrap_or_default();
@@ -110,14 +111,14 @@ mod tests {
     use super::*;
 
     const ID: &str = "1134a10f-082a-4395-998a-232fcb65abf3";
-    const SAID: &str = r#"{"id":"m1","type":"user","content":[{"text":"hello"}]}"#;
+    const PROMPT: &str = r#"{"id":"m1","type":"user","content":[{"text":"hello"}]}"#;
 
-    struct Place {
+    struct ChatsFixture {
         home: tempfile::TempDir,
         chats: PathBuf,
     }
 
-    impl Place {
+    impl ChatsFixture {
         fn new() -> Self {
             let home = tempfile::TempDir::new().unwrap();
             let chats = home.path().join("tmp/project/chats");
@@ -126,9 +127,9 @@ mod tests {
             Self { home, chats }
         }
 
-        fn write(&self, name: &str, id: &str, said: &str) {
+        fn write(&self, name: &str, id: &str, message: &str) {
             let header = format!(r#"{{"sessionId":"{id}","projectHash":"x","kind":"main"}}"#);
-            fs::write(self.chats.join(name), format!("{header}\n{said}\n")).unwrap();
+            fs::write(self.chats.join(name), format!("{header}\n{message}\n")).unwrap();
         }
 
         fn names(&self) -> Vec<String> {
@@ -148,46 +149,46 @@ mod tests {
 
     #[test]
     fn only_the_file_of_this_minute_gets_another_name() {
-        let place = Place::new();
-        place.write("session-2026-11-15T13-54-1134a10f.jsonl", ID, SAID);
-        assert!(place.make_ready("/w", ID));
-        assert_eq!(place.names(), ["session-2026-11-15T13-54-1134a10f.jsonl"]);
+        let fixture = ChatsFixture::new();
+        fixture.write("session-2026-11-15T13-54-1134a10f.jsonl", ID, PROMPT);
+        assert!(fixture.make_ready("/w", ID));
+        assert_eq!(fixture.names(), ["session-2026-11-15T13-54-1134a10f.jsonl"]);
 
-        let place = Place::new();
-        place.write("session-2026-11-15T13-55-1134a10f.jsonl", ID, SAID);
-        assert!(place.make_ready("/w", ID) && place.make_ready("/w", ID));
-        assert_eq!(place.names(), ["session-2026-11-15T13-55-kept-1134a10f.jsonl"]);
+        let fixture = ChatsFixture::new();
+        fixture.write("session-2026-11-15T13-55-1134a10f.jsonl", ID, PROMPT);
+        assert!(fixture.make_ready("/w", ID) && fixture.make_ready("/w", ID));
+        assert_eq!(fixture.names(), ["session-2026-11-15T13-55-kept-1134a10f.jsonl"]);
     }
 
     #[test]
     fn the_empty_record_of_a_load_is_taken_away_and_nothing_else() {
-        let place = Place::new();
-        place.write("session-2026-11-15T13-50-1134a10f.jsonl", ID, SAID);
-        place.write("session-2026-11-15T13-55-1134a10f.jsonl", ID, "{}");
-        place.write("session-2026-11-15T13-51-1134a10f.jsonl", "1134a10f-another", "{}");
-        assert!(place.make_ready("/w", ID));
+        let fixture = ChatsFixture::new();
+        fixture.write("session-2026-11-15T13-50-1134a10f.jsonl", ID, PROMPT);
+        fixture.write("session-2026-11-15T13-55-1134a10f.jsonl", ID, "{}");
+        fixture.write("session-2026-11-15T13-51-1134a10f.jsonl", "1134a10f-another", "{}");
+        assert!(fixture.make_ready("/w", ID));
         let left = ["session-2026-11-15T13-50-1134a10f.jsonl", "session-2026-11-15T13-51-1134a10f.jsonl"];
-        assert_eq!(place.names(), left);
+        assert_eq!(fixture.names(), left);
     }
 
     #[test]
     fn a_session_is_known_by_its_whole_id_and_in_its_own_directory() {
-        let place = Place::new();
-        place.write("session-2026-11-15T13-55-1134a10f.jsonl", "1134a10f-another", SAID);
+        let fixture = ChatsFixture::new();
+        fixture.write("session-2026-11-15T13-55-1134a10f.jsonl", "1134a10f-another", PROMPT);
         for id in [ID, "1", "latest", ""] {
-            assert!(!place.make_ready("/w", id), "{id}");
+            assert!(!fixture.make_ready("/w", id), "{id}");
         }
-        assert!(!place.make_ready("/elsewhere", "1134a10f-another"));
-        assert_eq!(place.names(), ["session-2026-11-15T13-55-1134a10f.jsonl"]);
+        assert!(!fixture.make_ready("/elsewhere", "1134a10f-another"));
+        assert_eq!(fixture.names(), ["session-2026-11-15T13-55-1134a10f.jsonl"]);
     }
 
     #[test]
     fn a_folder_that_does_not_say_whose_it_is_is_looked_up() {
-        let place = Place::new();
-        place.write("session-2026-11-15T13-55-1134a10f.jsonl", ID, SAID);
-        fs::remove_file(place.home.path().join("tmp/project/.project_root")).unwrap();
-        assert!(!place.make_ready("/w", ID));
-        fs::write(place.home.path().join("projects.json"), r#"{"projects":{"/w":"project"}}"#).unwrap();
-        assert!(place.make_ready("/w", ID));
+        let fixture = ChatsFixture::new();
+        fixture.write("session-2026-11-15T13-55-1134a10f.jsonl", ID, PROMPT);
+        fs::remove_file(fixture.home.path().join("tmp/project/.project_root")).unwrap();
+        assert!(!fixture.make_ready("/w", ID));
+        fs::write(fixture.home.path().join("projects.json"), r#"{"projects":{"/w":"project"}}"#).unwrap();
+        assert!(fixture.make_ready("/w", ID));
     }
 }

@@ -1,4 +1,4 @@
-//! What the rest of Roost must know of the Gemini CLI.
+//! The facts about the Gemini CLI that the policy and the configuration need.
 
 use roost_engine::facts::{Action, ConfigKeys, ControlFiles, RuntimeFacts, Toolset};
 

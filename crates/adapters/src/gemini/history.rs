@@ -1,7 +1,7 @@
 //! Conversations that the Gemini CLI keeps on disk: listed per working directory, read as messages, never changed.
 //!
 //! Each is a file of JSON lines, `tmp/<project>/chats/session-<minute>-<start of the id>.jsonl`: a header, messages (a
-//! later one of the same id stands for the earlier), and changes. What Gemini adds in the user's name is left out.
+//! later one of the same id replaces the earlier), and changes. Text that Gemini adds in the user's name is left out.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -17,39 +17,40 @@ use serde_json::Value;
 use super::chats;
 use crate::head_cache::{HeadCache, Stamp};
 
-/// How much of a file is read to list it.
+/// How many bytes of a file are read to list it.
 const HEAD: u64 = 256 * 1024;
-/// The longest title that is made from a prompt.
+/// The longest title, in characters.
 const LONGEST_TITLE: usize = 80;
-/// How what Gemini says in the user's name begins.
+/// The beginnings of texts that Gemini adds in the user's name.
 const INJECTED: [&str; 2] = ["<session_context>", "<hook_context>"];
 
-/// What is in a file.
+/// The contents of a session's file.
 #[derive(Default)]
 pub(super) struct Record {
     pub(super) id: String,
-    /// A conversation of an agent that another one started.
+    /// The conversation of a sub-agent.
     is_inner: bool,
+    /// Gemini's own summary, which becomes the title.
     summary: Option<String>,
-    said: Vec<Said>,
+    messages: Vec<ChatMessage>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Said {
+struct ChatMessage {
     id: String,
     #[serde(default, rename = "type")]
-    by: String,
+    author: String,
     #[serde(default)]
     timestamp: Option<Timestamp>,
     #[serde(default)]
     content: Value,
     #[serde(default)]
-    tool_calls: Vec<Call>,
+    tool_calls: Vec<ChatToolCall>,
 }
 
 #[derive(Deserialize)]
-struct Call {
+struct ChatToolCall {
     id: String,
     #[serde(default)]
     name: String,
@@ -61,42 +62,46 @@ struct Call {
     status: String,
 }
 
-/// What a file says at its beginning, of a conversation that can be gone on with.
+/// What the list of conversations needs from the beginning of a file.
 #[derive(Clone)]
-pub(super) struct Head {
+pub(super) struct ConversationHead {
     id: String,
     title: Option<String>,
 }
 
-/// The conversations of a working directory, the last changed first; looks at the disk.
-pub(super) fn sessions(heads: &HeadCache<Option<Head>>, home: &Path, cwd: &Path) -> io::Result<Vec<NativeSession>> {
+/// The conversations of a working directory that can be resumed, the last changed first. Blocks on the disk.
+pub(super) fn sessions(
+    heads: &HeadCache<Option<ConversationHead>>,
+    home: &Path,
+    cwd: &Path,
+) -> io::Result<Vec<NativeSession>> {
     let mut sessions = Vec::new();
     for file in chats::files(home, cwd)? {
-        // One that is gone by now, or that nobody may read, does not hide the others.
-        let Ok((Some(Head { id, title }), updated_at)) = heads.of(&file, head) else { continue };
+        // A file that is gone by now or cannot be read must not hide the others.
+        let Ok((Some(ConversationHead { id, title }), updated_at)) = heads.of(&file, head) else { continue };
         sessions.push(NativeSession { id: id.into(), title, updated_at });
     }
     sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
-    // Gemini goes on in the file that was changed last.
+    // Of several files with one id Gemini continues in the last changed.
     let mut seen = HashSet::new();
     sessions.retain(|session| seen.insert(session.id.clone()));
     Ok(sessions)
 }
 
-fn head(file: &Path) -> io::Result<Option<Head>> {
-    let record = Record::of(BufReader::new(File::open(file)?.take(HEAD)))?;
-    let is_told = !record.id.is_empty() && !record.is_inner && record.can_be_resumed();
-    Ok(is_told.then(|| Head { title: record.title(), id: record.id }))
+fn head(file: &Path) -> io::Result<Option<ConversationHead>> {
+    let record = Record::from_lines(BufReader::new(File::open(file)?.take(HEAD)))?;
+    let is_listed = !record.id.is_empty() && !record.is_inner && record.can_be_resumed();
+    Ok(is_listed.then(|| ConversationHead { title: record.title(), id: record.id }))
 }
 
-/// A number that changes when a conversation does.
+/// A number that changes when the conversation's file does; `None` if there is none. Blocks on the disk.
 pub(super) fn stamp(home: &Path, cwd: &Path, id: &str) -> Option<u64> {
     let files = chats::files_of(home, cwd, id).ok()?;
     let latest = files.iter().filter_map(|file| Stamp::of(file).ok()).max_by_key(|stamp| stamp.time());
     latest.map(Stamp::number)
 }
 
-/// What was said in a conversation; `None` if there is none under this id. Looks at the disk.
+/// The messages of a conversation; `None` if there is none under this id. Blocks on the disk.
 pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<Vec<NativeMessage>>> {
     let mut latest: Option<(Timestamp, Record)> = None;
     for file in chats::files_of(home, cwd, id)? {
@@ -110,36 +115,36 @@ pub(super) fn messages(home: &Path, cwd: &Path, id: &str) -> io::Result<Option<V
 }
 
 impl Record {
-    /// Reads a whole file.
+    /// Reads a file to its end; torn lines are ignored.
     pub(super) fn read(file: &Path) -> io::Result<Self> {
-        Self::of(BufReader::new(File::open(file)?))
+        Self::from_lines(BufReader::new(File::open(file)?))
     }
 
-    fn of(lines: impl BufRead) -> io::Result<Self> {
+    fn from_lines(lines: impl BufRead) -> io::Result<Self> {
         let mut record = Self::default();
         for line in lines.split(b'\n') {
-            // Gemini may be writing: a last line that is not whole is not there yet.
+            // Gemini may be writing: a torn last line is ignored.
             if let Ok(line) = serde_json::from_slice(&line?) {
-                record.take(line);
+                record.apply_line(line);
             }
         }
         Ok(record)
     }
 
-    fn take(&mut self, mut line: Value) {
+    fn apply_line(&mut self, mut line: Value) {
         if let Some(id) = line["$rewindTo"].as_str() {
-            let from = self.said.iter().position(|said| said.id == id);
-            self.said.truncate(from.unwrap_or(0));
+            let from = self.messages.iter().position(|message| message.id == id);
+            self.messages.truncate(from.unwrap_or(0));
         } else if line["id"].is_string() {
-            self.hear(line);
+            self.upsert(line);
         } else if let Some(changes) = line.get_mut("$set") {
-            self.change(changes.take());
+            self.apply_metadata(changes.take());
         } else if line["sessionId"].is_string() {
-            self.change(line);
+            self.apply_metadata(line);
         }
     }
 
-    fn change(&mut self, mut changes: Value) {
+    fn apply_metadata(&mut self, mut changes: Value) {
         if let Some(id) = changes["sessionId"].as_str() {
             id.clone_into(&mut self.id);
         }
@@ -147,35 +152,36 @@ impl Record {
             self.summary = Some(summary.to_owned());
         }
         self.is_inner |= changes["kind"] == "subagent";
-        if let Value::Array(said) = changes["messages"].take() {
-            self.said.clear();
-            said.into_iter().for_each(|said| self.hear(said));
+        if let Value::Array(messages) = changes["messages"].take() {
+            self.messages.clear();
+            messages.into_iter().for_each(|message| self.upsert(message));
         }
     }
 
-    fn hear(&mut self, said: Value) {
-        let Ok(said) = serde_json::from_value::<Said>(said) else { return };
-        match self.said.iter_mut().rfind(|before| before.id == said.id) {
-            Some(before) => *before = said,
-            None => self.said.push(said),
+    /// Adds a message, or replaces the one of the same id.
+    fn upsert(&mut self, message: Value) {
+        let Ok(message) = serde_json::from_value::<ChatMessage>(message) else { return };
+        match self.messages.iter_mut().rfind(|before| before.id == message.id) {
+            Some(before) => *before = message,
+            None => self.messages.push(message),
         }
     }
 
-    /// Whether Gemini would load it: somebody said something that is not a command.
+    /// Whether Gemini would load it: it holds a prompt that is no command, or an answer.
     pub(super) fn can_be_resumed(&self) -> bool {
-        self.said.iter().any(|said| {
-            let text = said.text();
+        self.messages.iter().any(|message| {
+            let text = message.text();
             let text = text.trim();
-            match said.by.as_str() {
+            match message.author.as_str() {
                 "user" => !text.is_empty() && !is_injected(text) && !text.starts_with(['/', '?']),
-                "gemini" => !text.is_empty() || !said.tool_calls.is_empty(),
+                "gemini" => !text.is_empty() || !message.tool_calls.is_empty(),
                 _ => false,
             }
         })
     }
 
     fn title(&self) -> Option<String> {
-        let prompts = self.said.iter().filter(|said| said.by == "user").map(Said::text);
+        let prompts = self.messages.iter().filter(|message| message.author == "user").map(ChatMessage::text);
         let first = prompts.into_iter().find(|text| !text.trim().is_empty() && !is_injected(text));
         let title = self.summary.clone().or(first)?;
         Some(title.lines().next().unwrap_or_default().chars().take(LONGEST_TITLE).collect())
@@ -183,24 +189,25 @@ impl Record {
 
     fn messages(self) -> Vec<NativeMessage> {
         let answered: HashSet<String> =
-            self.said.iter().flat_map(|said| answers(&said.content)).map(|(id, _)| id).collect();
+            self.messages.iter().flat_map(|message| answers(&message.content)).map(|(id, _)| id).collect();
         let mut messages = Vec::new();
-        for said in self.said {
-            let role = match said.by.as_str() {
+        for message in self.messages {
+            let role = match message.author.as_str() {
                 "user" => TranscriptRole::User,
                 "gemini" => TranscriptRole::Assistant,
                 _ => continue,
             };
             let mut say = |role, content: Vec<TranscriptContentBlock>| {
                 if !content.is_empty() {
-                    messages.push(NativeMessage { at: said.timestamp, message: TranscriptMessage { role, content } });
+                    messages
+                        .push(NativeMessage { at: message.timestamp, message: TranscriptMessage { role, content } });
                 }
             };
-            let text = said.text();
+            let text = message.text();
             let own = Some(text).filter(|text| !text.trim().is_empty() && !is_injected(text));
             let mut content: Vec<_> = own.map(|text| TranscriptContentBlock::Text { text }).into_iter().collect();
-            let mut results: Vec<_> = answers(&said.content).map(|(id, answer)| result(id, answer, false)).collect();
-            for call in said.tool_calls {
+            let mut results: Vec<_> = answers(&message.content).map(|(id, answer)| result(id, answer, false)).collect();
+            for call in message.tool_calls {
                 if !answered.contains(&call.id) {
                     let failed = call.status != "success";
                     results.extend(answers(&call.result).map(|(id, answer)| result(id, answer, failed)));
@@ -215,14 +222,14 @@ impl Record {
     }
 }
 
-impl Said {
-    /// What is said in words; thoughts are not said.
+impl ChatMessage {
+    /// The text of the message, without thinking.
     fn text(&self) -> String {
         match &self.content {
             Value::String(text) => text.clone(),
             Value::Array(parts) => {
-                let said = parts.iter().filter(|part| part["thought"] != true);
-                said.filter_map(|part| part["text"].as_str()).collect()
+                let spoken = parts.iter().filter(|part| part["thought"] != true);
+                spoken.filter_map(|part| part["text"].as_str()).collect()
             }
             _ => String::new(),
         }
@@ -233,7 +240,7 @@ fn is_injected(text: &str) -> bool {
     INJECTED.iter().any(|start| text.trim_start().starts_with(start))
 }
 
-/// The answers of tools among these parts, by call.
+/// The tool results among these parts, with the ids of their calls.
 fn answers(parts: &Value) -> impl Iterator<Item = (String, Value)> {
     let answers = parts.as_array().into_iter().flatten().filter_map(|part| part.get("functionResponse"));
     answers.filter_map(|answer| Some((answer["id"].as_str()?.to_owned(), answer["response"].clone())))
@@ -268,8 +275,8 @@ mod tests {
     fn a_conversation_is_listed_where_it_took_place() {
         let (home, cwd) = home();
         let found = sessions(&HeadCache::default(), home.path(), &cwd).unwrap();
-        let told: Vec<_> = found.iter().map(|session| (session.id.as_str(), session.title.as_deref())).collect();
-        assert_eq!(told, [("418d97b4-b320-422a-b868-47610dbd197c", Some("SCRIPT:shell"))]);
+        let listed: Vec<_> = found.iter().map(|session| (session.id.as_str(), session.title.as_deref())).collect();
+        assert_eq!(listed, [("418d97b4-b320-422a-b868-47610dbd197c", Some("SCRIPT:shell"))]);
         assert_eq!(sessions(&HeadCache::default(), home.path(), Path::new("/elsewhere")).unwrap(), []);
     }
 
@@ -295,7 +302,7 @@ mod tests {
         let mut read = String::new();
         for (kind, example) in examples::examples("gemini") {
             let mut record = Record::default();
-            record.take(example);
+            record.apply_line(example);
             let (id, title) = (record.id.clone(), record.title());
             writeln!(read, "{kind}: id {id:?}, title {title:?},{}", examples::told(record.messages())).unwrap();
         }
@@ -303,7 +310,7 @@ mod tests {
     }
 
     fn texts(lines: &[&str]) -> Vec<String> {
-        let record = Record::of(lines.join("\n").as_bytes()).unwrap();
+        let record = Record::from_lines(lines.join("\n").as_bytes()).unwrap();
         record.messages().iter().map(|past| past.message.text()).collect()
     }
 
@@ -327,7 +334,7 @@ mod tests {
     fn a_call_that_was_cut_keeps_its_own_result() {
         let call = r#"{"id":"1","type":"gemini","content":"","toolCalls":[{"id":"c","name":"run","args":{"a":1},
             "status":"error","result":[{"functionResponse":{"id":"c","response":{"output":"cut"}}}]}]}"#;
-        let record = Record::of(call.replace('\n', " ").as_bytes()).unwrap();
+        let record = Record::from_lines(call.replace('\n', " ").as_bytes()).unwrap();
         let roles: Vec<_> = record.messages().iter().map(|past| past.message.role).collect();
         assert_eq!(roles, [TranscriptRole::Assistant, TranscriptRole::Tool]);
     }

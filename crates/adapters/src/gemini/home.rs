@@ -1,8 +1,8 @@
 //! Gemini's home: the user's own, or one for a single run.
 //!
-//! Gemini reads settings of a run from nowhere but its home: a system-wide file counts only if it belongs to root. So a
-//! run with settings gets a home of its own, in which everything but the settings is a link into the user's; sessions,
-//! logins and memories stay where they are.
+//! Gemini reads settings only from its home; a machine-wide file counts only if root owns it. So a run with settings
+//! gets its own home, in which everything but the settings is a symlink into the user's: sessions, logins and memories
+//! stay where they are.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -13,17 +13,17 @@ use serde_json::{Map, Value};
 
 use crate::layers::lay_over;
 
-/// Gemini's folder in a home.
+/// The name of Gemini's folder in a home.
 pub(super) const FOLDER: &str = ".gemini";
-/// The variable that names the home.
+/// The variable that sets the home.
 pub(super) const VARIABLE: &str = "GEMINI_CLI_HOME";
 
 const SETTINGS: &str = "settings.json";
-/// Gemini makes this list again from what is in the folders, and writes it in a way that replaces a link.
+/// The list of projects. It is not linked: Gemini replaces a link when it writes, and rebuilds a missing list.
 const PROJECTS: &str = "projects.json";
-/// Folders that Gemini makes where they are missing.
+/// Folders that Gemini creates. They are created in the user's home first, so that the links lead somewhere.
 const MADE: [&str; 2] = ["history", "tmp"];
-/// Files that Gemini may begin to write; a link to nothing is written through.
+/// Files that Gemini may create. Links to missing ones make Gemini create them in the user's home.
 const WRITTEN: [&str; 6] = [
     "GEMINI.md",
     "google_accounts.json",
@@ -32,11 +32,11 @@ const WRITTEN: [&str; 6] = [
     "oauth_creds.json",
     "trustedFolders.json",
 ];
-/// What Gemini reads beside its folder.
+/// Files and folders that Gemini reads beside its own folder.
 const BESIDE: [&str; 2] = [".agents", ".env"];
 
-/// Makes a home with these settings over the user's; looks at the disk.
-pub(super) fn furnish(own: &Path, user: &Path, settings: Map<String, Value>) -> io::Result<()> {
+/// Creates the home `own` with these settings over those of the home `user`. Blocks on the disk.
+pub(super) fn create_run_home(own: &Path, user: &Path, settings: Map<String, Value>) -> io::Result<()> {
     let (ours, theirs) = (own.join(FOLDER), user.join(FOLDER));
     let mut merged = read_settings(&theirs)?;
     lay_over(&mut merged, settings);
@@ -54,12 +54,12 @@ pub(super) fn furnish(own: &Path, user: &Path, settings: Map<String, Value>) -> 
     for name in BESIDE.iter().filter(|name| user.join(name).exists()) {
         symlink(user.join(name), own.join(name))?;
     }
-    // Settings can hold secrets: they are for us alone, and not on the command line.
+    // Settings can hold secrets, so only this user may read the file.
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(ours.join(SETTINGS));
     file?.write_all(Value::Object(merged).to_string().as_bytes())
 }
 
-/// The user's settings, none if there are none.
+/// The settings in one of Gemini's folders; empty if there is no file.
 pub(super) fn read_settings(folder: &Path) -> io::Result<Map<String, Value>> {
     let file = folder.join(SETTINGS);
     let text = match fs::read_to_string(&file) {
@@ -70,7 +70,7 @@ pub(super) fn read_settings(folder: &Path) -> io::Result<Map<String, Value>> {
     serde_json::from_str(&text).map_err(|error| io::Error::other(format!("{}: {error}", file.display())))
 }
 
-/// The same text with spaces for comments, which Gemini allows.
+/// The text without its comments, which Gemini allows in JSON.
 fn without_comments(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -91,7 +91,7 @@ fn without_comments(text: &str) -> String {
     plain + rest
 }
 
-/// Where a string ends that begins here; a slash that begins nothing ends at once.
+/// The length of the JSON string at the start of `text`; 1 if it starts with a slash that begins no comment.
 fn string_end(text: &str) -> usize {
     let mut escaped = true;
     for (at, letter) in text.char_indices() {
@@ -114,14 +114,14 @@ mod tests {
 
     #[test]
     fn a_home_of_a_run_has_its_own_settings_and_the_rest_of_the_users() {
-        let place = tempfile::TempDir::new().unwrap();
-        let (own, user) = (place.path().join("own"), place.path().join("user"));
+        let folder = tempfile::TempDir::new().unwrap();
+        let (own, user) = (folder.path().join("own"), folder.path().join("user"));
         fs::create_dir_all(user.join(".gemini/commands")).unwrap();
         fs::write(user.join(".gemini/settings.json"), r#"{"ui": {"theme": "x"}, "general": {"vimMode": true}}"#)
             .unwrap();
         fs::write(user.join(".gemini/projects.json"), "{}").unwrap();
         fs::write(user.join(".gemini/oauth_creds.json"), "login").unwrap();
-        furnish(&own, &user, map(&json!({ "general": { "vimMode": false } }))).unwrap();
+        create_run_home(&own, &user, map(&json!({ "general": { "vimMode": false } }))).unwrap();
 
         let merged = json!({ "ui": { "theme": "x" }, "general": { "vimMode": false } });
         assert_eq!(read_settings(&own.join(".gemini")).unwrap(), map(&merged));

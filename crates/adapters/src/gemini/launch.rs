@@ -1,4 +1,4 @@
-//! How the Gemini CLI is started.
+//! Starts the Gemini CLI.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,13 +15,13 @@ use crate::acp;
 use crate::host::{AgentCommand, Process};
 use crate::layers::lay_over;
 
-/// Arguments that would let tools run that nobody is asked about.
+/// Arguments that would let Gemini run tools without asking the host; they are refused.
 const UNSEEN: [&str; 4] = ["--yolo", "-y", "--approval-mode", "--allowed-tools"];
 
-/// The whole environment of the CLI.
+/// The environment of the CLI: three defaults of Roost's, then the session's and the configured variables.
 pub(super) fn variables(command: &AgentCommand, env: &RuntimeEnv) -> BTreeMap<String, String> {
-    // Its second process only takes memory and time; where it may work is the host's to say; of a command in a terminal
-    // it does not tell what was printed.
+    // No second process, which only takes memory and time; no question about trust in the folder, which the host
+    // decides; no terminal for commands, because Gemini does not report what is printed in one.
     let ours = [
         ("GEMINI_CLI_NO_RELAUNCH", "true"),
         ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
@@ -30,7 +30,7 @@ pub(super) fn variables(command: &AgentCommand, env: &RuntimeEnv) -> BTreeMap<St
     command.variables(&ours, env)
 }
 
-/// Starts the CLI under a holder.
+/// Starts the CLI under a holder. A run with settings gets a home in its run folder, which is removed with the run.
 pub(super) async fn launch(
     holder: &Arc<Holder>,
     command: &AgentCommand,
@@ -42,8 +42,8 @@ pub(super) async fn launch(
     let folder = holder.folder(&run);
     let (own, user) = (folder.clone(), auth::home(&command.env.iter().cloned().collect()));
     let (settings, has_key) = (settings.clone(), auth::needs_type(&command.env));
-    let furnished = tokio::task::spawn_blocking(move || furnish(own, user, settings, has_key)).await;
-    match furnished.map_err(io::Error::from).flatten() {
+    let prepared = tokio::task::spawn_blocking(move || prepare_run_home(own, user, settings, has_key)).await;
+    match prepared.map_err(io::Error::from).flatten() {
         Ok(Some(home)) => command.env.push((home::VARIABLE.into(), home.display().to_string())),
         Ok(None) => {}
         Err(error) => {
@@ -53,14 +53,14 @@ pub(super) async fn launch(
     }
     let launched = acp::launch(holder, run, &command, open).await;
     if launched.is_err() {
-        // There is no run that would take it along; it may not be there at all.
+        // Without a run nothing else would remove the folder; it may not exist.
         let _ = tokio::fs::remove_dir_all(folder).await;
     }
     launched
 }
 
-/// Makes the home of a run that needs settings of its own.
-fn furnish(
+/// Creates the home of a run that needs its own settings; `None` if the user's own home is enough.
+fn prepare_run_home(
     own: PathBuf,
     user: PathBuf,
     mut settings: Map<String, Value>,
@@ -69,7 +69,7 @@ fn furnish(
     let chosen = |settings: &Map<String, Value>| {
         settings.get("security").and_then(|all| all.pointer("/auth/selectedType")).is_some()
     };
-    // A session is made with a key alone, but only loaded if the settings say that there is one.
+    // Gemini creates a session with a key alone, but loads one only if the settings select the login by key.
     if has_key && !chosen(&settings) && !chosen(&home::read_settings(&user)?) {
         let with_key = json!({ "security": { "auth": { "selectedType": "gemini-api-key" } } });
         lay_over(&mut settings, with_key.as_object().cloned().unwrap_or_default());
@@ -78,11 +78,11 @@ fn furnish(
         return Ok(None);
     }
     let user = user.parent().map(Into::into).unwrap_or(user);
-    home::furnish(&own, &user, settings)?;
+    home::create_run_home(&own, &user, settings)?;
     Ok(Some(own))
 }
 
-/// The command with everything that Gemini needs but its settings.
+/// The complete command and environment, without the settings; an error for arguments that hide tool calls.
 fn complete(command: &AgentCommand, open: &OpenSession) -> Result<AgentCommand, AdapterError> {
     let named = |arg: &&std::ffi::OsString| {
         let arg = arg.to_string_lossy();
@@ -136,11 +136,11 @@ mod tests {
 
     #[test]
     fn a_home_of_its_own_is_made_for_settings_and_for_a_key_that_no_settings_tell_of() {
-        let place = tempfile::TempDir::new().unwrap();
-        let (own, user) = (place.path().join("own"), place.path().join("user/.gemini"));
+        let folder = tempfile::TempDir::new().unwrap();
+        let (own, user) = (folder.path().join("own"), folder.path().join("user/.gemini"));
         let make = |settings: Value, has_key| {
             let settings = settings.as_object().cloned().unwrap();
-            let made = furnish(own.clone(), user.clone(), settings, has_key).unwrap();
+            let made = prepare_run_home(own.clone(), user.clone(), settings, has_key).unwrap();
             made.map(|made| {
                 (home::read_settings(&made.join(".gemini")).unwrap(), std::fs::remove_dir_all(made).unwrap()).0
             })

@@ -1,21 +1,22 @@
 //! The Gemini CLI, through `gemini --acp`.
 //!
-//! It speaks the Agent Client Protocol, so the protocol is [`crate::acp`]'s; here is only what is Gemini's own.
+//! It speaks the Agent Client Protocol, which [`crate::acp`] implements. Here is only what is special to Gemini.
 //!
 //! Decisions:
-//! * Gemini's own mode is `default` whatever its settings say, so that it asks: who is asked is Roost's mode. Only
-//!   planning changes it, because that changes what the agent is told. What only reads (`ls`, reading a file) runs
-//!   unasked all the same, and is recorded as such.
-//! * The request for permission is the announcement of a call, and a refused call is never heard of again: the refusal
-//!   is its end. A refusal has no place for its reason.
-//! * A cancel does nothing while a permission is pending: the open request is answered as cancelled right after it.
-//! * A session that is loaded in the minute of its creation is wiped by Gemini, and what every load leaves behind makes
-//!   the next start wipe it: see [`chats`]. Only what is on disk is loaded, because Gemini takes an id that it does not
-//!   know for a number in a list.
-//! * After a load Gemini replays what was said; the choice of a mode that follows is answered after the replay.
-//! * Commands run without a terminal of their own, because only then Gemini tells what they print. What `read_file` reads
-//!   is told to the model alone.
-//! * `config` is Gemini's `settings.json`; it stands over the user's own in a home of this one run, see [`home`].
+//! * Gemini's own mode is `default` whatever its settings say, so that it asks; Roost's mode decides about the answer.
+//!   Only `plan` changes it, because then Gemini instructs the agent to plan. Calls that only read (`ls`, reading a
+//!   file) run unasked all the same, and are recorded as such.
+//! * A call is announced by its permission request, and Gemini does not mention a denied call again: the denial is its
+//!   end. The protocol has no place for the reason of a denial.
+//! * A cancel has no effect while a permission request is pending, so that request is answered as cancelled after it.
+//! * Gemini wipes a session that is loaded in the minute of its creation, and the empty record that every load leaves
+//!   behind makes the next start wipe it: see [`chats`]. Only sessions on disk are loaded, because Gemini reads an
+//!   unknown id as an index into its list.
+//! * After a load Gemini replays the conversation. It answers the `set_mode` that follows after the replay, which is
+//!   how the end of the replay is known.
+//! * Commands run without a terminal, because only then Gemini reports what they print. The contents that `read_file`
+//!   reads go to the model only.
+//! * `config` is Gemini's `settings.json`; it is laid over the user's own in a home for one run, see [`home`].
 
 mod auth;
 mod capabilities;
@@ -43,7 +44,7 @@ use roost_model::runtime::{AuthStatus, RuntimeCapabilities, RuntimeEnv, RuntimeN
 use roost_process::Holder;
 use serde_json::{Map, Value};
 
-use crate::acp::{Agent, Observed};
+use crate::acp::{AcpAgent, AgentProfile};
 use crate::built_in::BuiltIn;
 use crate::head_cache::HeadCache;
 use crate::host::locks::Locks;
@@ -51,9 +52,13 @@ use crate::host::{AgentCommand, VersionProbe, environment};
 use facts::FACTS;
 use session::GeminiSession;
 
-/// What was seen of it beyond what it tells.
-const OBSERVED: Observed =
-    Observed { asks_questions: false, asks_in_parallel: false, reads_links_as_paths: true, ..Observed::ALL };
+/// How Gemini behaves beyond what its handshake tells.
+const PROFILE: AgentProfile = AgentProfile {
+    asks_questions: false,
+    asks_in_parallel: false,
+    reads_links_as_paths: true,
+    ..AgentProfile::CONFORMING
+};
 
 /// The adapter of the Gemini CLI.
 pub struct GeminiAdapter {
@@ -62,8 +67,8 @@ pub struct GeminiAdapter {
     holder: Arc<Holder>,
     versions: VersionProbe,
     locks: Locks,
-    /// How the conversations on disk begin.
-    heads: Arc<HeadCache<Option<history::Head>>>,
+    /// Caches the first lines of the conversations on disk, for the list of past sessions.
+    heads: Arc<HeadCache<Option<history::ConversationHead>>>,
 }
 
 pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
@@ -72,16 +77,16 @@ pub(crate) static BUILT_IN: BuiltIn = BuiltIn {
     adapter: |setup| Arc::new(adapter(setup.command, setup.config, setup.holder)),
 };
 
-/// The Gemini CLI, started by this command (what comes before `--acp`) with these settings (its `settings.json`).
+/// The adapter of the Gemini CLI. `command` comes before `--acp`; `config` is laid over the user's `settings.json`.
 pub fn adapter(command: AgentCommand, config: Map<String, Value>, holder: Arc<Holder>) -> GeminiAdapter {
     let (versions, locks, heads) = Default::default();
     GeminiAdapter { command, config, holder, versions, locks, heads }
 }
 
 impl GeminiAdapter {
-    async fn start(&self, open: &OpenSession, settings: &Map<String, Value>) -> Result<Agent, AdapterError> {
+    async fn start(&self, open: &OpenSession, settings: &Map<String, Value>) -> Result<AcpAgent, AdapterError> {
         let started = launch::launch(&self.holder, &self.command.of_session(open), open, settings).await?;
-        let agent = Agent::initialize(started, OBSERVED).await?;
+        let agent = AcpAgent::initialize(started, PROFILE).await?;
         match agent.version().and_then(version::too_old) {
             Some(reason) => Err(AdapterError::Spawn(reason)),
             None => Ok(agent),
@@ -138,7 +143,7 @@ impl RuntimeAdapter for GeminiAdapter {
     }
 
     fn login(&self, env: &RuntimeEnv) -> Option<LoginCommand> {
-        // It asks by itself as soon as it is started.
+        // Gemini asks for a login when it starts.
         Some(self.command.login(&[], env))
     }
 
@@ -158,14 +163,14 @@ impl RuntimeAdapter for GeminiAdapter {
         let settings = self.settings(&open)?;
         let lock = self.locks.take(native.as_str()).await?;
         let home = auth::home(&launch::variables(&self.command.of_session(&open), &open.env));
-        let place = || (home.clone(), PathBuf::from(&open.env.cwd), native.as_str().to_owned());
-        let (home, cwd, id) = place();
+        let location = || (home.clone(), PathBuf::from(&open.env.cwd), native.as_str().to_owned());
+        let (home, cwd, id) = location();
         if !chats::make_ready(home, cwd, id).await {
             return Err(AdapterError::UnknownSession(native));
         }
         let acp = self.start(&open, &settings).await?.resume(&open, &native).await.map_err(with_advice)?;
         let session = GeminiSession::open(acp, lock, &self.command.of_session(&open), &open, &settings).await?;
-        let (home, cwd, id) = place();
+        let (home, cwd, id) = location();
         chats::tidy(home, cwd, id).await;
         Ok(Box::new(session))
     }
@@ -186,7 +191,7 @@ impl RuntimeAdapter for GeminiAdapter {
     }
 }
 
-/// A missing login with what to do about it.
+/// Adds the advice to the error about a missing login.
 fn with_advice(error: AdapterError) -> AdapterError {
     match error {
         AdapterError::NotLoggedIn(message) => AdapterError::NotLoggedIn(format!("{message}. {}", auth::HOW_TO_LOG_IN)),

@@ -1,6 +1,6 @@
-//! The settings of the Gemini CLI that a device may choose.
+//! The settings of the Gemini CLI that a device may choose for a session.
 //!
-//! Everything else in its settings document can run something or read it: `mcpServers`, `tools`, `hooks`,
+//! All others are excluded because they can run programs or read files: `mcpServers`, `tools`, `hooks`,
 //! `context.fileName`, `ui.theme` (a path), `advanced`.
 
 use roost_engine::plain::{PlainSetting, Takes};

@@ -1,4 +1,5 @@
-//! An open session of Gemini's: an ACP session whose mode is ours, and what Gemini reads by itself.
+//! An open session of Gemini's: an ACP session, whose mode follows Roost's, with a record of the files that Gemini
+//! reads by itself.
 
 use std::path::PathBuf;
 
@@ -13,22 +14,23 @@ use crate::acp::AcpSession;
 use crate::host::AgentCommand;
 use crate::host::locks::Lock;
 
-/// A session with a Gemini that waits for tasks.
+/// An open session with a Gemini process.
 pub(super) struct GeminiSession {
     acp: AcpSession,
+    /// The Gemini mode that was set last.
     mode: &'static str,
     home: PathBuf,
     cwd: PathBuf,
-    /// The settings for everybody on the machine.
+    /// The files with machine-wide settings.
     system: Vec<PathBuf>,
-    /// Held until nothing of Gemini is left.
+    /// Held until the process is gone.
     _lock: Lock,
-    /// What Gemini is told besides messages; of its settings only the names, because values can be secrets.
-    told: Value,
+    /// Recorded with every task. Settings are recorded by name only, because their values can be secrets.
+    runtime_config: Value,
 }
 
 impl GeminiSession {
-    /// Takes over a session that was just made or loaded.
+    /// Sets the mode of a session that was just created or loaded.
     pub(super) async fn open(
         acp: AcpSession,
         lock: Lock,
@@ -41,12 +43,12 @@ impl GeminiSession {
         let variables = launch::variables(command, &open.env);
         let (home, system) = (auth::home(&variables), sources::system(&variables));
         let settings: Vec<_> = settings.keys().collect();
-        let told = json!({ "model": open.input.model, "settings": settings });
-        Ok(Self { acp, mode, home, cwd: open.env.cwd.clone().into(), system, told, _lock: lock })
+        let runtime_config = json!({ "model": open.input.model, "settings": settings });
+        Ok(Self { acp, mode, home, cwd: open.env.cwd.clone().into(), system, runtime_config, _lock: lock })
     }
 }
 
-/// Gemini's own mode for one of ours.
+/// Gemini's mode for one of Roost's. The host decides about every call that Gemini asks about, so only `plan` differs.
 fn native_mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => "plan",
@@ -68,7 +70,7 @@ impl RuntimeSession for GeminiSession {
         }
         let mut started = self.acp.start_task(input).await?;
         started.input.implicit_sources = sources::read(self.home.clone(), self.cwd.clone(), self.system.clone()).await;
-        started.input.input["runtime_config"] = self.told.clone();
+        started.input.input["runtime_config"] = self.runtime_config.clone();
         started.input.input["runtime_config"]["mode"] = mode.into();
         Ok(started)
     }

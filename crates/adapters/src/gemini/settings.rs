@@ -1,28 +1,28 @@
-//! Gemini's own settings for a session.
+//! Merges the Gemini settings of a session.
 
 use roost_engine::adapter::AdapterError;
 use serde_json::{Map, Value};
 
 use crate::layers::lay_over;
 
-/// Settings that would let tools run that nobody is asked about.
+/// JSON pointers to settings that would let Gemini run tools without asking the host.
 const UNSEEN: [&str; 3] = ["/general/defaultApprovalMode", "/tools/allowed", "/tools/autoAccept"];
 
-/// The settings of the runtime, and over them those of the session.
+/// The runtime's settings with the session's over them; an error if one of them decides about tool calls.
 pub(super) fn settings(
     runtime: &Map<String, Value>,
     session: Option<&Map<String, Value>>,
 ) -> Result<Map<String, Value>, AdapterError> {
     let mut merged = runtime.clone();
     lay_over(&mut merged, session.cloned().unwrap_or_default());
-    let whole = Value::Object(merged);
-    if let Some(name) = UNSEEN.iter().find(|name| whole.pointer(name).is_some()) {
+    let document = Value::Object(merged);
+    if let Some(name) = UNSEEN.iter().find(|name| document.pointer(name).is_some()) {
         let name = name.trim_start_matches('/').replace('/', ".");
         return Err(AdapterError::Spawn(format!(
             "`{name}` cannot be set in Gemini's config: Roost decides about tool calls; choose the session's mode instead"
         )));
     }
-    let Value::Object(merged) = whole else { return Ok(Map::new()) };
+    let Value::Object(merged) = document else { return Ok(Map::new()) };
     Ok(merged)
 }
 

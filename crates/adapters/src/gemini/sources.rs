@@ -1,25 +1,20 @@
-//! What the Gemini CLI reads by itself: settings, policies and instructions, by path and hash.
+//! The files that the Gemini CLI reads by itself: settings, policies and instructions, recorded by path and hash.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use roost_model::canonical;
 use roost_model::sources::{ImplicitSource, ImplicitSources, SourceKind};
 
-/// A longer file is named without a hash.
-const MAX_BYTES: u64 = 1024 * 1024;
-/// More files than anybody has; the rest is not looked at.
-const MAX_FILES: usize = 256;
+use crate::source_files::{MAX_FILES, files_with_extension, source};
 
-/// Settings for everybody on the machine, by the variables that can name other files: what nobody overrides first, then
-/// what everybody may.
+/// The machine-wide settings files: the variable that can name another file, and the default path. The first file
+/// overrides the user's settings, the second holds defaults.
 const SYSTEM: [(&str, &str); 2] = [
     ("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/etc/gemini-cli/settings.json"),
     ("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/etc/gemini-cli/system-defaults.json"),
 ];
 
-/// The settings for everybody on the machine in this environment.
+/// The paths of the machine-wide settings in this environment.
 pub(super) fn system(env: &BTreeMap<String, String>) -> Vec<PathBuf> {
     let named = |(variable, usual): (&str, &str)| {
         env.get(variable).filter(|path| !path.is_empty()).map_or(usual.into(), Into::into)
@@ -27,7 +22,7 @@ pub(super) fn system(env: &BTreeMap<String, String>) -> Vec<PathBuf> {
     SYSTEM.map(named).into()
 }
 
-/// Everything that is there now.
+/// The files that exist now.
 pub(super) async fn read(home: PathBuf, cwd: PathBuf, system: Vec<PathBuf>) -> ImplicitSources {
     let found = tokio::task::spawn_blocking(move || sources(&home, &cwd, system)).await.unwrap_or_default();
     if found.is_empty() {
@@ -43,35 +38,21 @@ fn sources(home: &Path, cwd: &Path, system: Vec<PathBuf>) -> Vec<ImplicitSource>
         (cwd.join(".gemini/settings.json"), SourceKind::Config),
         (home.join("settings.json"), SourceKind::Config),
     ]);
-    files.extend(policies(&home.join("policies")).into_iter().map(|path| (path, SourceKind::Policy)));
+    files.extend(
+        files_with_extension(&home.join("policies"), "toml").into_iter().map(|path| (path, SourceKind::Policy)),
+    );
     files.push((cwd.join(".gemini/system.md"), SourceKind::ProjectInstruction));
     files.extend(cwd.ancestors().map(|folder| (folder.join("GEMINI.md"), SourceKind::ProjectInstruction)));
     files.push((home.join("GEMINI.md"), SourceKind::ProjectInstruction));
     files.into_iter().take(MAX_FILES).filter_map(|(path, kind)| source(&path, kind)).collect()
 }
 
-fn source(path: &Path, kind: SourceKind) -> Option<ImplicitSource> {
-    let size = fs::metadata(path).ok().filter(fs::Metadata::is_file)?.len();
-    let bytes = (size <= MAX_BYTES).then(|| fs::read(path).ok()).flatten();
-    Some(ImplicitSource {
-        path: path.display().to_string(),
-        kind,
-        redacted: bytes.is_none().then_some(true),
-        hash: bytes.map(|bytes| canonical::hash_bytes(&bytes)),
-        disabled: None,
-    })
-}
-
-fn policies(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    files.sort();
-    files
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use roost_model::canonical;
+
     use super::*;
 
     #[tokio::test]

@@ -1,9 +1,9 @@
-//! Which versions of the Gemini CLI can be used.
+//! The oldest version of the Gemini CLI that can be used.
 
-/// The oldest version that Roost was tried with; earlier ones keep their sessions otherwise.
+/// The oldest version that Roost was tested with; earlier ones store their sessions in another way.
 const OLDEST: [u32; 2] = [0, 61];
 
-/// What to do about a version that is too old; `None` if it is not.
+/// The advice for a version that is too old; `None` if it is recent enough or cannot be read.
 pub(super) fn too_old(version: &str) -> Option<String> {
     let numbers: Vec<u32> = version.split(['.', '-']).map_while(|number| number.parse().ok()).collect();
     let [major, minor] = OLDEST;

@@ -1,12 +1,12 @@
-//! What the coding agents with an adapter of their own have in common.
+//! The capabilities that Claude Code, Codex, Gemini and OpenCode have in common.
 
 use roost_model::runtime::{
     AuthModel, CancellationModel, McpSupport, McpTransport, PermissionModel, ResumeModel, RuntimeCapabilities,
     RuntimeIsolationMode, RuntimeStateModel, ToolExecutionModel, ToolReplaySafety,
 };
 
-/// A coding agent that runs tools of its own on this machine, asks about what changes something, keeps its
-/// conversations on disk and goes on with them. Adapters name only what is otherwise.
+/// The defaults for a coding agent that runs its own tools on this machine, asks before it changes something, and keeps
+/// its conversations on disk so that they can be resumed. An adapter overrides the fields in which its agent differs.
 pub(crate) fn of_coding_agent() -> RuntimeCapabilities {
     RuntimeCapabilities {
         supports_streaming: true,

@@ -1,4 +1,4 @@
-//! What a runtime brings to its pump.
+//! The trait by which an adapter plugs its protocol into the pump.
 
 use std::future::{Future, pending, ready};
 
@@ -7,66 +7,67 @@ use roost_process::Batch;
 use super::{ExitReport, Outbox, Task};
 
 /// One runtime's side of a connection: its state, and what messages and commands do to it. Only [`super::pump`] calls
-/// it, one call at a time; no method may wait for the session, and only those that return a future may wait at all.
+/// it, one call at a time. No method may wait for the session; only those that return a future may wait at all.
 pub(crate) trait Connection: Send + 'static {
-    /// The runtime in messages for people, as the subject of a sentence.
+    /// The runtime's name as the subject of a sentence in error messages, such as "the agent".
     const NAME: &'static str;
 
-    /// The protocol runs over the process's stdin and stdout: it is over when stdout ends. Otherwise stdout is noise, and
-    /// [`Self::next_message`] is how the runtime is heard.
+    /// Whether the protocol runs over stdin and stdout, so that the end of stdout is the end of the runtime. Otherwise
+    /// stdout is noise, and messages come from [`Self::next_message`].
     const STDIO: bool = true;
 
-    /// The process serves one turn only: it is ended before the turn's end is told, and at once if nobody listens.
+    /// Whether a process serves a single turn. It is then stopped before the end of the turn is reported, and at once
+    /// if the session no longer listens.
     const ONE_TURN: bool = false;
 
-    /// A turn of the runtime's.
+    /// The state of a running turn; it gives access to the [`Task`] that the turn works for.
     type Turn: AsRef<Task> + Send;
 
-    /// What the session asks of it.
+    /// The commands that the session sends through its [`super::Handle`].
     type Command: Send + 'static;
 
-    /// What is heard other than on stdout; [`std::convert::Infallible`] if nothing is.
+    /// The messages of [`Self::next_message`]; [`std::convert::Infallible`] if the protocol runs over stdout.
     type Message: Send;
 
-    /// The turn that runs and what it has to tell.
+    /// The running turn and its drafts, from which the pump delivers to the session.
     fn outbox(&mut self) -> &mut Outbox<Self::Turn>;
 
-    /// The session wants something.
+    /// Carries out a command of the session's.
     fn on_command(&mut self, command: Self::Command) -> Then;
 
-    /// The process printed lines.
+    /// Handles lines that the process printed to stdout.
     fn on_stdout(&mut self, lines: Batch<'_>) -> Then;
 
-    /// The process printed a line to stderr.
+    /// Handles one line that the process printed to stderr.
     fn on_stderr(&mut self, line: String);
 
-    /// Waits for what is heard other than on stdout; `None` when the runtime has hung up. Cancel safe: it is dropped and
-    /// called again whenever something else happens.
+    /// Waits for a message from somewhere else than stdout; `None` when the runtime has hung up. It must be cancel
+    /// safe: the pump drops it and calls it again whenever something else happens.
     fn next_message(&mut self) -> impl Future<Output = Option<Self::Message>> + Send {
         pending()
     }
 
-    /// Takes a message in.
+    /// Handles a message of [`Self::next_message`].
     fn on_message(&mut self, _message: Self::Message) -> impl Future<Output = Then> + Send {
         ready(Then::Continue)
     }
 
-    /// The session has heard that the turn is over.
+    /// Called once the session has received the end of the turn, or no longer listens.
     fn on_turn_delivered(&mut self) -> impl Future<Output = ()> + Send {
         ready(())
     }
 
-    /// The runtime is gone: fails the open requests and the turn.
+    /// Called once when the runtime is gone: fails the open requests and the running turn.
     fn on_exit(&mut self, exit: &ExitReport);
 }
 
-/// What the pump does next.
+/// What the pump does after a message or a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// Goes on.
+    /// Waits for the next event.
     Continue,
-    /// Counts the runtime as gone, without waiting for its process to exit.
+    /// Treats the runtime as gone without waiting for its process to exit: reports the exit and ends.
     Finish,
-    /// Takes no more commands, tells what there is to tell, and ends the process after that.
+    /// Closes the command queue, delivers the remaining drafts, and then stops the process.
     Leave,
 }

@@ -1,4 +1,4 @@
-//! How a runtime went, for whoever still waits for it.
+//! Describes how a runtime ended, for the requests and the turn that still wait for it.
 
 use roost_engine::adapter::AdapterError;
 use roost_model::failure::{FailureCode, TaskError};
@@ -6,17 +6,17 @@ use roost_process::{Exit, StderrTail};
 
 use super::Connection;
 
-/// How a runtime went.
+/// How a runtime ended.
 #[derive(Clone, Debug)]
 pub(crate) struct ExitReport {
-    /// A sentence without its end: who, and how.
+    /// The beginning of a sentence, such as "the agent exited with code 1"; callers add when it happened.
     what: String,
-    /// The end of what it printed to stderr, if it printed anything.
+    /// The last lines of stderr; `None` if it printed nothing there or the process is not ours.
     stderr_tail: Option<String>,
 }
 
 impl ExitReport {
-    /// The report about a runtime whose process ended like this; without an exit it only stopped talking.
+    /// Builds the report. Without an `exit` the process has only closed its output or its connection and may still run.
     pub(crate) fn new<C: Connection>(exit: Option<Exit>, stderr: Option<&StderrTail>) -> Self {
         let how = match exit {
             Some(Exit::Code(code)) => format!("exited with code {code}"),
@@ -29,12 +29,12 @@ impl ExitReport {
         Self { what: format!("{} {how}", C::NAME), stderr_tail }
     }
 
-    /// The error for a request that is not answered any more; `when` ends the sentence.
+    /// The error for a request that will not be answered; `when` ends the sentence, as in "before it answered".
     pub(crate) fn error(&self, when: &str) -> AdapterError {
         AdapterError::Exited { message: format!("{} {when}", self.what), stderr_tail: self.stderr_tail.clone() }
     }
 
-    /// The failure of the turn that ran.
+    /// The failure of the turn that was running.
     pub(crate) fn failure(&self) -> TaskError {
         let message = format!("{} in the middle of the task", self.what);
         let mut error = TaskError::new(FailureCode::RuntimeExited, message);

@@ -1,4 +1,4 @@
-//! The session's side of a pump.
+//! The handle by which a session sends commands to its pump.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Connection;
 
-/// How long a runtime may take for one step of the handshake. First starts download things, and tool servers are slow.
+/// The time limit for one step of the handshake; long, because first starts download things and tool servers are slow.
 const HANDSHAKE: Duration = Duration::from_secs(120);
 
-/// Whoever waits for an answer.
+/// The sending half of a command's answer.
 pub(crate) type Reply<T = ()> = oneshot::Sender<Result<T, AdapterError>>;
 
-/// Tells whoever asked; they may have given up, what they asked for is done all the same.
+/// Sends a command's answer. A caller that has stopped waiting does not undo the command, so that is no error.
 pub(crate) fn reply<T>(to: Reply<T>, result: Result<T, AdapterError>) {
     let _ = to.send(result);
 }
 
-/// Commands to a pump. The pump ends with the last of its handles.
+/// Sends commands to a pump. The pump ends when its last handle is dropped.
 pub(crate) struct Handle<C: Connection> {
     commands: mpsc::Sender<C::Command>,
-    /// The process, if it is ours.
+    /// Stops the process and observes its exit; `None` if Roost did not start it.
     control: Option<Control>,
 }
 
@@ -33,24 +33,24 @@ impl<C: Connection> Clone for Handle<C> {
 }
 
 impl<C: Connection> Handle<C> {
-    /// The handle of a pump that takes its commands from the other end of this channel.
+    /// The handle of the pump that reads the other end of `commands`.
     pub(super) fn new(commands: mpsc::Sender<C::Command>, control: Option<Control>) -> Self {
         Self { commands, control }
     }
 
-    /// Sends a command that has no answer.
+    /// Queues a command without waiting for its effect; an error if the pump has ended.
     pub(crate) async fn tell(&self, command: C::Command) -> Result<(), AdapterError> {
         self.commands.send(command).await.map_err(|_| Self::gone())
     }
 
-    /// Sends a command and waits for its answer.
+    /// Sends a command and waits for its answer, without a time limit.
     pub(crate) async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> C::Command) -> Result<T, AdapterError> {
         let (reply, answer) = oneshot::channel();
         self.tell(command(reply)).await?;
         answer.await.map_err(|_| Self::gone())?
     }
 
-    /// The same for a step of the handshake, which has two minutes; `what` names it.
+    /// Like [`Self::ask`] for a step of the handshake: fails after [`HANDSHAKE`]; `what` names the step in the error.
     pub(crate) async fn shake<T>(
         &self,
         what: &str,
@@ -65,7 +65,7 @@ impl<C: Connection> Handle<C> {
         }
     }
 
-    /// Returns when the runtime has ended by itself.
+    /// Returns when the runtime has exited or the pump has ended.
     pub(crate) async fn exited(&self) {
         let process = async {
             match &self.control {
@@ -80,7 +80,8 @@ impl<C: Connection> Handle<C> {
         }
     }
 
-    /// Ends the pump, if this is its last handle, and the process in any case; returns when nothing of it is left.
+    /// Ends the pump, if this is its last handle, and stops the process in any case. Returns when the whole process
+    /// tree is gone.
     pub(crate) async fn close(self) {
         let Self { commands, control } = self;
         // First, so that the pump closes the runtime's stdin and the process may leave by itself.
@@ -90,7 +91,7 @@ impl<C: Connection> Handle<C> {
         }
     }
 
-    /// What is said about a runtime that is no longer there.
+    /// The error for a command to a pump that has ended.
     pub(crate) fn gone() -> AdapterError {
         AdapterError::Exited { message: format!("{} is gone", C::NAME), stderr_tail: None }
     }

@@ -1,7 +1,7 @@
 //! JSON-RPC with a runtime: messages are read with tolerance and written strictly.
 //!
-//! Agents print banners, logs and half messages where their protocol runs. Only a JSON object that has the shape of
-//! JSON-RPC counts; everything else is noise, to be shown and otherwise ignored.
+//! Agents print banners, logs and torn messages on the stream that carries their protocol. Only a JSON object in the
+//! shape of JSON-RPC is a message; everything else is noise, which is shown to people and otherwise ignored.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,17 +16,17 @@ use super::Writer;
 /// One message from the runtime.
 #[derive(Debug)]
 pub(crate) enum Incoming<'a> {
-    /// It tells something.
+    /// A message that expects no answer.
     Notification { method: Cow<'a, str>, params: &'a RawValue },
-    /// It asks something and waits.
+    /// A message that must be answered under its `id`.
     Request { id: RpcId, method: Cow<'a, str>, params: &'a RawValue },
-    /// It answers.
+    /// The answer to our request of this id.
     Response { id: u64, result: Result<&'a RawValue, RpcError> },
-    /// Not protocol.
+    /// Not a message of the protocol.
     Noise,
 }
 
-/// The id of a request of the runtime's, sent back unchanged.
+/// The id of a request of the runtime's; the answer repeats it unchanged, with its JSON type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum RpcId {
@@ -34,7 +34,7 @@ pub(crate) enum RpcId {
     Text(String),
 }
 
-/// An error as the runtime sent it.
+/// A JSON-RPC error object; members that are missing are read as 0 or empty.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct RpcError {
     #[serde(default)]
@@ -45,16 +45,17 @@ pub(crate) struct RpcError {
     pub(crate) data: Option<Value>,
 }
 
-/// What the runtime said to a request.
+/// The runtime's answer to a request.
 pub(crate) type CallResult = Result<Value, RpcError>;
 
-/// A result or an error as a value of its own; a result that cannot be read is null.
+/// Copies an answer out of the line that it borrows from; a result that is no valid JSON becomes null.
 pub(crate) fn owned(result: Result<&RawValue, RpcError>) -> CallResult {
     result.map(|raw| serde_json::from_str(raw.get()).unwrap_or(Value::Null))
 }
 
+/// The members of every kind of message; which of them are there tells the kind.
 #[derive(Deserialize)]
-struct Frame<'a> {
+struct RawMessage<'a> {
     #[serde(borrow, default)]
     id: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -67,12 +68,14 @@ struct Frame<'a> {
     error: Option<RpcError>,
 }
 
-/// Reads one message.
+/// Reads one message; never fails, because what is not protocol is [`Incoming::Noise`].
 pub(crate) fn parse(text: &str) -> Incoming<'_> {
     if !text.trim_start().starts_with('{') {
         return Incoming::Noise;
     }
-    let Ok(Frame { id, method, params, result, error }) = serde_json::from_str(text) else { return Incoming::Noise };
+    let Ok(RawMessage { id, method, params, result, error }) = serde_json::from_str(text) else {
+        return Incoming::Noise;
+    };
     let params = params.unwrap_or(RawValue::NULL);
     match (id.map(RawValue::get), method) {
         (None | Some("null"), Some(method)) => Incoming::Notification { method, params },
@@ -89,16 +92,18 @@ pub(crate) fn parse(text: &str) -> Incoming<'_> {
     }
 }
 
-/// The other side: the way to it, and what is to be done (`T`) with each answer that is still to come.
+/// The client side of a connection: writes messages and remembers, for every request that is still open, what to do
+/// (`T`) with its answer.
 pub(crate) struct Peer<T> {
     writer: Writer,
-    /// The version that every message names, if the protocol wants it to.
+    /// The `jsonrpc` member of every message; `None` for Codex, which leaves it out.
     jsonrpc: Option<&'static str>,
     open: HashMap<u64, T>,
+    /// The id of the next request.
     next: u64,
 }
 
-/// A message of ours; members that are `None` are left out.
+/// A message of any kind to the runtime; members that are `None` are left out.
 #[derive(Serialize)]
 struct Outgoing<'a, I, P> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,12 +121,12 @@ struct Outgoing<'a, I, P> {
 }
 
 impl<T> Peer<T> {
-    /// A peer that is reached this way and, if it wants that, told this version of JSON-RPC.
+    /// A peer without open requests; `jsonrpc` is the version that every message names, if any.
     pub(crate) fn new(writer: Writer, jsonrpc: Option<&'static str>) -> Self {
         Self { writer, jsonrpc, open: HashMap::new(), next: 1 }
     }
 
-    /// Sends a request; one that cannot be sent gives back what was to be done with its answer.
+    /// Sends a request. If it cannot be sent, returns `then` with the error, so that the caller can reply to it.
     pub(crate) fn call(&mut self, method: &str, params: &Value, then: T) -> Result<(), (T, AdapterError)> {
         let id = self.next;
         self.next += 1;
@@ -133,32 +138,32 @@ impl<T> Peer<T> {
         Ok(())
     }
 
-    /// Sends a notification.
+    /// Sends a notification, which has no answer.
     pub(crate) fn notify(&self, method: &str, params: Option<&Value>) -> Result<(), AdapterError> {
         self.send(&Outgoing::<u64, _> { method: Some(method), params, ..self.empty() })
     }
 
-    /// Answers a request of the other side's.
+    /// Answers a request of the runtime's with a result.
     pub(crate) fn answer(&self, id: &RpcId, result: &impl Serialize) -> Result<(), AdapterError> {
         self.send(&Outgoing { id: Some(id), result: Some(result), ..self.empty() })
     }
 
-    /// Refuses a request of the other side's.
+    /// Answers a request of the runtime's with an error.
     pub(crate) fn refuse(&self, id: &RpcId, error: &RpcError) -> Result<(), AdapterError> {
         self.send(&Outgoing::<_, Value> { id: Some(id), error: Some(error), ..self.empty() })
     }
 
-    /// What is to be done with the answer to this request.
+    /// Takes what to do with the answer to this request; `None` if no such request is open.
     pub(crate) fn take(&mut self, id: u64) -> Option<T> {
         self.open.remove(&id)
     }
 
-    /// What was to be done with the answers that will not come any more.
+    /// Takes every open request, because the runtime is gone.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = T> {
         self.open.drain().map(|(_, then)| then)
     }
 
-    /// Waits for the answer to a request that was sent in a recorded run.
+    /// Registers a request that was sent in a recorded run, so that its recorded answer is matched.
     #[cfg(test)]
     pub(crate) fn expect(&mut self, id: u64, then: T) {
         self.open.insert(id, then);
@@ -252,8 +257,8 @@ mod tests {
         ) {
             let line = Value::Object(message.clone()).to_string();
             // Half a request or answer may be noise.
-            let is_told = !message.contains_key("id") && !message.contains_key("error");
-            prop_assert!(!is_told || kind(&line) == "notification", "{}", line);
+            let is_notification = !message.contains_key("id") && !message.contains_key("error");
+            prop_assert!(!is_notification || kind(&line) == "notification", "{}", line);
             prop_assert_eq!(kind(cut(&line, at)), "noise");
             let _ = parse(&text);
         }

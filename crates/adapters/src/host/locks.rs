@@ -1,4 +1,4 @@
-//! One process per session: most runtimes let two work on the same conversation, and both lose.
+//! One process per session: most runtimes let two processes write the same conversation, which damages it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use parking_lot::Mutex;
 use roost_engine::adapter::AdapterError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How long a process of ours that is being ended may take to let go of its session.
+/// How long to wait for a process of ours that is stopping and still holds the session.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The sessions that an adapter has open.
+/// The native sessions that an adapter has open in this daemon, by the runtime's id.
 #[derive(Default)]
 pub(crate) struct Locks(Mutex<HashMap<String, Arc<Semaphore>>>);
 
-/// A session that nobody else of ours may open; dropping it lets go.
+/// Exclusive use of a session within this daemon; released on drop.
 pub(crate) struct Lock {
     _permit: OwnedSemaphorePermit,
 }
 
 impl Locks {
-    /// Takes a session, waiting a little for a process that is on its way out.
+    /// Locks a session; fails after [`PATIENCE`] if it is still open elsewhere in this daemon.
     pub(crate) async fn take(&self, session: &str) -> Result<Lock, AdapterError> {
         self.take_within(PATIENCE, session).await
     }
@@ -39,7 +39,7 @@ impl Locks {
     }
 }
 
-/// Somebody else has the session.
+/// The error for a session that is in use; `who` says by whom and what to do about it.
 pub(crate) fn in_use(session: &str, who: &str) -> AdapterError {
     AdapterError::Runtime { message: format!("session {session} is in use: {who}"), raw: None }
 }

@@ -1,19 +1,19 @@
-//! What a connection has to tell.
+//! The drafts of a connection that the session has not taken yet.
 
 use roost_engine::adapter::{AdapterError, Draft};
 
 use super::{Connection, Task};
 
-/// Notices that are kept for the next turn at most; the rest of a flood is dropped.
+/// How many notices are held for the next turn; more are dropped, so that a flood between turns costs no memory.
 const EARLY: usize = 32;
 
 /// The turn that runs, and the drafts of it that the session has not taken yet.
 pub(crate) struct Outbox<T> {
-    /// The turn, until its end is delivered.
+    /// The running turn, until the session has received its end.
     pub(crate) turn: Option<T>,
-    /// What the session has not taken yet.
+    /// The turn's drafts that the session has not taken yet; while there are any, the runtime is not read.
     pub(crate) drafts: Vec<Draft>,
-    /// Notices from before the turn.
+    /// Notices that came while no turn ran; the next turn reports them first.
     pub(crate) early: Vec<Draft>,
 }
 
@@ -24,7 +24,7 @@ impl<T> Default for Outbox<T> {
 }
 
 impl<T: AsRef<Task>> Outbox<T> {
-    /// Refuses a second turn while one runs.
+    /// The error for a second turn while one runs.
     pub(crate) fn refuse_if_busy<C: Connection>(&self) -> Result<(), AdapterError> {
         if self.turn.is_none() {
             return Ok(());
@@ -33,20 +33,20 @@ impl<T: AsRef<Task>> Outbox<T> {
         Err(AdapterError::Runtime { message, raw: None })
     }
 
-    /// Begins a turn: with its request, and with the notices that came before it.
+    /// Begins a turn. Its first drafts are its request and the notices that came before it.
     pub(crate) fn begin(&mut self, turn: T) {
         self.drafts = turn.as_ref().request_started().into_iter().collect();
         self.drafts.append(&mut self.early);
         self.turn = Some(turn);
     }
 
-    /// The turn, if it has not ended, and where its drafts go.
+    /// The turn, unless it has ended, and the list that its drafts are pushed to.
     pub(crate) fn live(&mut self) -> Option<(&mut T, &mut Vec<Draft>)> {
         let turn = self.turn.as_mut().filter(|turn| !turn.as_ref().is_over())?;
         Some((turn, &mut self.drafts))
     }
 
-    /// Says something to people: now, or with the next turn.
+    /// Reports a notice in the running turn, else at the start of the next one.
     pub(crate) fn notice(&mut self, notice: Draft) {
         match self.turn {
             Some(_) => self.drafts.push(notice),

@@ -1,4 +1,4 @@
-//! A runtime's process, as far as a pump has to do with it.
+//! Starts and adopts the process of a runtime, with the streams that the pump reads.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -10,22 +10,22 @@ use tokio::sync::mpsc;
 
 use super::AgentCommand;
 
-/// Lines of stderr that may wait to be shown; the rest is only in the tail.
+/// How many lines of stderr may be queued for the pump; further lines are only in the tail.
 const STDERR_LINES: usize = 64;
 
-/// What a process prints, and the way to end it.
+/// A running process: its output streams, and the control that stops it.
 pub(crate) struct Process {
     pub(crate) stdout: Lines,
     pub(crate) stderr: mpsc::Receiver<String>,
-    /// The end of all that it printed to stderr.
+    /// The last lines of stderr, for the exit report.
     pub(crate) tail: StderrTail,
     pub(crate) control: Control,
 }
 
-/// A process to be started for a session.
+/// How to start a process for a session.
 pub(crate) struct Start<'a> {
     pub(crate) run: RunId,
-    /// Of which only the program is used.
+    /// Only its `program` is used: `args` and `env` below are complete.
     pub(crate) command: &'a AgentCommand,
     pub(crate) args: Vec<OsString>,
     pub(crate) env: Environment,
@@ -33,12 +33,12 @@ pub(crate) struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// Starts it under a holder; it ends with us.
+    /// Starts the process under a holder; it is ended when this daemon dies.
     pub(crate) async fn spawn(self, holder: &Holder) -> Result<(Process, Stdin), AdapterError> {
         self.spawn_lasting(holder, Duration::ZERO).await
     }
 
-    /// Starts it under a holder; if we die, it goes on for this long.
+    /// Starts the process under a holder; if this daemon dies, the process runs on alone for up to `alone`.
     pub(crate) async fn spawn_lasting(
         self,
         holder: &Holder,
@@ -63,7 +63,7 @@ impl Start<'_> {
 }
 
 impl Process {
-    /// Takes over a process that outlived an earlier daemon, and tells when that was lost.
+    /// Takes over a process that outlived an earlier daemon; also returns when it lost that daemon.
     pub(crate) async fn adopt(holder: &Holder, record: &Record) -> Result<(Self, std::time::SystemTime), Error> {
         let (stderr_lines, stderr) = mpsc::channel(STDERR_LINES);
         let adopted = holder.adopt(record, Some(stderr_lines)).await?;
@@ -72,7 +72,7 @@ impl Process {
     }
 }
 
-/// A holder that does not wait for a process to leave by itself, for runtimes that do not watch their stdin.
+/// A copy of the holder that stops a process without a grace period, for runtimes that do not exit when stdin closes.
 pub(crate) fn without_grace(holder: &Holder) -> Holder {
     Holder { ladder: Ladder { grace: Duration::ZERO, ..holder.ladder }, ..holder.clone() }
 }

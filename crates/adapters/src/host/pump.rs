@@ -1,4 +1,4 @@
-//! The one task that reads a runtime, hears the session's commands and hands over what there is to tell.
+//! The task that reads a runtime, handles the session's commands and delivers drafts to the session.
 //!
 //! Its rules are in [`super`].
 
@@ -11,13 +11,13 @@ use tokio::task::JoinHandle;
 
 use super::{Connection, ExitReport, Handle, Process, Then};
 
-/// Commands that may wait for the pump.
+/// How many commands may be queued for the pump.
 const QUEUE: usize = 256;
-/// How long a runtime that hung up has to exit before it counts as gone.
+/// How long a runtime that closed its output may take to exit, so that the report can name its exit code.
 const EXIT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Starts the pump of a connection. `process` is there if it is ours; what is `held` is let go of when nothing of it is
-/// left, which the returned task waits for.
+/// Starts the pump of a connection. `process` is `None` if Roost did not start it. `held`, such as a lock, is dropped
+/// when the whole process tree is gone; the returned task ends after that.
 pub(crate) fn start<C: Connection>(
     connection: C,
     process: Option<Process>,
@@ -45,12 +45,12 @@ struct Pump<C: Connection> {
     stdout_ended: bool,
 }
 
-/// What can happen to a connection.
-enum Event<C: Connection> {
+/// Everything that can happen to a connection, in one enum so that [`Pump::run`] shows every trigger.
+enum PumpEvent<C: Connection> {
     Command(C::Command),
-    /// Nobody can command any more.
+    /// The last handle was dropped.
     Abandoned,
-    /// The outbox is empty; whether the session took what was in it, or nobody listens.
+    /// The outbox was emptied: true if the session received the drafts, false if it no longer listens.
     Delivered(bool),
     Stderr(String),
     Stdout(Then),
@@ -63,42 +63,42 @@ impl<C: Connection> Pump<C> {
     async fn run(mut self) {
         loop {
             let then = match self.next().await {
-                Event::Command(command) => self.connection.on_command(command),
-                Event::Abandoned => return,
-                Event::Delivered(heard) => {
+                PumpEvent::Command(command) => self.connection.on_command(command),
+                PumpEvent::Abandoned => return,
+                PumpEvent::Delivered(received) => {
                     if self.connection.outbox().turn.take_if(|turn| turn.as_ref().is_over()).is_some() {
                         self.connection.on_turn_delivered().await;
                     }
-                    if C::ONE_TURN && !heard {
+                    if C::ONE_TURN && !received {
                         return;
                     }
                     Then::Continue
                 }
-                Event::Stderr(line) => {
+                PumpEvent::Stderr(line) => {
                     self.connection.on_stderr(line);
                     Then::Continue
                 }
-                Event::Stdout(then) => then,
-                Event::StdoutEnded => {
+                PumpEvent::Stdout(then) => then,
+                PumpEvent::StdoutEnded => {
                     self.stdout_ended = true;
                     Then::Continue
                 }
-                Event::Message(message) => self.connection.on_message(message).await,
-                Event::HungUp => return self.finish(EXIT_PATIENCE).await,
+                PumpEvent::Message(message) => self.connection.on_message(message).await,
+                PumpEvent::HungUp => return self.finish(EXIT_PATIENCE).await,
             };
             match then {
                 Then::Continue => {}
                 Then::Finish => return self.finish(Duration::ZERO).await,
                 Then::Leave => {
-                    // No new task may reach it, so it goes deaf before anybody hears that the turn is over.
+                    // The queue closes before the end of the turn is delivered, so that no new task can reach it.
                     self.commands.close();
-                    return self.tell().await;
+                    return self.deliver().await;
                 }
             }
         }
     }
 
-    async fn next(&mut self) -> Event<C> {
+    async fn next(&mut self) -> PumpEvent<C> {
         let outbox = self.connection.outbox();
         let full = !outbox.drafts.is_empty();
         let listener = outbox.turn.as_ref().filter(|_| full).map(|turn| turn.as_ref().drafts().clone());
@@ -120,23 +120,23 @@ impl<C: Connection> Pump<C> {
         };
         tokio::select! {
             biased;
-            command = commands.recv() => command.map_or(Event::Abandoned, Event::Command),
+            command = commands.recv() => command.map_or(PumpEvent::Abandoned, PumpEvent::Command),
             room = room, if full => {
                 let drafts = std::mem::take(&mut connection.outbox().drafts);
-                let heard = room.map(|room: mpsc::Permit<'_, Vec<Draft>>| room.send(drafts)).is_some();
-                Event::Delivered(heard)
+                let received = room.map(|room: mpsc::Permit<'_, Vec<Draft>>| room.send(drafts)).is_some();
+                PumpEvent::Delivered(received)
             }
-            Some(line) = stderr, if !full => Event::Stderr(line),
+            Some(line) = stderr, if !full => PumpEvent::Stderr(line),
             batch = stdout, if reads_stdout => match batch {
-                Ok(Some(batch)) => Event::Stdout(connection.on_stdout(batch)),
-                Ok(None) | Err(_) if C::STDIO => Event::HungUp,
-                Ok(None) | Err(_) => Event::StdoutEnded,
+                Ok(Some(batch)) => PumpEvent::Stdout(connection.on_stdout(batch)),
+                Ok(None) | Err(_) if C::STDIO => PumpEvent::HungUp,
+                Ok(None) | Err(_) => PumpEvent::StdoutEnded,
             },
-            message = connection.next_message(), if !full => message.map_or(Event::HungUp, Event::Message),
+            message = connection.next_message(), if !full => message.map_or(PumpEvent::HungUp, PumpEvent::Message),
         }
     }
 
-    /// The runtime is gone, or will be when this has waited so long: tells whoever waits for it how.
+    /// Waits up to `patience` for the exit, then fails everything that still waits for the runtime.
     async fn finish(mut self, patience: Duration) {
         let Self { connection, process, .. } = &mut self;
         let mut exit = None;
@@ -151,15 +151,15 @@ impl<C: Connection> Pump<C> {
         }
         let tail = process.as_ref().map(|process| &process.tail);
         connection.on_exit(&ExitReport::new::<C>(exit, tail));
-        self.tell().await;
+        self.deliver().await;
     }
 
-    /// Hands over what there is, waiting for room.
-    async fn tell(&mut self) {
+    /// Delivers the remaining drafts, waiting until the session has room for them.
+    async fn deliver(&mut self) {
         let outbox = self.connection.outbox();
         let (turn, drafts) = (outbox.turn.take(), std::mem::take(&mut outbox.drafts));
         if let Some(listener) = turn.map(|turn| turn.as_ref().drafts().clone()) {
-            // Nobody listens: then nobody needs to know.
+            // An error means that the session no longer listens; the drafts are for it alone.
             let _ = listener.send(drafts).await;
         }
     }

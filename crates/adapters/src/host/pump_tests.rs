@@ -1,4 +1,4 @@
-//! The pump with a runtime that exists only here: its messages come from a channel, and each becomes a draft.
+//! The pump with a fake runtime without a process: its messages come from a channel, and each becomes a draft.
 
 use roost_engine::adapter::{AdapterError, Draft, Fact, TaskEnd};
 use roost_model::payload::{NoticeLevel, NoticeSource, RuntimeNoticePayload};
@@ -9,12 +9,12 @@ use super::{Connection, ExitReport, Handle, Outbox, Reply, Task, Then, reply, st
 
 struct Fake {
     messages: mpsc::Receiver<Then>,
-    /// Told of every message that was read.
+    /// Receives a unit for every message that was read.
     read: mpsc::UnboundedSender<()>,
     out: Outbox<Task>,
 }
 
-enum Command {
+enum FakeCommand {
     Begin(mpsc::Sender<Vec<Draft>>),
     Ping(Reply),
 }
@@ -24,17 +24,17 @@ impl Connection for Fake {
     const STDIO: bool = false;
 
     type Turn = Task;
-    type Command = Command;
+    type Command = FakeCommand;
     type Message = Then;
 
     fn outbox(&mut self) -> &mut Outbox<Task> {
         &mut self.out
     }
 
-    fn on_command(&mut self, command: Command) -> Then {
+    fn on_command(&mut self, command: FakeCommand) -> Then {
         match command {
-            Command::Begin(drafts) => self.out.turn = Some(Task::without_request(drafts)),
-            Command::Ping(to) => reply(to, Ok(())),
+            FakeCommand::Begin(drafts) => self.out.turn = Some(Task::without_request(drafts)),
+            FakeCommand::Ping(to) => reply(to, Ok(())),
         }
         Then::Continue
     }
@@ -66,43 +66,43 @@ impl Connection for Fake {
     }
 }
 
-struct Place {
+struct PumpFixture {
     handle: Handle<Fake>,
     messages: mpsc::Sender<Then>,
     read: mpsc::UnboundedReceiver<()>,
     drafts: mpsc::Receiver<Vec<Draft>>,
 }
 
-/// A pump whose session takes one batch at a time, with this to read.
-async fn place(messages: &[Then]) -> Place {
+/// A pump whose session queue holds one batch, and whose runtime sends `messages`.
+async fn fixture(messages: &[Then]) -> PumpFixture {
     let (sender, receiver) = mpsc::channel(16);
-    let (told, read) = mpsc::unbounded_channel();
+    let (reader, read) = mpsc::unbounded_channel();
     let (to, drafts) = mpsc::channel(1);
-    let (handle, _) = start(Fake { messages: receiver, read: told, out: Outbox::default() }, None, ());
-    handle.tell(Command::Begin(to)).await.unwrap();
+    let (handle, _) = start(Fake { messages: receiver, read: reader, out: Outbox::default() }, None, ());
+    handle.tell(FakeCommand::Begin(to)).await.unwrap();
     for message in messages {
         sender.send(*message).await.unwrap();
     }
-    Place { handle, messages: sender, read, drafts }
+    PumpFixture { handle, messages: sender, read, drafts }
 }
 
 #[tokio::test]
 async fn nothing_more_is_read_while_the_session_is_behind_and_commands_are_heard() {
-    let mut place = place(&[Then::Continue; 5]).await;
+    let mut fixture = fixture(&[Then::Continue; 5]).await;
     // The first is in the session's queue, the second in the outbox.
-    place.read.recv().await.unwrap();
-    place.read.recv().await.unwrap();
+    fixture.read.recv().await.unwrap();
+    fixture.read.recv().await.unwrap();
     for _ in 0..100 {
-        place.handle.ask(Command::Ping).await.unwrap();
+        fixture.handle.ask(FakeCommand::Ping).await.unwrap();
     }
-    assert!(place.read.try_recv().is_err(), "a third was read");
-    assert_eq!(place.drafts.recv().await.unwrap().len(), 1);
-    place.read.recv().await.unwrap();
+    assert!(fixture.read.try_recv().is_err(), "a third was read");
+    assert_eq!(fixture.drafts.recv().await.unwrap().len(), 1);
+    fixture.read.recv().await.unwrap();
 }
 
 #[tokio::test]
 async fn where_nobody_listens_everything_is_still_read() {
-    let Place { handle: _handle, mut read, drafts, messages: _messages } = place(&[Then::Continue; 5]).await;
+    let PumpFixture { handle: _handle, mut read, drafts, messages: _messages } = fixture(&[Then::Continue; 5]).await;
     drop(drafts);
     for _ in 0..5 {
         read.recv().await.unwrap();
@@ -111,26 +111,27 @@ async fn where_nobody_listens_everything_is_still_read() {
 
 #[tokio::test]
 async fn a_runtime_that_hangs_up_fails_its_turn_and_the_pump_ends() {
-    let Place { handle, messages, mut drafts, read: _read } = place(&[Then::Continue]).await;
+    let PumpFixture { handle, messages, mut drafts, read: _read } = fixture(&[Then::Continue]).await;
     drop(messages);
-    let mut told = Vec::new();
+    let mut delivered = Vec::new();
     while let Some(batch) = drafts.recv().await {
-        told.extend(batch);
+        delivered.extend(batch);
     }
-    let [_, Draft { fact: Fact::Ended(TaskEnd::Failed(error)), .. }] = &told[..] else { panic!("{told:?}") };
+    let [_, Draft { fact: Fact::Ended(TaskEnd::Failed(error)), .. }] = &delivered[..] else { panic!("{delivered:?}") };
     assert_eq!(error.message, "the fake hung up in the middle of the task");
     handle.exited().await;
-    let gone = handle.ask(Command::Ping).await.unwrap_err();
+    let gone = handle.ask(FakeCommand::Ping).await.unwrap_err();
     assert!(matches!(gone, AdapterError::Exited { message, .. } if message == "the fake is gone"));
 }
 
 #[tokio::test]
 async fn a_pump_that_leaves_takes_no_command_before_the_end_is_heard() {
-    let Place { handle, mut read, mut drafts, messages: _messages } = place(&[Then::Continue, Then::Leave]).await;
+    let PumpFixture { handle, mut read, mut drafts, messages: _messages } =
+        fixture(&[Then::Continue, Then::Leave]).await;
     read.recv().await.unwrap();
     read.recv().await.unwrap();
     handle.exited().await;
-    assert!(handle.ask(Command::Ping).await.is_err());
+    assert!(handle.ask(FakeCommand::Ping).await.is_err());
     assert_eq!(drafts.recv().await.unwrap().len(), 1);
     assert_eq!(drafts.recv().await.unwrap().len(), 1);
     assert!(drafts.recv().await.is_none());

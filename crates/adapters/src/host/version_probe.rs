@@ -1,4 +1,4 @@
-//! Asks a program for its version.
+//! Runs `<program> --version` and caches the answer.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -12,19 +12,19 @@ use tokio::sync::Mutex;
 use super::AgentCommand;
 use crate::head_cache::Stamp;
 
-/// How long the answer may take; Node and wrappers start slowly.
+/// The time limit for `--version`; Node and wrapper scripts start slowly.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A program, and what it is started with.
+/// The cache key: the program's path and its configured arguments.
 type Program = (PathBuf, Vec<OsString>);
 
-/// The versions that programs have told. One is asked again when its file is another, and when it did not tell.
+/// A cache of program versions. An entry is valid while the program's file is unchanged; a failed run is not cached.
 #[derive(Default)]
 pub(crate) struct VersionProbe(Mutex<HashMap<Program, (Stamp, String)>>);
 
 impl VersionProbe {
-    /// Whether the command's program is there and new enough: `too_old` says what to do about a version that is not,
-    /// `install` what to do about a program that is missing.
+    /// Whether the command's program can be used. `install` is the advice when the program is missing; `too_old`
+    /// returns the advice for a version that is too old, else `None`.
     pub(crate) async fn availability(
         &self,
         holder: &Holder,
@@ -45,7 +45,7 @@ impl VersionProbe {
         }
     }
 
-    /// The version of the command, whose program was found here.
+    /// The version that the command prints, from the cache if `program` is unchanged; `None` if it prints none.
     pub(crate) async fn version(
         &self,
         program: &Path,
@@ -53,21 +53,21 @@ impl VersionProbe {
         command: &AgentCommand,
         env: Environment,
     ) -> Option<String> {
-        // Whoever wants to know at the same time waits for the one answer.
+        // The lock is held while the program runs, so that concurrent callers share one run.
         let mut known = self.0.lock().await;
         let stamp = Stamp::from(&tokio::fs::metadata(program).await.ok()?);
         let key = (program.to_owned(), command.args.clone());
         if let Some((_, version)) = known.get(&key).filter(|(then, _)| *then == stamp) {
             return Some(version.clone());
         }
-        let version = ask(holder, command, env).await?;
+        let version = run_version_command(holder, command, env).await?;
         known.insert(key, (stamp, version.clone()));
         Some(version)
     }
 }
 
-/// The first word of what `--version` prints that begins with a digit.
-async fn ask(holder: &Holder, command: &AgentCommand, env: Environment) -> Option<String> {
+/// Runs the command with `--version`; the version is the first printed word that begins with a digit.
+async fn run_version_command(holder: &Holder, command: &AgentCommand, env: Environment) -> Option<String> {
     let mut args = command.args.clone();
     args.push("--version".into());
     let launch = Launch {
@@ -80,18 +80,18 @@ async fn ask(holder: &Holder, command: &AgentCommand, env: Environment) -> Optio
         stderr_lines: None,
     };
     let mut running = holder.spawn(launch).await.ok()?;
-    let said = async {
-        let mut said = String::new();
+    let printed = async {
+        let mut printed = String::new();
         while let Ok(Some(batch)) = running.stdout.next_batch().await {
             batch.for_each(|line| {
-                said.push_str(&line.text());
-                said.push('\n');
+                printed.push_str(&line.text());
+                printed.push('\n');
             });
         }
-        said
+        printed
     };
-    let said = tokio::time::timeout(PATIENCE, said).await.ok();
+    let printed = tokio::time::timeout(PATIENCE, printed).await.ok();
     drop(running.stdin);
     running.control.stop().await;
-    said?.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit())).map(Into::into)
+    printed?.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit())).map(Into::into)
 }

@@ -1,13 +1,13 @@
-//! What a runtime waits to hear about its tool calls.
+//! The requests about tool calls that a runtime waits for a decision on.
 
 use std::collections::HashMap;
 
 use roost_engine::adapter::AdapterError;
-use roost_model::ids::ToolCallId;
+use roost_model::ids::{QuestionId, ToolCallId};
 use roost_model::tool::ToolCallIdentity;
 
-/// The open questions: one per call at most, answered only by a decision about that very attempt. A decision that was on
-/// its way while the runtime asked again answers nothing.
+/// The open requests, at most one per call. A decision answers a request only if it is about the same attempt: one that
+/// was made before the runtime asked again has no effect.
 #[derive(Debug)]
 pub(crate) struct Waiting<T>(HashMap<ToolCallId, (u32, T)>);
 
@@ -18,12 +18,12 @@ impl<T> Default for Waiting<T> {
 }
 
 impl<T> Waiting<T> {
-    /// The runtime asks about this attempt; what it asked before about the same call is void.
+    /// Adds a request about this attempt, and returns the older request about the same call that it replaces.
     pub(crate) fn ask(&mut self, about: &ToolCallIdentity, question: T) -> Option<T> {
         self.0.insert(about.tool_call_id.clone(), (about.attempt, question)).map(|(_, void)| void)
     }
 
-    /// The question that a decision about this attempt answers.
+    /// Takes the request that a decision about this attempt answers; `None` if another attempt is pending, or none is.
     pub(crate) fn answer(&mut self, about: &ToolCallIdentity) -> Option<T> {
         let (attempt, _) = self.0.get(&about.tool_call_id)?;
         if *attempt != about.attempt {
@@ -32,17 +32,17 @@ impl<T> Waiting<T> {
         self.0.remove(&about.tool_call_id).map(|(_, question)| question)
     }
 
-    /// The runtime no longer waits with these.
+    /// Drops the requests that the runtime has withdrawn.
     pub(crate) fn drop_if(&mut self, is_over: impl Fn(&T) -> bool) {
         self.0.retain(|_, (_, question)| !is_over(question));
     }
 
-    /// Everything that the runtime waits with; nobody will decide about it.
+    /// Takes every open request, because no decision will come.
     pub(crate) fn take_all(&mut self) -> Vec<T> {
         self.0.drain().map(|(_, (_, question))| question).collect()
     }
 
-    /// The attempt that this question is about.
+    /// The attempt that a matching request is about.
     #[cfg(test)]
     pub(crate) fn find(&self, is_it: impl Fn(&T) -> bool) -> Option<ToolCallIdentity> {
         let (call, (attempt, _)) = self.0.iter().find(|(_, (_, question))| is_it(question))?;
@@ -51,9 +51,14 @@ impl<T> Waiting<T> {
     }
 }
 
-/// What is said about a decision that nobody waits for.
+/// The error for a decision that no request waits for.
 pub(crate) fn not_pending(about: &ToolCallIdentity) -> AdapterError {
     AdapterError::NotPending(format!("a decision about {}", about.tool_call_id))
+}
+
+/// The error for an answer to a question that is not open.
+pub(crate) fn question_not_pending(question: &QuestionId) -> AdapterError {
+    AdapterError::NotPending(format!("an answer to {question}"))
 }
 
 #[cfg(test)]

@@ -1,28 +1,30 @@
-//! The way to a runtime.
+//! The bounded queue of messages to a runtime.
 
 use roost_engine::adapter::AdapterError;
 use roost_process::Stdin;
 use tokio::sync::mpsc;
 
-/// Messages that may wait for the runtime to read them.
+/// How many messages may wait for the runtime to read them.
 const QUEUE: usize = 256;
 
 /// A bounded queue of messages to a runtime. Sending never waits.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<String>,
-    /// What is said when the runtime does not read.
+    /// The error message when the runtime does not read its input.
     refusal: &'static str,
 }
 
 impl Writer {
-    /// A writer and what is to be carried to the runtime; `refusal` is the error when that is not done.
+    /// A writer and the receiving end, which the caller must forward to the runtime; `refusal` is the error message
+    /// when the queue is full or the receiver is dropped.
     pub(crate) fn new(refusal: &'static str) -> (Self, mpsc::Receiver<String>) {
         let (queue, outgoing) = mpsc::channel(QUEUE);
         (Self { queue, refusal }, outgoing)
     }
 
-    /// Writes every message as a line to stdin, which closes when the writer is dropped or the runtime stops reading.
+    /// A writer that spawns a task which writes every message as a line to stdin. Stdin closes when the last writer is
+    /// dropped or a write fails.
     pub(crate) fn to_stdin(mut stdin: Stdin, refusal: &'static str) -> Self {
         let (writer, mut outgoing) = Self::new(refusal);
         tokio::spawn(async move {
@@ -37,7 +39,7 @@ impl Writer {
         writer
     }
 
-    /// Hands a message over.
+    /// Queues a message without waiting; an error if the queue is full or the runtime has closed its input.
     pub(crate) fn send(&self, message: String) -> Result<(), AdapterError> {
         let refused = |_| AdapterError::Runtime { message: self.refusal.to_owned(), raw: None };
         self.queue.try_send(message).map_err(refused)
