@@ -374,2338 +374,2338 @@ export interface Events {
   heartbeat: Heartbeat;
 }
 
-/** How far a reader has come. */
+/** Parameters of `events/ack`. */
 export interface AckParams {
-  /** The reader's name. */
+  /** Name of the reader, 1 to 100 characters; each device has its own names. */
   name: string;
-  /** The cursor that came with the last event. */
+  /** The cursor of the last event that the reader has processed. */
   cursor: string;
 }
 
-/** The reader's place is kept. */
+/** The cursor is stored. */
 export interface AckResult {
-  /** The reader's name. */
+  /** Name of the reader. */
   name: string;
-  /** Its place. */
+  /** The cursor that `events/subscribe` with this name resumes after. */
   cursor: string;
 }
 
-/** The session is the workspace's current one. */
+/** The session is now the one that `session/start` attaches to in this workspace. */
 export interface ActivateResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** The workspace. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** For people. */
+  /** The result for people. */
   message: string;
 }
 
-/** Where to look. */
+/** Parameters of `session/active`. */
 export interface ActiveParams {
-  /** Only there. */
+  /** Only sessions of this workspace; all if absent. */
   workspace_id?: string;
 }
 
-/** Sessions with a process or a task. */
+/** The sessions that were prompted and not closed since. */
 export interface ActiveResult {
-  /** Them. */
+  /** Their current states. */
   sessions: SessionState[];
 }
 
-/** What was there of a session before Roost hosted it. */
+/** A conversation that began outside Roost, as it was when Roost took it over. */
 export interface Adopted {
-  /** The runtime's id for it. */
+  /** The runtime's id for the conversation. */
   runtime_session_id: RuntimeSessionId;
-  /** How many messages it had, which only its runtime keeps. */
+  /** Messages it had by then. Roost's log does not contain them; the runtime does. */
   messages: number;
 }
 
-/** Something typed to the agent. */
+/** Parameters of `agent/input`. */
 export interface AgentInputParams {
-  /** Text, or the name of a key. */
+  /** Text, or the name of a key such as `enter` or `escape`. It answers what waits; otherwise text is a prompt and `escape` stops the task. */
   input: string;
-  /** The session. */
+  /** The agent's session. Default: the running or latest one of the default workspace. */
   session_id?: string;
-  /** Which runtime. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
 }
 
-/** Which agent; the one of the latest `agent/run` if nothing is said. */
+/** Parameters that select an agent. Without a `session_id` it is the session of the default workspace that has a running task, else its latest one. */
 export interface AgentParams {
-  /** Its session. */
+  /** The agent's session; see above if absent. */
   session_id?: string;
-  /** Its runtime. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
 }
 
-/** An answer to what the agent asked. */
+/** Parameters of `agent/respond`. */
 export interface AgentRespondParams {
-  /** What is answered. */
+  /** Id of the approval or question, from `claude_permission` or `claude_waiting`. */
   tool_use_id: string;
-  /** The answer. */
+  /** The answer. For an approval a word such as `yes`, `no`, `allow_once`, `allow_session` or `deny`; any other word denies, and is the reason. For a question the text, or JSON with answers by field. */
   response?: string;
-  /** It is a no. */
+  /** True denies the approval or declines the question, whatever `response` says; false if absent. */
   is_error?: boolean;
-  /** The session, where the id alone is not enough. */
+  /** The session; needed only if the id is open in several sessions. */
   session_id?: string;
-  /** Which runtime. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
 }
 
-/** The answer was taken. */
+/** The answer was accepted. */
 export interface AgentRespondResult {
-  /** `sent`. */
+  /** Always `sent`; a failure is an error. */
   status: string;
-  /** What was answered. */
+  /** The id that was answered. */
   tool_use_id: string;
 }
 
-/** A prompt for the agent. */
+/** Parameters of `agent/run`. */
 export interface AgentRunParams {
-  /** What to do. */
+  /** The prompt's text. */
   prompt: string;
-  /** A new session, or the one named. */
+  /** Whether to start a new session or continue `session_id`; `new` if absent. */
   mode?: RunMode;
-  /** The session to go on with. */
+  /** The session to continue; required with the mode `continue`, otherwise ignored. */
   session_id?: string;
-  /** How much it may do unasked. */
+  /** How much the agent may do without asking; `ask` for a new session, unchanged for another if absent. */
   permission_mode?: AnyMode;
-  /** It may do everything unasked. */
+  /** True is the same as the `permission_mode` `yolo`, and wins over it. */
   yolo_mode?: boolean;
-  /** Where; the default workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Which runtime. */
+  /** Id of the runtime for a new session, such as `claude`; the registry's default if absent. For the mode `continue` it must be the session's own. */
   agent_type?: string;
-  /** Variables that a new session's runtime gets on top of its environment; their values are told nobody else. */
+  /** Extra environment variables for a new session's runtime. No answer and no event shows their values. */
   env?: Record<string, Secret>;
-  /** Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. */
+  /** Images for the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. Refused if the runtime takes none. */
   images?: PromptImage[];
-  /** Files that the prompt refers to: paths below the session's folder; at the local door any. */
+  /** Files that the prompt refers to, at most 50: paths below the session's folder, over the local socket any path. */
   files?: string[];
 }
 
-/** The agent works. */
+/** The prompt was accepted and the agent is working on it. */
 export interface AgentRunResult {
-  /** `started`. */
+  /** Always `started`; a failure is an error. */
   status: string;
-  /** Its session. */
+  /** The session that runs the prompt, new or continued. */
   session_id: string;
-  /** Its task. */
+  /** The task that the prompt became. */
   task_id: string;
-  /** As asked. */
+  /** The mode from the parameters, or its default. */
   mode: RunMode;
-  /** Its runtime. */
+  /** Id of the session's runtime. */
   agent_type: string;
 }
 
-/** What the agent does. */
+/** What the agent is doing. */
 export type AgentState =
-  /** It works. */
+  /** It works on a prompt. */
   | "running"
-  /** It waits for an answer. */
+  /** It waits for an approval or an answer. */
   | "waiting"
-  /** It is done. */
+  /** Its last task is complete. */
   | "idle"
-  /** It was stopped. */
+  /** Its last task was stopped. */
   | "stopped"
-  /** It failed. */
+  /** Its last task failed. */
   | "error";
 
-/** How the agent is. */
+/** The state of the agent. */
 export interface AgentStatusResult {
-  /** `idle`, `running` or `waiting`. */
+  /** `idle`, `running`, or `waiting` for an approval or an answer. */
   state: string;
-  /** Its session. */
+  /** The agent's session; absent if the default workspace has none. */
   session_id?: string;
-  /** Its runtime. */
+  /** Id of the session's runtime; the registry's default if there is no session. */
   agent_type: string;
-  /** What it waits for. */
+  /** Name of the tool that waits for an answer, `AskUserQuestion` for a question; absent if nothing waits. */
   waiting_for?: string;
 }
 
-/** Who answered, and from where. */
+/** The client that answered an approval or a question. A field is absent if it is unknown. */
 export interface Answerer {
-  /** The client. */
+  /** The connection that sent the answer, as `clientId` in the result of `initialize`. */
   client_id?: ClientId;
-  /** The person. */
+  /** Name of the paired device that sent it; absent for the local socket. */
   user_id?: UserId;
-  /** The door they came through, such as `terminal`. */
+  /** The transport it came over, such as `local`, `websocket` or `http`. */
   from?: string;
 }
 
 export type AnyMode = "plan" | "ask" | "accept_edits" | "auto" | "yolo" | "default" | "interactive" | "acceptEdits" | "accept-edits" | "bypassPermissions" | "bypass-permissions" | "bypass_permissions" | "danger" | "danger-full-access";
 
-/** How an approval came to its end. */
+/** Why an approval is no longer open. */
 export type ApprovalEnd =
-  /** Somebody answered. */
+  /** A client allowed or denied it. */
   | "answered"
-  /** Nobody answered in time. */
+  /** Nobody answered before `expires_at`; the call is denied. */
   | "expired"
-  /** The task was stopped. */
+  /** Somebody stopped the task, or the whole session, while it was open. */
   | "stopped"
-  /** The task ended, the runtime with it or not. */
+  /** The task completed or failed while it was open. */
   | "task_ended"
-  /** The runtime no longer asks. */
+  /** The runtime withdrew the call or replaced it with another attempt. */
   | "withdrawn"
-  /** Roost ended first. */
+  /** The daemon ended while it was open, so the answer could no longer reach the runtime. */
   | "host_restarted";
 
 /** `approval.requested`: everything that a person needs in order to decide, in one event. */
 export interface ApprovalRequestedPayload {
-  /** Stable within Roost. */
+  /** Roost's id for the call, the same over all attempts. */
   tool_call_id: ToolCallId;
-  /** The runtime's own id. */
+  /** The runtime's own id for the call; absent if it has none. */
   runtime_tool_call_id?: string;
-  /** From 1; counts replays and retries. */
+  /** Counts attempts at the same call from 1: a replay or retry has the next number. */
   attempt: number;
-  /** `sha256:<hex>` of the canonical input. */
+  /** `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened. */
   input_hash: string;
-  /** The tool. */
+  /** The tool as the runtime names it. */
   name: string;
-  /** A line for people. */
+  /** The agent's own description of the call, not verified: show `name` and `input` beside it. */
   title?: string;
-  /** What it does. */
+  /** What the runtime says the tool does; absent if it does not say. */
   kind?: ToolKind;
-  /** Its input; cut where it is big. */
+  /** The tool's arguments. Above 8 KiB they are shortened here, and `input_ref` has them in full. */
   input: unknown;
-  /** The whole of a big input. */
+  /** The complete arguments; absent if `input` is complete. */
   input_ref?: ArtifactRef;
-  /** The rule that asks. */
+  /** Name of the policy rule that requires the approval; absent if no named rule does. */
   rule?: string;
-  /** The calls that an answer for longer than once would cover; absent where none may. */
+  /** The calls that a remembered answer would cover. Absent if the answer can only apply once. */
   offer?: CallPattern;
-  /** When nobody's answer counts any more. */
+  /** When it is denied unless answered; absent if it waits without limit (`approval_timeout_minutes = 0`). */
   expires_at?: Timestamp;
 }
 
-/** `approval.resolved`: nobody needs to decide any more. */
+/** `approval.resolved`: the approval is no longer open, whether somebody answered or not. */
 export interface ApprovalResolvedPayload {
-  /** Stable within Roost. */
+  /** Roost's id for the call, the same over all attempts. */
   tool_call_id: ToolCallId;
-  /** The runtime's own id. */
+  /** The runtime's own id for the call; absent if it has none. */
   runtime_tool_call_id?: string;
-  /** From 1; counts replays and retries. */
+  /** Counts attempts at the same call from 1: a replay or retry has the next number. */
   attempt: number;
-  /** `sha256:<hex>` of the canonical input. */
+  /** `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened. */
   input_hash: string;
-  /** What was decided. */
+  /** The decision; `deny` whenever nobody answered. */
   decision: PolicyDecision;
-  /** How it came to that. */
+  /** Whether it was answered, and if not, why it ended. */
   end: ApprovalEnd;
-  /** For how long it counts. */
+  /** How long the decision applies; `once` unless it was remembered. */
   scope: ApprovalScope;
-  /** Why, as the runtime is told. */
+  /** The reason that the runtime was given; absent if there was none. */
   reason?: string;
-  /** Who answered. */
+  /** Who answered; absent if nobody did. */
   answered_by?: Answerer;
-  /** The input that it runs with, where a person changed it. */
+  /** The arguments that the tool runs with, if the person changed them; absent means unchanged. */
   edited_input?: unknown;
-  /** What is remembered of it. */
+  /** The rule that was stored from this answer; absent if it applies once. */
   remembered?: RememberedRule;
 }
 
-/** For how long an answer counts. */
+/** How long an answer to an approval applies. */
 export type ApprovalScope =
-  /** For this call. */
+  /** Only this attempt at this call. */
   | "once"
-  /** For calls like it in this session. */
+  /** Every matching call in the same session, also after a restart. */
   | "session"
-  /** For calls like it in this workspace. */
+  /** Every matching call in any session of the same workspace. */
   | "workspace"
-  /** For calls like it everywhere. */
+  /** Every matching call in every workspace on this host. */
   | "always";
 
-/** A stored artifact. */
+/** Bytes in the artifact store, by their content: equal bytes have one id. */
 export type ArtifactId = string;
 
-/** A piece of something too big for an event. */
+/** Parameters of `artifact/read`. */
 export interface ArtifactParams {
-  /** Which artifact. */
+  /** Id of the artifact, from an event. */
   artifact_id: string;
-  /** From this byte on. */
+  /** First byte to return, from 0; 0 if absent. */
   offset?: number;
-  /** Bytes at most; 256 KiB if absent. */
+  /** Most bytes to return: 1 to 512 KiB, default 256 KiB. */
   length?: number;
 }
 
-/** A reference to a stored artifact. */
+/** A reference to bytes in the artifact store, for what is too big for an event. Read them with `artifact/read`. */
 export interface ArtifactRef {
-  /** Which artifact. */
+  /** Derived from the content, so equal bytes have one id. */
   artifact_id: ArtifactId;
-  /** Its media type. */
+  /** Media type, such as `text/plain`; absent if whoever stored it did not say. */
   content_type?: string;
-  /** Its size. */
+  /** Size of the whole artifact in bytes. */
   size_bytes?: number;
-  /** `sha256:<hex>` of its bytes. */
+  /** `sha256:<hex>` of the whole artifact. */
   content_hash?: string;
-  /** A file name for people. */
+  /** File name to show; it names no file on disk. */
   name?: string;
 }
 
 /** A piece of an artifact. */
 export interface ArtifactResult {
-  /** Which artifact. */
+  /** Id of the artifact. */
   artifact_id: string;
-  /** `utf-8` or `base64`. */
+  /** Encoding of `content`: `utf-8` if the piece is valid text, else `base64`. */
   encoding: string;
-  /** The piece. */
+  /** The bytes of the piece, in `encoding`. */
   content: string;
-  /** Where it begins. */
+  /** Position of its first byte. */
   offset: number;
-  /** How big the artifact is. */
+  /** Size of the whole artifact in bytes. */
   size: number;
 }
 
-/** What is answered. */
+/** What `session/respond` answers. */
 export type AskKind =
-  /** A tool call. */
+  /** An approval of a tool call. */
   | "permission"
-  /** A question. */
+  /** A question of the agent. */
   | "question";
 
-/** One block of an agent's finished answer. */
+/** One block of an agent's finished answer. Every one of them is also a [`TranscriptContentBlock`]. */
 export type AssistantContentBlock =
-  /** Plain text. */
+  /** Text as the person or the agent wrote it. */
   | { type: "text"; text: string }
-  /** Source code. */
+  /** Source code that the runtime marks as such instead of fencing it in text. */
   | { type: "code"; code: string; language?: string }
   /** Something too big or too binary to show inline. */
   | { type: "artifact_ref"; artifact_id: ArtifactId; name?: string; content_type?: string };
 
 /** How a runtime's user logs in. */
 export type AuthModel =
-  /** OAuth with the credential on local disk. */
+  /** With OAuth; the credential lies on the local disk. */
   | "oauth_local"
-  /** An API key. */
+  /** With an API key. */
   | "api_key"
-  /** Either. */
+  /** Either with OAuth or with an API key. */
   | "both"
   /** The runtime does not say. */
   | "unknown";
 
-/** One block of a message. */
+/** One block of a message's content. */
 export type Block =
-  /** Text; code is fenced, artifacts are named. */
+  /** Text. Code is fenced with its language; images and artifacts are named in brackets. */
   | { type: "text"; text: string }
-  /** The agent calls a tool, or asks a question. */
+  /** A tool call of the agent, or a question to the user. */
   | { type: "tool_use"; id: string; name: string; input: Record<string, unknown> }
-  /** What became of it. */
+  /** The result of a tool call, or how a question ended. */
   | { type: "tool_result"; tool_use_id: string; content: string; is_error: boolean };
 
-/** Calls that are alike; what is absent does not matter. */
+/** A pattern for tool calls. A field that is absent matches every call. */
 export interface CallPattern {
-  /** The runtime's id. */
+  /** Only calls by this runtime, by its id such as `claude`. */
   runtime?: string;
-  /** The tool. */
+  /** Only calls of this tool, as the runtime names it. */
   tool?: string;
-  /** What the call touches. */
+  /** Only calls that run, change or contact this. */
   touches?: Touches;
 }
 
 /** How far a tool call is. */
 export type CallStatus =
-  /** It runs, or waits for leave to. */
+  /** It runs, or waits for an approval. */
   | "running"
-  /** It is done. */
+  /** It ended with success. */
   | "completed"
   /** It failed or was denied. */
   | "error"
-  /** The task ended first. */
+  /** The task ended before it did. */
   | "interrupted";
 
-/** What cancelling promises. */
+/** What the runtime guarantees when a task is stopped. */
 export type CancellationModel =
-  /** It is tried. */
+  /** It tries to stop, but may go on. */
   | "best_effort"
-  /** It happens. */
+  /** It always stops. */
   | "guaranteed"
   /** The runtime does not say. */
   | "unknown";
 
-/** A line of the agent's output, as Claude would write it. */
+/** A line of output in Claude's `stream-json`, whichever agent it comes from. */
 export interface ClaudeLog {
-  /** The line. */
+  /** The line: JSON, or plain text for diagnostics. */
   line: string;
-  /** Where it comes from. */
+  /** The stream that it belongs to. */
   stream: LogStream;
-  /** What it says. */
+  /** The line's content in a simpler shape; absent for diagnostics. */
   parsed?: ParsedLine;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** Something was said or done. */
+/** A message of the conversation, as in `session/messages`; for clients that watch the session. */
 export interface ClaudeMessage {
-  /** Who speaks. */
+  /** Who it comes from. */
   type: Speaker;
-  /** The same. */
+  /** The same as `type`. */
   role: Speaker;
-  /** Its blocks; none where it only ends the turn. */
+  /** The content in order; empty if it only ends the turn. */
   content: MessageBlock[];
-  /** It sums up a context that was too long. */
+  /** Whether it summarizes a context that became too long. */
   is_context_compaction: boolean;
-  /** The same as in the history; unique. */
+  /** Unique id, the same as in `session/messages`. */
   uuid: string;
-  /** The model that said it. */
+  /** The model that wrote it; absent if unknown. */
   model?: string;
-  /** Why the turn ends with it, where it does. */
+  /** Why the turn ends with this message; absent if it goes on. */
   stop_reason?: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** A tool call waits for an answer; answer it with `permission/respond`. */
+/** An approval is needed, for older clients; answer it with `permission/respond`. */
 export interface ClaudePermission {
-  /** Which call. */
+  /** Roost's id of the tool call. */
   tool_use_id: string;
-  /** The tool. */
+  /** The tool as the runtime names it. */
   tool_name: string;
-  /** Its input as JSON text. */
+  /** The tool's arguments as JSON text. */
   input: string;
-  /** What it asks for, for people. */
+  /** A sentence that says what would be done. */
   description: string;
-  /** The tool. */
+  /** The same as `tool_name`. */
   tool: string;
-  /** Which call. */
+  /** The same as `tool_use_id`. */
   request_id: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** The session's model. */
+/** The model of the session, when it becomes known or changes. */
 export interface ClaudeSessionInfo {
-  /** It. */
+  /** The model; absent if the runtime does not say. */
   model?: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** What the agent does now. */
+/** The agent's state changed. */
 export interface ClaudeStatus {
-  /** It. */
+  /** The new state. */
   state: AgentState;
-  /** The prompt's beginning, where it begins. */
+  /** The prompt's first 500 characters; only when a task starts. */
   prompt?: string;
-  /** Since when. */
+  /** When the task started; only when a task starts. */
   started_at?: Timestamp;
-  /** Why it failed. */
+  /** Why the task failed; only for the state `error`. */
   error?: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
 /** The agent asks a question; answer it with `session/respond`. */
 export interface ClaudeWaiting {
-  /** Which question. */
+  /** Id of the question. */
   tool_use_id: string;
-  /** `AskUserQuestion`. */
+  /** Always `AskUserQuestion`, the tool that clients know questions by. */
   tool_name: string;
-  /** All of it as JSON text. */
+  /** The whole question as JSON text, with all its fields. */
   input: string;
-  /** What is asked. */
+  /** The question's text. */
   question: string;
-  /** The choices of its first field; none means free text. */
+  /** The choices of its first field; empty means free text. */
   options: WaitingOption[];
-  /** Which question. */
+  /** The same as `tool_use_id`. */
   request_id: string;
-  /** What is asked. */
+  /** The same as `question`. */
   description: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** A connected client. */
+/** One connection of a client; a new one for every connection. */
 export type ClientId = string;
 
 /** A client's name and version. */
 export interface ClientInfo {
-  /** Its name. */
+  /** Name of the client program. */
   name?: string;
-  /** Its version. */
+  /** Version of the client program. */
   version?: string;
 }
 
-/** How full the runtime's context is. */
+/** How much of the model's context window is in use. */
 export interface ContextFill {
-  /** Tokens used. */
+  /** Tokens in use. */
   used: number;
-  /** Tokens that fit. */
+  /** Tokens that fit into the window. */
   size: number;
 }
 
-/** How a context was made to fit. */
+/** How a conversation was shortened to fit the runtime's limit. */
 export type ContextStrategy =
-  /** It fitted. */
+  /** Nothing was left out. */
   | "none"
-  /** The oldest messages were left out. */
+  /** The oldest messages were left out until the rest fitted. */
   | "truncate_oldest";
 
-/** What of the transcript reached the runtime. */
+/** Which part of the transcript was sent to the runtime. */
 export interface ContextWindow {
-  /** How it was made to fit. */
+  /** How the conversation was shortened. */
   strategy: ContextStrategy;
-  /** The limit. */
+  /** The runtime's limit in characters; absent if it has none. */
   max_chars?: number;
-  /** The messages left out. */
+  /** Positions (from 0) of the messages that were left out; absent if none were. */
   omitted_indices?: number[];
-  /** Even the last message was too big. */
+  /** True if even the last message exceeded the limit; absent otherwise. */
   overflow?: boolean;
 }
 
-/** The daemon as the local door sees it. */
+/** The state of the daemon, for its owner. */
 export interface DaemonStatus {
-  /** Its process. */
+  /** Process id of the daemon. */
   pid: number;
-  /** Roost's version. */
+  /** Version of Roost. */
   version: string;
-  /** Where it listens; absent if only on the local socket. */
+  /** Address and port that it listens on; absent if it has only the local socket. */
   address?: string;
-  /** How long it runs. */
+  /** Seconds since it started. */
   uptime_seconds: number;
-  /** Clients that are connected now, this one included. */
+  /** Clients that are connected now, including this one. */
   clients: number;
-  /** Sessions with a running task. */
+  /** Number of tasks that are running. */
   running_tasks: number;
-  /** What waits for an answer. */
+  /** Number of approvals and questions that wait for an answer. */
   pending: number;
-  /** Devices that are paired. */
+  /** Number of paired devices. */
   devices: number;
-  /** Addresses that sent too many wrong tries of the pairing code that was shown last; of IPv6 their networks. */
+  /** Addresses (for IPv6, networks) that sent too many wrong codes since the last pairing code was shown; absent if none did. */
   locked_addresses?: string[];
-  /** They were so many that the pairing code is no longer good. */
+  /** Whether wrong codes from all addresses together have made the pairing code invalid; false if absent. */
   code_withdrawn: boolean;
-  /** It was started by a client and leaves by itself. */
+  /** Whether a client started it in the background, so that it stops by itself when it is no longer used. */
   auto_started: boolean;
-  /** Whether events can be stored. */
+  /** `ok`, or `stalled: ` or `failed: ` with the reason why events cannot be stored. */
   log: string;
 }
 
-/** A session to forget; all of a runtime, or all, if none is named. */
+/** Parameters of `session/delete`. Without a `session_id`, every session that matches the others is removed from lists. */
 export interface DeleteParams {
-  /** Which. */
+  /** Id of the session, from `session/start` or `session/list`. */
   session_id?: string;
-  /** Its workspace. */
+  /** Only sessions of this workspace; any if absent. */
   workspace_id?: string;
-  /** Its runtime. */
+  /** Only sessions of this runtime; any if absent. */
   agent_type?: string;
 }
 
-/** Sessions that are no longer listed. */
+/** The sessions are no longer listed. Their events stay until retention removes them. */
 export interface DeleteResult {
-  /** `deleted`. */
+  /** Always `deleted`; a failure is an error. */
   status: string;
-  /** How many. */
+  /** Number of sessions. */
   deleted: number;
-  /** Which, if one was named. */
+  /** The session from the parameters; absent if none was named. */
   session_id?: string;
-  /** Its workspace. */
+  /** The workspace from the parameters; absent if none was named. */
   workspace_id?: string;
 }
 
-/** A device that was paired. */
+/** A paired device. */
 export interface Device {
-  /** Its id. */
+  /** Id of the device. */
   device_id: string;
-  /** Its name. */
+  /** Name to show, from what it said of itself when it was paired. */
   name: string;
   /** What it may do. */
   scope: Scope;
-  /** Since when. */
+  /** When it was paired. */
   paired_at: Timestamp;
-  /** When it was last heard of. */
+  /** When it last used a token; always present in this version. */
   last_seen?: Timestamp;
-  /** Where it was paired from. */
+  /** The address that it was paired from, without a port; absent if unknown. */
   remote_addr?: string;
-  /** When it must have been heard of again. */
+  /** When its refresh token expires. It must be paired again unless it refreshes before. */
   expires_at: Timestamp;
-  /** Its open connections. */
+  /** Number of its open connections. */
   connections: number;
 }
 
-/** A device that was paired with this host. */
+/** A paired device: `dev_` and 32 hex digits. */
 export type DeviceId = string;
 
-/** All devices. */
+/** The paired devices. */
 export interface DeviceListResult {
-  /** Them. */
+  /** All paired devices. */
   devices: Device[];
 }
 
 /** `device.paired`: a device may now use this host. */
 export interface DevicePairedPayload {
-  /** Which device. */
+  /** Its new id. */
   device_id: DeviceId;
-  /** Its name for people. */
+  /** Display name: what the device calls itself. */
   name: string;
-  /** What it may do. */
+  /** What the device may do. */
   scope: Scope;
 }
 
-/** A device to forget. */
+/** Parameters of `device/revoke`. */
 export interface DeviceRevokeParams {
-  /** Which. */
+  /** Id of the device, from `device/list`. */
   device_id: string;
 }
 
 /** `device.revoked`: a device may no longer use this host. */
 export interface DeviceRevokedPayload {
-  /** Which device. */
+  /** The device whose tokens no longer work. */
   device_id: DeviceId;
-  /** Why. */
+  /** Why it was revoked, for people. */
   reason: string;
 }
 
-/** What a tool call changes in a file. */
+/** A change that a tool call makes to a file. */
 export interface DiffElement {
-  /** Which call. */
+  /** The `tool_id` of the call. */
   tool_call_id: string;
-  /** The file. */
+  /** Path of the file, as the agent gave it. */
   file_path: string;
-  /** How much. */
+  /** The number of changed lines. */
   summary: DiffSummary;
-  /** What. */
+  /** The changes, in the file's order. */
   hunks: DiffHunk[];
 }
 
-/** Lines of a file that change together. */
+/** A group of changed lines with up to 3 unchanged lines around them. */
 export interface DiffHunk {
-  /** `@@ -old +new @@`. */
+  /** The header as in a unified diff: `@@ -1,2 +1,3 @@`. */
   header: string;
-  /** The first old line. */
+  /** Number of the first line before the change, from 1; if there are none, of the line before. */
   old_start: number;
-  /** How many old lines. */
+  /** Number of lines before the change. */
   old_count: number;
-  /** The first new line. */
+  /** Number of the first line after the change, from 1; if there are none, of the line before. */
   new_start: number;
-  /** How many new lines. */
+  /** Number of lines after the change. */
   new_count: number;
-  /** The lines. */
+  /** The lines in order. */
   lines: DiffLine[];
 }
 
-/** A line of a diff. */
+/** One line of a diff. */
 export interface DiffLine {
-  /** What happens to it. */
+  /** What the change does to it. */
   type: LineChange;
-  /** Its number before. */
+  /** Its number before the change, from 1; absent for an added line. */
   old_line?: number;
-  /** Its number after. */
+  /** Its number after the change, from 1; absent for a removed line. */
   new_line?: number;
-  /** The line without its end. */
+  /** The line without its line break. */
   content: string;
 }
 
-/** How much a diff changes. */
+/** The number of lines that a diff changes. */
 export interface DiffSummary {
-  /** Lines added. */
+  /** Number of lines added. */
   added: number;
-  /** Lines removed. */
+  /** Number of lines removed. */
   removed: number;
-  /** Both for people, such as `+3 -1`. */
+  /** Both numbers as text, such as `+3 -1`. */
   display: string;
 }
 
-/** A folder of a workspace. */
+/** A folder of a workspace, with numbers for what it contains. */
 export interface DirInfo {
-  /** Where it is. */
+  /** Path, relative to the workspace's folder. */
   path: string;
-  /** Its name. */
+  /** Name without the path. */
   name: string;
-  /** Folders in it, as far as it was counted. */
+  /** Folders in it; too few if there were too many to count. */
   folder_count: number;
-  /** Files in it, as far as it was counted. */
+  /** Files in it; too few if there were too many to count. */
   file_count: number;
-  /** Their bytes. */
+  /** Size of those files together, in bytes. */
   total_size_bytes: number;
-  /** The same for people. */
+  /** That size for people, such as `20.0 KB`. */
   total_size_display: string;
-  /** When it last changed. */
+  /** When it was last modified. */
   last_modified: Timestamp;
-  /** The same for people. */
+  /** That time for people, such as `2 hours ago`. */
   modified_display: string;
 }
 
-/** A repository that was found on the machine. */
+/** A git repository on this machine. */
 export interface DiscoveredRepository {
-  /** Its folder. */
+  /** Its folder, absolute. */
   path: string;
-  /** The folder's name. */
+  /** Name of its folder. */
   name: string;
-  /** Where it comes from, without a password. */
+  /** Address of its remote, without a password; absent if it has none. */
   remote_url?: string;
   /** When git last changed something in it. */
   last_modified: Timestamp;
-  /** It is a workspace already. */
+  /** Whether it is a workspace already. */
   is_configured: boolean;
 }
 
-/** It is done, in words. */
+/** Whether something was done, with a sentence for people. */
 export interface Done {
-  /** It is; false only where there was nothing to do. */
+  /** False only if there was nothing to do; a failure is an error. */
   success: boolean;
-  /** For people. */
+  /** The result for people. */
   message: string;
 }
 
-/** One element of a screen. */
+/** One thing to draw. */
 export type Element = {
-  /** Derived from the event's `seq`, or the place in what a runtime keeps, so it never changes. */
+  /** Derived from the event's `seq` (or the position in the runtime's own record), so it never changes. */
   id: string;
-  /** When. */
+  /** When the event was recorded. */
   timestamp: Timestamp;
 } & (
-  /** What the user said. */
+  /** A prompt of the user. */
   | { type: "user_input"; content: { text: string } }
-  /** What the agent said. */
+  /** An answer of the agent. */
   | { type: "assistant_text"; content: { text: string; model?: string } }
-  /** A tool call, or a question to the user. */
+  /** A tool call, or a question to the user. Its status changes later. */
   | { type: "tool_call"; content: ToolCallElement }
-  /** What became of it. */
+  /** The result of a tool call or question. */
   | { type: "tool_result"; content: ToolResultElement }
-  /** What it changes in a file. */
+  /** A change that a tool call makes to a file. */
   | { type: "diff"; content: DiffElement }
-  /** What the agent thought. */
+  /** The agent's reasoning. */
   | { type: "thinking"; content: { text: string; collapsed: boolean } }
-  /** The task ended before it was done. */
+  /** The task was stopped or failed before its end. */
   | { type: "interrupted"; content: { tool_call_id: string; message: string } }
 );
 
-/** Where a page of elements stands. */
+/** Which part of a session's elements a page contains. */
 export interface ElementsPage {
-  /** How many there are in all. */
+  /** Number of all elements. */
   total: number;
-  /** How many are here. */
+  /** Number of elements in this page. */
   returned: number;
-  /** There are older ones. */
+  /** Whether there are elements before these; get them with `before` and `oldest_id`. */
   has_more_before: boolean;
-  /** There are newer ones. */
+  /** Whether there are elements after these; get them with `after` and `newest_id`. */
   has_more_after: boolean;
-  /** The first one here. */
+  /** Id of the first element here; absent if the page is empty. */
   oldest_id?: string;
-  /** The last one here. */
+  /** Id of the last element here; absent if the page is empty. */
   newest_id?: string;
 }
 
-/** A page of elements. */
+/** Parameters of `session/elements`. Without `before` and `after` the last elements are returned. */
 export interface ElementsParams {
-  /** Of which session. */
+  /** Id of the session; the runtime's own id is understood, too. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
-  /** How many at most: 50 if absent, 100 at most. */
+  /** Most elements to return: 1 to 100, default 50. */
   limit?: number;
-  /** Those before this element. */
+  /** Return the last elements before the one with this id. An unknown id is an error. */
   before?: string;
-  /** Those after this element. */
+  /** Return the first elements after the one with this id. An unknown id is an error. */
   after?: string;
 }
 
 /** A page of elements. */
 export interface ElementsResult {
-  /** Of which session. */
+  /** Id of the session. */
   session_id: string;
-  /** Them. */
+  /** The elements of this page, oldest first. */
   elements: Element[];
-  /** Where the page stands. */
+  /** Which part of the session they are. */
   pagination: ElementsPage;
 }
 
-/** Nothing. */
+/** An empty result. */
 export type Empty = Record<string, never>;
 
-/** What lies in a folder. */
+/** Whether an entry is a file or a folder. */
 export type EntryType =
-  /** A file. */
+  /** A file, or a symbolic link to anything. */
   | "file"
-  /** A folder. */
+  /** A folder itself, never a link to one. */
   | "directory";
 
-/** `event/batch`: events as they are in the log. */
+/** `event/batch`: events as they are in the log, for the format `normalized`. */
 export interface EventBatch {
-  /** Them. */
+  /** The events in order. */
   events: NormalizedEvent[];
-  /** The place after them. */
+  /** The cursor after the last of them; pass it as `after` to resume. */
   cursor: string;
 }
 
-/** The form that events come in. */
+/** The form in which a subscription sends events. */
 export type EventFormat =
-  /** The notifications of the cdev protocol. */
+  /** One notification `event/<name>` for everything that a screen shows. */
   | "cdev"
-  /** The log's events as they are, in batches. */
+  /** The log's own events in batches, as `event/batch`. */
   | "normalized";
 
-/** Events come from here on. */
+/** The subscription is active. */
 export interface EventsSubscribeResult {
-  /** The form. */
+  /** The form of the events. */
   format: EventFormat;
-  /** They come after this cursor. */
+  /** Events after this cursor will be sent. */
   cursor: string;
 }
 
-/** The kinds of failure; the first seven are seed 001's design, the rest say what a host can know on top. */
+/** Why a task failed. The first seven are seed 001's; the rest are what only a host can know. */
 export type FailureCode =
-  /** The context does not fit even when cut. */
+  /** The prompt alone is bigger than the runtime's limit, so leaving out history cannot help. */
   | "CONTEXT_TOO_LARGE"
-  /** The runtime answered with an error. */
+  /** The runtime reported an error of its own. */
   | "RUNTIME_ERROR"
-  /** A tool failed in a way that ended the task. */
+  /** A tool failed, and the runtime ended the task because of it. */
   | "TOOL_ERROR"
-  /** The runtime is not logged in. */
+  /** The runtime is not logged in; log in with the runtime's own command. */
   | "AUTH_ERROR"
-  /** The task was cut off by a stop that nobody recorded. */
+  /** The task was cut off by a stop that left no record. */
   | "CANCELLED"
-  /** The runtime said something that cannot be recorded. */
+  /** The runtime sent something that cannot be turned into an event. */
   | "INVALID_EVENT"
-  /** Roost itself failed. */
+  /** A fault in Roost itself. */
   | "INTERNAL"
-  /** The runtime could not be started. */
+  /** The runtime's process could not be started. */
   | "SPAWN_FAILED"
-  /** The runtime's process ended in the middle of the task. */
+  /** The runtime's process ended in the middle of the task; see `stderr_tail`. */
   | "RUNTIME_EXITED"
   /** The daemon ended in the middle of the task. */
   | "HOST_RESTARTED"
-  /** The disk is full; events could not be kept. */
+  /** The disk is full, so events could no longer be stored. */
   | "STORAGE_FULL"
-  /** The runtime ran a tool that it had no leave to run. */
+  /** The runtime ran a tool without the permission that it had to ask for. */
   | "POLICY_VIOLATION";
 
 /** What happened to a file. */
 export type FileChange =
-  /** It is new. */
+  /** It was created. */
   | "created"
-  /** It says something else. */
+  /** Its content or attributes changed. */
   | "modified"
-  /** It is gone. */
+  /** It was deleted. */
   | "deleted"
-  /** It was at another path. */
+  /** It was moved from `old_path`. */
   | "renamed";
 
-/** A file changed. */
+/** A file of a workspace changed. */
 export interface FileChanged {
-  /** Whose. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** Where it is. */
+  /** Path, relative to the workspace's folder. */
   path: string;
-  /** What happened. */
+  /** What happened to it. */
   change: FileChange;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
-  /** Its bytes. */
+  /** Its size in bytes; absent if it was deleted. */
   size?: number;
-  /** Where it was. */
+  /** Its path before; only for `renamed`. */
   old_path?: string;
 }
 
-/** What a file holds. */
+/** The content of a file, or a part of it. */
 export interface FileContent {
-  /** Where it is. */
+  /** Path of the file, relative to the workspace's folder. */
   path: string;
-  /** Its bytes, or the part that was asked for. */
+  /** The bytes that were read, in `encoding`. */
   content: string;
-  /** How they are written. */
+  /** Encoding of `content`. */
   encoding: FileEncoding;
-  /** There is more after them. */
+  /** Whether the file goes on after them. */
   truncated: boolean;
-  /** How big the whole file is. */
+  /** Size of the whole file in bytes. */
   size: number;
-  /** Where the bytes begin. */
+  /** Position of the first byte that was read. */
   offset: number;
-  /** What it holds, told by its content. */
+  /** Media type, judged by the content. */
   media_type: string;
-  /** Its name says that it holds secrets. */
+  /** Whether its name suggests that it contains secrets, such as `.env`. */
   is_sensitive: boolean;
 }
 
-/** How a file's bytes are written in JSON. */
+/** How a file's bytes are written into JSON. */
 export type FileEncoding =
-  /** As they are. */
+  /** As text, because they are valid UTF-8. */
   | "utf-8"
-  /** In Base64. */
+  /** As base64, because they are not text. */
   | "base64";
 
-/** A file, or a part of it. */
+/** Parameters of `file/get` and `workspace/file/get`. */
 export interface FileGetParams {
-  /** Where it is, relative to the workspace's folder. */
+  /** Path of the file, relative to the workspace's folder. */
   path: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** How much is read at most, in KiB. */
+  /** Most KiB to read: 1 to 10000, default 500. Fewer are read if the answer would exceed 768 KiB. */
   max_size_kb?: number;
-  /** From this byte on. */
+  /** First byte to read, from 0; 0 if absent. */
   offset?: number;
 }
 
 /** A file of a workspace. */
 export interface FileInfo {
-  /** Where it is. */
+  /** Path, relative to the workspace's folder. */
   path: string;
-  /** Its name. */
+  /** Name without the path. */
   name: string;
-  /** The folder that it lies in; empty for the workspace's own. */
+  /** Path of the folder that contains it; empty for the workspace's own folder. */
   directory: string;
-  /** What follows the last dot of its name. */
+  /** What follows the last dot of its name; absent if there is none. */
   extension?: string;
-  /** Its bytes. */
+  /** Size in bytes. */
   size_bytes: number;
-  /** When it last changed. */
+  /** When it was last modified. */
   modified_at: Timestamp;
-  /** When this was looked up. */
+  /** When this entry was read. */
   indexed_at: Timestamp;
-  /** It holds no text. */
+  /** Whether its content is not text. */
   is_binary: boolean;
-  /** It is a link. */
+  /** Whether it is a symbolic link. */
   is_symlink: boolean;
-  /** Its name says that it holds secrets. */
+  /** Whether its name suggests that it contains secrets, such as `.env`. */
   is_sensitive: boolean;
-  /** Git tracks it. */
+  /** Whether git tracks it. */
   git_tracked: boolean;
-  /** Git ignores it; never so in the index, which leaves out what git ignores. */
+  /** Whether git ignores it; always false in results from the index, which leaves such files out. */
   git_ignored: boolean;
 }
 
-/** One thing that lies in a folder. */
+/** One entry of a folder. */
 export interface FileListEntry {
-  /** Its name. */
+  /** Its name without the path. */
   name: string;
-  /** What it is. */
+  /** Whether it is a file or a folder. */
   type: EntryType;
-  /** A file's bytes. */
+  /** Size of a file in bytes; absent for a folder. */
   size?: number;
-  /** When it last changed. */
+  /** When it was last modified; absent if the file system does not say. */
   modified?: Timestamp;
-  /** How much lies directly in a folder. */
+  /** Number of entries directly in a folder; absent for a file. */
   children_count?: number;
 }
 
-/** A folder. */
+/** Parameters of `file/list`. */
 export interface FileListParams {
-  /** Where it is, relative to the workspace's folder, which it is if absent. */
+  /** Path of the folder, relative to the workspace's folder; the workspace's folder itself if absent. */
   path?: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** How many at most; as many as fit into an answer if absent. */
+  /** Most entries to return; as many as fit into 768 KiB if absent. */
   limit?: number;
-  /** How many are passed over. */
+  /** Entries to skip; 0 if absent. */
   offset?: number;
 }
 
-/** What lies in a folder, folders first. */
+/** The entries of a folder, folders first. Hidden ones are left out, as are `node_modules`, `__pycache__` and `vendor`. */
 export interface FileListResult {
-  /** Where it is. */
+  /** Path of the folder, relative to the workspace's folder. */
   path: string;
-  /** What lies there, or a part of it. */
+  /** The entries of this page. */
   entries: FileListEntry[];
-  /** How much lies there in all. */
+  /** Number of entries on all pages. */
   total_count: number;
 }
 
-/** By what files are sorted. */
+/** What files are sorted by. */
 export type FileSort =
-  /** Their names. */
+  /** By name without the path; the default. */
   | "name"
-  /** Their sizes. */
+  /** By size in bytes. */
   | "size"
-  /** When they were changed. */
+  /** By time of the last modification. */
   | "modified"
-  /** Their paths. */
+  /** By path, relative to the workspace's folder. */
   | "path";
 
-/** A part of what lies in a workspace's folder. */
+/** Parameters of `workspace/files/list`. */
 export interface FilesListParams {
-  /** Whose. */
+  /** Id of the workspace, from `workspace/list`. */
   workspace_id: string;
-  /** Where it is, relative to the workspace's folder, which it is if absent. */
+  /** Path of the folder, relative to the workspace's folder; the workspace's folder itself if absent. */
   directory?: string;
-  /** So many files at most. */
+  /** Most files to return: 1 to 500, default 100. Folders are not counted. */
   limit?: number;
-  /** After so many. */
+  /** Files to skip; 0 if absent. */
   offset?: number;
-  /** What begins with a dot, too. */
+  /** Whether to include names that begin with a dot; false if absent. */
   include_hidden?: boolean;
 }
 
-/** A part of what lies in a workspace's folder. */
+/** A page of a folder's files, and all of its folders that fit. */
 export interface FilesListResult {
-  /** Where it is. */
+  /** Path of the folder, relative to the workspace's folder. */
   directory: string;
-  /** Its files. */
+  /** The files of this page, by name. */
   files: FileInfo[];
-  /** Its folders. */
+  /** The folders in it; not paged. */
   directories: DirInfo[];
-  /** How many files there are. */
+  /** Number of files on all pages. */
   total_files: number;
-  /** How many folders there are. */
+  /** Number of folders in it. */
   total_directories: number;
-  /** Where the page of files stands. */
+  /** Which part of the files this page contains. */
   pagination: FilesPage;
 }
 
-/** Where a page stands. */
+/** Which part of the files a page contains. */
 export interface FilesPage {
-  /** So many at most. */
+  /** Most files that the page could have. */
   limit: number;
-  /** After so many. */
+  /** Files before this page. */
   offset: number;
-  /** There is more. */
+  /** Whether there are files after this page. */
   has_more: boolean;
 }
 
-/** Too much happened to be told one by one: look at the files again. */
+/** More than 64 files changed at once, or changes were missed: list the files again. */
 export interface FilesRescanned {
-  /** Whose. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** So many files are other than before. */
+  /** Number of files that changed. */
   changed_count: number;
-  /** Why, for people. */
+  /** Why single changes are not reported, for people. */
   reason: string;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
-/** Who else looks at the session. */
+/** The clients that have the session on their screen. */
 export interface FocusResult {
-  /** The workspace. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** The others. */
+  /** Ids of the other clients that watch it or have it on their screen. */
   other_viewers: string[];
-  /** How many look, this client included. */
+  /** Number of those clients, including this one. */
   viewer_count: number;
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
 }
 
-/** Where a session that goes on from another one left it. */
+/** The point at which a session was forked from another one. */
 export interface Forked {
-  /** The other session. */
+  /** The session it was forked from. */
   session_id: SessionId;
-  /** Its last event that belongs to both. */
+  /** `seq` of the last event of that session that both have in common. */
   seq: number;
-  /** How many tasks it had had. */
+  /** Tasks that the other session had had by then. */
   tasks: number;
-  /** How many messages it had. */
+  /** Messages that the other session had by then. */
   messages: number;
 }
 
-/** A branch. */
+/** A local branch, or a remote's branch as of the last fetch. */
 export interface GitBranch {
-  /** Its name; with the remote's before it if it is a remote's. */
+  /** Its name; for a remote's branch with the remote's name before it, such as `origin/main`. */
   name: string;
-  /** It is checked out. */
+  /** Whether it is checked out. */
   is_current: boolean;
-  /** It is a remote's, as last seen. */
+  /** Whether it is a remote's branch, as of the last fetch. */
   is_remote: boolean;
-  /** The branch that it follows. */
+  /** Its upstream, such as `origin/main`; absent if it has none. */
   upstream?: string;
-  /** Commits that the followed branch has not. */
+  /** Commits that the upstream does not have; 0 without an upstream. */
   ahead: number;
-  /** Commits that only the followed branch has. */
+  /** Commits that only the upstream has; 0 without an upstream. */
   behind: number;
 }
 
-/** Another branch is checked out. */
+/** Another branch is checked out, by a client or by anybody else. */
 export interface GitBranchChanged {
-  /** Whose repository. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** The branch before. */
+  /** The branch before; `HEAD` if it was detached. */
   from_branch: string;
-  /** The branch now. */
+  /** The branch that is checked out now. */
   to_branch: string;
-  /** When. */
+  /** When it was noticed. */
   timestamp: Timestamp;
-  /** The place after it. */
+  /** The cursor after this event; pass it as `after` to resume. */
   cursor?: string;
 }
 
-/** `git.branch.changed`: another branch is checked out in a workspace. */
+/** `git.branch.changed`: another branch was checked out, by a client or by anybody else. */
 export interface GitBranchChangedPayload {
-  /** Whose repository. */
+  /** The workspace whose repository it is. */
   workspace_id: WorkspaceId;
-  /** The branch before. */
+  /** The branch before; `HEAD` if none was checked out. */
   from_branch: string;
-  /** The branch now. */
+  /** The branch that is checked out now. */
   to_branch: string;
-  /** The session that did it. */
+  /** The session that did it; always absent in this version. */
   session_id?: SessionId;
 }
 
-/** The branch to delete. */
+/** Parameters of `git/branch/delete`. */
 export interface GitBranchDeleteParams {
-  /** Which. */
+  /** Name of the local branch. */
   branch: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Even if its commits are nowhere else. */
+  /** Whether to delete it even if some of its commits are merged nowhere else; false if absent. */
   force?: boolean;
-  /** On its remote, too. */
+  /** Whether to delete it on its remote, too; false if absent. */
   delete_remote?: boolean;
 }
 
 /** The branch is deleted. */
 export interface GitBranchDeleteResult {
-  /** Always true. */
+  /** Always true; a failure to delete it here is an error. */
   success: boolean;
-  /** Which. */
+  /** Name of the branch. */
   branch: string;
-  /** For people. */
+  /** The result for people. */
   message: string;
-  /** On its remote, too. */
+  /** Whether it was also deleted on its remote. */
   deleted_remote: boolean;
-  /** Why not there, if it should. */
+  /** Why it could not be deleted on its remote; absent if it was, or was not requested. The local branch is gone all the same. */
   remote_error?: string;
 }
 
-/** All branches. */
+/** The branches of a repository. */
 export interface GitBranchesResult {
-  /** The one that is checked out; empty if none is. */
+  /** The branch that is checked out; empty if the HEAD is detached. */
   current: string;
-  /** The branch that it follows. */
+  /** Its upstream; absent if it has none. */
   upstream?: string;
-  /** Commits that the followed branch has not. */
+  /** Commits that the upstream does not have; 0 without an upstream. */
   ahead: number;
-  /** Commits that only the followed branch has. */
+  /** Commits that only the upstream has; 0 without an upstream. */
   behind: number;
-  /** Them, those here first. */
+  /** Local branches first, then those of the remotes; fewer if the answer would exceed 768 KiB. */
   branches: GitBranch[];
 }
 
-/** The branch to go to. */
+/** Parameters of `git/checkout`. */
 export interface GitCheckoutParams {
-  /** Which. */
+  /** Name of the branch. A branch that only a remote has is created here with that upstream. */
   branch: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Make it. */
+  /** Whether to create the branch at the current commit; false if absent. */
   create?: boolean;
 }
 
-/** Another branch is checked out. */
+/** The branch is checked out. */
 export interface GitCheckoutResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** The branch now. */
+  /** The branch that is checked out now. */
   branch: string;
-  /** The branch before. */
+  /** The branch before; `HEAD` if it was detached. */
   from_branch: string;
-  /** For people. */
+  /** The result for people. */
   message: string;
 }
 
-/** A commit. */
+/** A commit, with the refs that point to it. */
 export interface GitCommit {
-  /** Its id. */
+  /** Its full id. */
   sha: string;
-  /** Enough of its id to be unique. */
+  /** Its id, abbreviated so that it is unique. */
   short_sha: string;
-  /** Who wrote it. */
+  /** Name of the author. */
   author: string;
-  /** Their address. */
+  /** E-mail address of the author. */
   author_email: string;
-  /** When. */
+  /** Time of the commit. */
   date: Timestamp;
-  /** The same for people. */
+  /** That time for people, such as `2 hours ago`. */
   relative_date: string;
-  /** The first line of what is said about it. */
+  /** First line of the message. */
   subject: string;
-  /** The rest. */
+  /** The message without its first line; absent if there is no more. */
   body?: string;
-  /** The ids of its parents. */
+  /** Full ids of its parents, the first parent first. */
   parent_shas: string[];
-  /** It has several. */
+  /** Whether it has more than one parent. */
   is_merge: boolean;
-  /** The names that point to it. */
+  /** The branches and tags that point to it. */
   refs: GitRef[];
-  /** Where it stands in the graph. */
+  /** Its place in the graph; absent unless `graph` was requested. */
   graph_position?: GitGraphPosition;
 }
 
-/** A commit of what is staged. */
+/** Parameters of `git/commit`, which commits what is in the index. */
 export interface GitCommitParams {
-  /** What is said about it. */
+  /** The commit message. */
   message: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Push it, too. */
+  /** Whether to push the branch afterwards; false if absent. */
   push?: boolean;
-  /** The session that made it, to be named at the end of the message. */
+  /** A session of this workspace to name in a trailer of the message; no trailer if absent. */
   session_id?: string;
 }
 
-/** The commit is made. */
+/** The commit was made. */
 export interface GitCommitResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** Enough of its id to be unique. */
+  /** Abbreviated id of the commit. */
   sha: string;
-  /** The first line of what was said about it. */
+  /** First line of its message. */
   message: string;
-  /** Files that it changed. */
+  /** Number of files that it changes. */
   files_committed: number;
-  /** It is pushed, too. */
+  /** Whether it was also pushed. */
   pushed: boolean;
-  /** Why it is not, if it should. */
+  /** Why the push failed; absent if it succeeded or was not requested. The commit stays. */
   push_error?: string;
 }
 
-/** What changed in a file, after it changed. */
+/** The diff of a file, after it changed. Sent for up to 8 files that changed together. */
 export interface GitDiff {
-  /** Whose. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** Where it is. */
+  /** Path, relative to the workspace's folder. */
   file: string;
-  /** The same, by the name that some clients read. */
+  /** The same as `file`, by the name that some clients read. */
   path: string;
-  /** What changed. */
+  /** The unified diff as `git diff` writes it, at most 64 KiB. */
   diff: string;
-  /** Lines that came. */
+  /** Lines added, in what is shown. */
   additions: number;
-  /** Lines that went. */
+  /** Lines deleted, in what is shown. */
   deletions: number;
-  /** It would be committed. */
+  /** Whether it compares the index with the last commit. */
   is_staged: boolean;
-  /** Git does not know the file yet. */
+  /** Whether the file is new. */
   is_new_file: boolean;
-  /** The same, by the name that some clients read. */
+  /** The same as `is_new_file`, by the name that some clients read. */
   is_new: boolean;
-  /** There is more. */
+  /** Whether the diff was cut. */
   is_truncated: boolean;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
-/** What to compare. */
+/** Parameters of `git/diff`. */
 export interface GitDiffParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** The file; all that changed if absent. */
+  /** Path of the file or folder; every changed file if absent or empty. */
   path?: string;
-  /** What the next commit holds, or what it does not hold yet; either if absent. */
+  /** True compares the index with the last commit, false the files with the index. If absent, both for all files; for one file the first of false and true that has changes. */
   staged?: boolean;
 }
 
-/** What changed in the file that was named, or in all of them. */
+/** The diff of the file that was named, or of every changed file. */
 export interface GitDiffResult {
-  /** The file; empty if none was named. */
+  /** The file that was named; empty if none was. */
   path: string;
-  /** Its lines; empty if none was named. */
+  /** Its unified diff; empty if no file was named. */
   diff: string;
-  /** It is what the next commit holds. */
+  /** Whether it compares the index with the last commit. */
   is_staged: boolean;
-  /** The file is new. */
+  /** Whether the file is new. */
   is_new: boolean;
-  /** It is no text. */
+  /** Whether it is not text. */
   is_binary: boolean;
-  /** There is more of it, or of one of the files. */
+  /** Whether this diff, or one in `diffs`, was cut. */
   is_truncated: boolean;
-  /** Every file, if none was named. */
+  /** The diff of every changed file; absent if one was named. */
   diffs?: GitFileDiff[];
 }
 
-/** The files are as they were. */
+/** The files are as they were in the index. */
 export interface GitDiscardResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** What was discarded. */
+  /** Paths of the files that were restored or deleted. */
   discarded: string[];
 }
 
-/** What to look at. */
+/** Parameters of `git/fetch`. */
 export interface GitFetchParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Which remote; `origin` if absent. */
+  /** Name of the remote; `origin` if absent. */
   remote?: string;
-  /** Forget branches that it has no more. */
+  /** Whether to remove branches here that the remote no longer has; false if absent. */
   prune?: boolean;
 }
 
-/** What a fetch brought. */
+/** The result of a fetch. */
 export interface GitFetchResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** What git said. */
+  /** Git's own output, for people. */
   message: string;
-  /** Branches that moved. */
+  /** Names of the remote's branches that moved. */
   updated_refs: string[];
-  /** Branches that are new. */
+  /** Names of the remote's branches that are new. */
   new_branches: string[];
-  /** Branches that are gone. */
+  /** Names of the remote's branches that were removed here; empty unless `prune` was requested. */
   pruned_branches: string[];
-  /** Commits that are new. */
+  /** Number of new commits. */
   new_commits: number;
 }
 
-/** A file that changed. */
+/** A changed file. */
 export interface GitFile {
-  /** Where it is. */
+  /** Path, relative to the workspace's folder. */
   path: string;
-  /** `M A D R C T`, `?` for a file that git does not know, `!` for a conflict. */
+  /** One letter as in `git status`: `M`, `A`, `D`, `R`, `C` or `T`; `?` for untracked, `!` for a conflict. */
   status: string;
-  /** Lines added. */
+  /** Lines added; absent if it is not text or too many files changed to count. */
   additions?: number;
-  /** Lines deleted. */
+  /** Lines deleted; absent if it is not text or too many files changed to count. */
   deletions?: number;
-  /** Where it was before it was renamed. */
+  /** Path before it was renamed or copied; absent if it was not. */
   old_path?: string;
-  /** The name is not UTF-8: `path` shows it with replacements and names no file, but its folder can be named. */
+  /** True if the name is not UTF-8; absent otherwise. `path` then shows it with replacement characters and cannot be used: name its folder instead. */
   not_utf8?: boolean;
 }
 
-/** What changed in a file. */
+/** The diff of one file. */
 export interface GitFileDiff {
-  /** Where it is. */
+  /** Path, relative to the workspace's folder. */
   path: string;
-  /** The lines. */
+  /** The unified diff as `git diff` writes it; empty if there was no room for it. */
   diff: string;
-  /** It is what the next commit holds. */
+  /** Whether it compares the index with the last commit. */
   is_staged: boolean;
-  /** The file is new. */
+  /** Whether the file is new. */
   is_new: boolean;
-  /** It is no text. */
+  /** Whether it is not text; the diff then only says that it differs. */
   is_binary: boolean;
-  /** There is more of it. */
+  /** Whether the diff was cut. */
   is_truncated: boolean;
-  /** Lines added, of what is shown. */
+  /** Lines added, in what is shown. */
   additions: number;
-  /** Lines deleted, of what is shown. */
+  /** Lines deleted, in what is shown. */
   deletions: number;
 }
 
-/** A line of the graph, from one commit's row to the next. */
+/** A line of the graph, from one commit's row to the row below. */
 export interface GitGraphLine {
-  /** Where it begins. */
+  /** Column in this row, from 0. */
   from_column: number;
-  /** Where it ends. */
+  /** Column in the row below, from 0. */
   to_column: number;
   /** `straight`, `merge_left`, `merge_right`, `branch_left`, `branch_right` or `pass`. */
   type: string;
 }
 
-/** Where a commit stands in the graph. */
+/** The place of a commit in the graph. */
 export interface GitGraphPosition {
-  /** Its column. */
+  /** Its column, from 0. */
   column: number;
-  /** The lines of its row. */
+  /** The lines from its row to the row below. */
   lines: GitGraphLine[];
 }
 
-/** A new repository. */
+/** Parameters of `git/init`, for a workspace whose folder is not a repository yet. */
 export interface GitInitParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Its branch; `main` if absent. */
+  /** Name of the first branch; `main` if absent. */
   initial_branch?: string;
-  /** Commit everything that is there. */
+  /** Whether to commit all files that are there; false if absent. */
   initial_commit?: boolean;
-  /** What is said about that. */
+  /** Message of that commit; `Initial commit` if absent. */
   commit_message?: string;
 }
 
-/** The folder is a repository. */
+/** The folder is now a repository. */
 export interface GitInitResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** For people. */
+  /** The result for people. */
   message: string;
-  /** Its branch. */
+  /** Name of its branch. */
   branch: string;
-  /** Enough of its first commit's id to be unique. */
+  /** Abbreviated id of the first commit; absent if none was made. */
   commit_sha?: string;
-  /** Files of its first commit. */
+  /** Files in the first commit; absent if none was made. */
   files_committed?: number;
 }
 
-/** Which commits. */
+/** Parameters of `git/log`. */
 export interface GitLogParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** So many at most. */
+  /** Most commits to return: 1 to 500, default 50. */
   limit?: number;
-  /** After so many. */
+  /** Commits to skip, at most 100000; 0 if absent. */
   skip?: number;
-  /** From where on back; what is checked out if absent. */
+  /** Branch, tag or commit to start from; what is checked out if absent. */
   branch?: string;
-  /** Only those that changed this. */
+  /** Only commits that changed this file or folder; all if absent. */
   path?: string;
-  /** With the lines between them. */
+  /** Whether to compute the columns and lines of a graph; false if absent. */
   graph?: boolean;
-  /** Only those of an author whose name or address holds this. */
+  /** Only commits whose author's name or e-mail address contains this; all if absent. */
   author?: string;
-  /** Only those after this time. */
+  /** Only commits after this time, in any form that git reads; all if absent. */
   since?: string;
-  /** Only those before this time. */
+  /** Only commits before this time, in any form that git reads; all if absent. */
   until?: string;
 }
 
 /** A page of commits. */
 export interface GitLogResult {
-  /** Them, the latest first. */
+  /** The commits, newest first. */
   commits: GitCommit[];
-  /** How many there are in all. */
+  /** Number of commits on all pages. */
   total_count: number;
-  /** There are more after these. */
+  /** Whether there are more commits after these. */
   has_more: boolean;
-  /** Columns of the graph. */
+  /** Number of columns in the graph; 0 without one. */
   max_columns: number;
 }
 
-/** What to merge. */
+/** Parameters of `git/merge`. */
 export interface GitMergeParams {
-  /** Which branch. */
+  /** Branch, tag or commit to merge into what is checked out. */
   branch: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Make a commit of it even where none is needed. */
+  /** Whether to make a merge commit even if a fast-forward is possible; false if absent. */
   no_ff?: boolean;
-  /** What is said about it. */
+  /** Message of the merge commit; git's own if absent. */
   message?: string;
 }
 
-/** What came of bringing something together. */
+/** The result of a merge, or of applying or dropping a stash. */
 export interface GitMergeResult {
-  /** It is finished; false while conflicts wait. */
+  /** False if conflicts have to be resolved first. */
   success: boolean;
-  /** What git said. */
+  /** Git's own output, for people. */
   message: string;
-  /** The commit that is checked out now. */
+  /** Full id of the commit that is checked out now. */
   commit_sha: string;
-  /** Conflicts wait. */
+  /** Whether files have conflicts. */
   has_conflicts: boolean;
-  /** Their files. */
+  /** Files with conflicts; empty if there are none. */
   conflicted_files: string[];
 }
 
-/** A client had something done with a workspace's repository. */
+/** A git operation for a client ended, by whichever client. */
 export interface GitOperationCompleted {
-  /** Whose repository. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** What was done, such as `commit`. */
+  /** Name of the operation, such as `commit` or `stash/pop`. */
   operation: string;
-  /** It is finished; false also while conflicts wait. */
+  /** False if it failed, or if conflicts have to be resolved first. */
   success: boolean;
-  /** When. */
+  /** When it ended. */
   timestamp: Timestamp;
-  /** What came of it, for people. */
+  /** The result for people, at most 2 KiB; absent if there is nothing to say. */
   message?: string;
-  /** Why it failed. */
+  /** Why it failed, at most 2 KiB; absent if it did not. */
   error?: string;
-  /** The commit that was made. */
+  /** Full id of the commit that it made; absent if it made none. */
   sha?: string;
-  /** The branch that it was about. */
+  /** The branch that it changed or used; absent if it concerned none. */
   branch?: string;
-  /** How many files it was about. */
+  /** How many paths or files it changed; absent if it does not count them. */
   files_affected?: number;
-  /** Commits that went to the remote. */
+  /** Commits that were sent to the remote; only for a push. */
   commits_pushed?: number;
-  /** Commits that came from the remote. */
+  /** Commits that came from the remote; only for a pull or fetch. */
   commits_pulled?: number;
-  /** Files whose conflict waits. */
+  /** Files with conflicts, at most 100; absent if there are none. */
   conflicted_files?: string[];
-  /** The place after it. */
+  /** The cursor after this event; pass it as `after` to resume. */
   cursor?: string;
 }
 
-/** `git.operation.completed`: a client had something done with a workspace's repository. */
+/** `git.operation.completed`: a git operation for a client ended. */
 export interface GitOperationCompletedPayload {
-  /** Whose repository. */
+  /** The workspace whose repository it was. */
   workspace_id: WorkspaceId;
-  /** What was done, such as `commit`. */
+  /** Name of the operation, such as `commit` or `stash/pop`. */
   operation: string;
-  /** It is finished; false also while conflicts wait. */
+  /** False if it failed, or if conflicts have to be resolved first. */
   success: boolean;
-  /** What came of it, for people. */
+  /** The result for people, at most 2 KiB; absent if there is nothing to say. */
   message?: string;
-  /** Why it failed. */
+  /** Why it failed, at most 2 KiB; absent if it did not. */
   error?: string;
-  /** The commit that was made. */
+  /** The commit that it made; absent if it made none. */
   sha?: string;
-  /** The branch that it was about. */
+  /** The branch that it changed or used; absent if it concerned none. */
   branch?: string;
-  /** How many files it was about. */
+  /** How many paths or files it changed; absent if it does not count them. */
   files_affected?: number;
-  /** Commits that went to the remote. */
+  /** Commits that were sent to the remote; only for a push. */
   commits_pushed?: number;
-  /** Commits that came from the remote. */
+  /** Commits that came from the remote; only for a pull or fetch. */
   commits_pulled?: number;
-  /** Files whose conflict waits. */
+  /** Files with conflicts, at most 100; absent if there are none. */
   conflicted_files?: string[];
 }
 
-/** How far a push, pull or fetch is. */
+/** Progress of a push, pull or fetch, at most every 250 ms for one phase. */
 export interface GitOperationProgress {
-  /** Whose repository. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** What is done, such as `push`. */
+  /** Name of the operation, such as `push`. */
   operation: string;
-  /** The part of it, such as `Writing objects`. */
+  /** Git's name for the current phase, such as `Writing objects`. */
   phase: string;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
-  /** How much of that part. */
+  /** Progress of this phase in percent, from 0 to 100; absent if git does not say. */
   percent?: number;
 }
 
-/** A repository. */
+/** Parameters that select a workspace's repository. */
 export interface GitParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
 }
 
-/** Files and folders. */
+/** Parameters of `git/stage`, `git/unstage` and `git/discard`. */
 export interface GitPathsParams {
-  /** Where they are. */
+  /** Paths of files and folders, relative to the workspace's folder and taken literally. `.` is everything; an empty path is refused. */
   paths: string[];
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
 }
 
-/** How to pull. */
+/** Parameters of `git/pull`. */
 export interface GitPullParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Put the own commits on top instead of merging. */
+  /** Whether to rebase the local commits instead of merging; false if absent. */
   rebase?: boolean;
 }
 
-/** What a pull brought. */
+/** The result of a pull. */
 export interface GitPullResult {
-  /** It is finished; false while conflicts wait. */
+  /** False if conflicts have to be resolved first. */
   success: boolean;
-  /** What git said. */
+  /** Git's own output, for people. */
   message: string;
-  /** Commits that are new. */
+  /** Number of new commits. */
   commits_pulled: number;
-  /** Files that changed. */
+  /** Number of files that changed. */
   files_changed: number;
-  /** Files whose conflict waits. */
+  /** Files with conflicts; empty if there are none. */
   conflicted_files: string[];
 }
 
-/** What to push. */
+/** Parameters of `git/push`. */
 export interface GitPushParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Replace what is there, unless somebody pushed since it was last seen. */
+  /** Whether to overwrite the remote's branch, unless it changed since the last fetch; false if absent. */
   force?: boolean;
-  /** Follow the pushed branch from now on. */
+  /** Whether to make the pushed branch the upstream; false if absent. */
   set_upstream?: boolean;
-  /** Where to; the branch's own remote if absent. */
+  /** Name of the remote; the branch's own if absent. */
   remote?: string;
-  /** Which branch; the one that is checked out if absent. */
+  /** Name of the branch; the one that is checked out if absent. */
   branch?: string;
 }
 
-/** It is pushed. */
+/** The branch is pushed. */
 export interface GitPushResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** What git said. */
+  /** Git's own output, for people. */
   message: string;
-  /** Commits that the remote had not. */
+  /** Commits that the remote did not have, as of the last fetch. */
   commits_pushed: number;
-  /** Always true. */
+  /** Always true, by the name that `git/commit` has for it. */
   pushed: boolean;
-  /** The pushed branch is followed now. */
+  /** Whether the upstream was set. */
   upstream_set: boolean;
-  /** That branch. */
+  /** The upstream that was set; absent if none was. */
   upstream?: string;
 }
 
-/** A name that points to a commit. */
+/** A branch or tag that points to a commit. */
 export interface GitRef {
-  /** The name. */
+  /** Its name, such as `main` or `origin/main`. */
   name: string;
   /** `head`, `local_branch`, `remote_branch` or `tag`. */
   type: string;
 }
 
-/** A repository elsewhere. */
+/** A remote of the repository. */
 export interface GitRemote {
-  /** Its name here. */
+  /** Its name, such as `origin`. */
   name: string;
-  /** Where it is fetched from; without a password. */
+  /** The address to fetch from, without a password. */
   fetch_url: string;
-  /** Where it is pushed to; without a password. */
+  /** The address to push to, without a password. */
   push_url: string;
-  /** `github`, `gitlab`, `bitbucket` or `custom`. */
+  /** The service, judged by the address: `github`, `gitlab`, `bitbucket` or `custom`. */
   provider: string;
-  /** Its branches, as last seen. */
+  /** Names of its branches, as of the last fetch. */
   tracking_branches: string[];
 }
 
-/** A repository elsewhere. */
+/** Parameters of `git/remote/add`. */
 export interface GitRemoteAddParams {
-  /** Its name here. */
+  /** Name for the remote, such as `origin`. */
   name: string;
-  /** Where it is. */
+  /** Its address. A path on this machine needs the local socket or the scope `admin`. */
   url: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Look what it has. */
+  /** Whether to fetch its branches at once; false if absent. */
   fetch?: boolean;
 }
 
-/** The repository elsewhere is known. */
+/** The remote is added. */
 export interface GitRemoteAddResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** For people. */
+  /** The result for people. */
   message: string;
-  /** It. */
+  /** The new remote, with its branches if they were fetched. */
   remote: GitRemote;
-  /** Its branches, if they were looked for. */
+  /** Names of its branches; absent unless they were fetched. */
   fetched_branches?: string[];
-  /** Why they could not be looked for, if they should. */
+  /** Why the fetch failed; absent if it succeeded or was not requested. The remote stays. */
   fetch_error?: string;
 }
 
-/** The repositories elsewhere that are known. */
+/** The remotes of a repository. */
 export interface GitRemoteListResult {
-  /** Them. */
+  /** All remotes that the repository has. */
   remotes: GitRemote[];
 }
 
-/** A repository elsewhere. */
+/** Parameters of `git/remote/remove`. */
 export interface GitRemoteParams {
-  /** Its name here. */
+  /** Name of the remote. */
   name: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
 }
 
-/** The files are in the next commit. */
+/** The changes are in the index. */
 export interface GitStageResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** What was named. */
+  /** The paths from the parameters. */
   staged: string[];
 }
 
-/** Something put aside. */
+/** A stash: changes that were put aside. */
 export interface GitStash {
-  /** Its place; the latest is 0. */
+  /** Its position; 0 is the newest. */
   index: number;
-  /** Its name. */
+  /** Its name, such as `stash@{0}`. */
   name: string;
-  /** The branch it was put aside from. */
+  /** The branch that it was made on; empty if the HEAD was detached. */
   branch: string;
-  /** What was said about it. */
+  /** Its description, without the branch. */
   message: string;
 }
 
-/** Something put aside. */
+/** Parameters of `git/stash/apply`, `git/stash/pop` and `git/stash/drop`. */
 export interface GitStashIndexParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Its place; the latest if absent. */
+  /** Position of the stash; 0, the newest, if absent. */
   index?: number;
 }
 
-/** What was put aside. */
+/** The stashes of a repository. */
 export interface GitStashListResult {
-  /** Them, the latest first. */
+  /** The stashes, newest first; fewer if the answer would exceed 768 KiB. */
   stashes: GitStash[];
-  /** How many. */
+  /** Number of all stashes. */
   count: number;
 }
 
-/** What to put aside. */
+/** Parameters of `git/stash`. */
 export interface GitStashParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** What is said about it. */
+  /** Description of the stash; git's own if absent. */
   message?: string;
-  /** Files that git does not know, too. */
+  /** Whether to stash untracked files, too; false if absent. */
   include_untracked?: boolean;
 }
 
-/** Changes are put aside. */
+/** The changes are stashed. */
 export interface GitStashResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** For people. */
+  /** Description of the stash. */
   message: string;
-  /** The name of what was put aside. */
+  /** Name of the stash, such as `stash@{0}`. */
   name: string;
 }
 
-/** How a repository is, at a glance. */
+/** The state of a repository in numbers. */
 export interface GitStateResult {
-  /** There is a repository. */
+  /** Whether the workspace's folder is a repository. */
   is_git_repo: boolean;
-  /** It has a commit. */
+  /** Whether it has at least one commit. */
   has_commits: boolean;
-  /** `no_git`, `git_initialized`, `no_remote`, `no_push`, `synced`, `diverged` or `conflict`. */
+  /** `no_git`, `git_initialized` (no commit yet), `no_remote`, `no_push` (no upstream), `synced`, `diverged` or `conflict`. */
   state: string;
-  /** The branch; empty when none is checked out. */
+  /** The branch that is checked out; empty if the HEAD is detached. */
   branch: string;
-  /** The branch that it follows; empty if none. */
+  /** The branch's upstream, such as `origin/main`; empty if it has none. */
   upstream: string;
-  /** Commits that the followed branch has not. */
+  /** Commits that the upstream does not have. */
   ahead: number;
-  /** Commits that only the followed branch has. */
+  /** Commits that only the upstream has. */
   behind: number;
-  /** Files that the next commit holds. */
+  /** Number of changes in the index. */
   staged_count: number;
-  /** Files that it does not hold yet. */
+  /** Number of changes that are not in the index. */
   unstaged_count: number;
-  /** Files that git does not know. */
+  /** Number of files that git does not track. */
   untracked_count: number;
-  /** Conflicts wait. */
+  /** Whether files have merge conflicts. */
   has_conflicts: boolean;
-  /** The repositories elsewhere that it knows. */
+  /** The remotes; empty if there are none. */
   remotes: GitRemote[];
-  /** There is one. */
+  /** Whether there is a remote. */
   has_remote: boolean;
-  /** The first of them; empty if none. */
+  /** Name of the first remote; empty if there is none. */
   remote: string;
-  /** The branch follows another. */
+  /** Whether the branch has an upstream. */
   has_upstream: boolean;
-  /** The folder's name. */
+  /** Name of the workspace's folder. */
   repo_name: string;
-  /** The folder. */
+  /** The workspace's folder, absolute. */
   repo_root: string;
 }
 
-/** The state of a workspace's repository. */
+/** The state of a workspace's repository, after it changed or the client subscribed. */
 export interface GitStatusChanged {
-  /** Whose. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** The branch; empty if none is checked out. */
+  /** The branch that is checked out; empty if the HEAD is detached. */
   branch: string;
-  /** Commits that the followed branch has not. */
+  /** Commits that the upstream does not have. */
   ahead: number;
-  /** Commits that only the followed branch has. */
+  /** Commits that only the upstream has. */
   behind: number;
-  /** Files that would be committed. */
+  /** Number of changes in the index. */
   staged_count: number;
-  /** Files that changed. */
+  /** Number of changes that are not in the index. */
   unstaged_count: number;
-  /** Files that git does not know. */
+  /** Number of files that git does not track. */
   untracked_count: number;
-  /** Conflicts wait. */
+  /** Whether files have merge conflicts. */
   has_conflicts: boolean;
-  /** All of these files, as far as they fit. */
+  /** Paths of all these files, as many as fit into 64 KiB. */
   changed_files: string[];
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
-/** How a working copy is. */
+/** The state of a working copy, file by file. */
 export interface GitStatusResult {
-  /** The branch; empty when none is checked out. */
+  /** The branch that is checked out; empty if the HEAD is detached. */
   branch: string;
-  /** The branch that it follows. */
+  /** The branch's upstream, such as `origin/main`; absent if it has none. */
   upstream?: string;
-  /** Commits that the followed branch has not. */
+  /** Commits that the upstream does not have. */
   ahead: number;
-  /** Commits that only the followed branch has. */
+  /** Commits that only the upstream has. */
   behind: number;
-  /** What the next commit holds. */
+  /** Changes in the index, which the next commit will contain. */
   staged: GitFile[];
-  /** What it does not hold yet. */
+  /** Changes that are not in the index. */
   unstaged: GitFile[];
-  /** Files that git does not know. */
+  /** Files that git does not track. */
   untracked: GitFile[];
-  /** Files whose conflict waits. */
+  /** Files with merge conflicts. */
   conflicted: GitFile[];
-  /** Nothing changed. */
+  /** Whether there is nothing to commit, stage or resolve. */
   is_clean: boolean;
-  /** So many files are left out, because they do not fit into an answer. */
+  /** Number of files left out because the answer would exceed 768 KiB; absent if none were. */
   omitted?: number;
-  /** The folder's name. */
+  /** Name of the workspace's folder. */
   repo_name: string;
-  /** The folder. */
+  /** The workspace's folder, absolute. */
   repo_root: string;
 }
 
-/** The files are not in the next commit. */
+/** The changes are no longer in the index. */
 export interface GitUnstageResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** What was named. */
+  /** The paths from the parameters. */
   unstaged: string[];
 }
 
-/** What to follow. */
+/** Parameters of `git/upstream/set`. */
 export interface GitUpstreamParams {
-  /** The branch. */
+  /** Name of the local branch. */
   branch: string;
-  /** The branch that it shall follow, such as `origin/main`. */
+  /** The upstream to set, such as `origin/main`. */
   upstream: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
 }
 
-/** A search in files that is wanted no more. */
+/** Parameters of `repository/grep/cancel`. Cancelling a search that has ended is no error. */
 export interface GrepCancelParams {
-  /** Which. */
+  /** Id of the search. */
   grep_id: string;
 }
 
-/** A search in files ended. */
+/** A `repository/grep` with `stream` ended. */
 export interface GrepCompleted {
-  /** The search. */
+  /** Id of the search. */
   grep_id: string;
-  /** Lines with a match. */
+  /** Number of lines with a match. */
   total_matches: number;
-  /** Files with a match. */
+  /** Number of files with a match. */
   matched_files: number;
-  /** Files that were looked into. */
+  /** Number of files that were searched. */
   searched_files: number;
-  /** There is more than the limit. */
+  /** Whether there are more matches than the limit. */
   truncated: boolean;
-  /** It was cancelled before its end. */
+  /** Whether it was cancelled before its end. */
   cancelled: boolean;
-  /** How long it took. */
+  /** Time it took in milliseconds. */
   elapsed_ms: number;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
-/** What was found in a file. */
+/** The matches in one file. */
 export interface GrepFile {
-  /** Where it is. */
+  /** Path, relative to the workspace's folder. */
   path: string;
-  /** Lines with a match and those around them. */
+  /** The lines with a match and the context around them, in order. */
   lines: GrepLine[];
-  /** Lines with a match among them. */
+  /** Number of those lines that have a match. */
   match_count: number;
-  /** The file has more of them. */
+  /** Whether the file has more matches than `limit_per_file`. */
   truncated: boolean;
 }
 
 /** A line of a file. */
 export interface GrepLine {
-  /** Its number, from 1. */
+  /** Number of the line, from 1. */
   line: number;
-  /** What it says, or the part around its first match if it is long. */
+  /** The line, or of a long one the part around its first match. */
   text: string;
-  /** Where the matches are in `text`; none in a line of context. */
+  /** The matches in `text`; empty for a line of context. */
   matches: GrepSpan[];
-  /** It says more than `text`. */
+  /** Whether the line is longer than `text`. */
   truncated: boolean;
 }
 
-/** What is searched for in files. */
+/** Parameters of `repository/grep`. */
 export interface GrepParams {
-  /** Text, or a regular expression. */
+  /** The text to find, or a regular expression with `regex`. An empty one is refused. */
   pattern: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** It is a regular expression. */
+  /** Whether `pattern` is a regular expression; false if absent. */
   regex?: boolean;
-  /** Whether capitals matter; if absent, those of the pattern do. */
+  /** Whether upper and lower case differ. If absent, they differ if the pattern has upper case. */
   case_sensitive?: boolean;
-  /** Only whole words. */
+  /** Whether to match only whole words; false if absent. */
   whole_words?: boolean;
-  /** Only beneath this folder. */
+  /** Only files below this folder, relative to the workspace's folder; all if absent. */
   directory?: string;
-  /** Only these extensions. */
+  /** Only files with these extensions; all if absent. */
   extensions?: string[];
-  /** Only files that git tracks. */
+  /** Only files that git tracks; false if absent. */
   git_tracked_only?: boolean;
-  /** Lines shown before and after each match. */
+  /** Lines to show before and after each match: at most 20, default 0. */
   context_lines?: number;
-  /** Lines with a match at most. */
+  /** Most lines with a match: 1 to 10000, default 1000. */
   limit?: number;
-  /** Lines with a match of one file at most. */
+  /** Most lines with a match in one file: 1 to 10000, default 100. */
   limit_per_file?: number;
-  /** What is found comes as `grep_results` while it is found, and the answer at once. */
+  /** Whether to answer at once and send what is found as `grep_results` events; false if absent. Needs a connection. */
   stream?: boolean;
 }
 
-/** What a search in files came to, or that it goes on. */
+/** The result of a search in files, or that it has started. */
 export interface GrepResult {
-  /** Its id, to cancel it. */
+  /** Id of the search, for `repository/grep/cancel`. */
   grep_id: string;
-  /** `started` if what is found comes as events, else `completed`. */
+  /** `started` if the matches come as events, else `completed`. */
   status: string;
-  /** What was found, in the order of the paths; nothing if it comes as events. */
+  /** The files with matches, by path; empty if they come as events. */
   files: GrepFile[];
-  /** Lines with a match. */
+  /** Number of lines with a match; 0 if they come as events. */
   total_matches: number;
-  /** Files with a match. */
+  /** Number of files with a match; 0 if they come as events. */
   matched_files: number;
-  /** Files that were looked into. */
+  /** Number of files that were searched; 0 if the matches come as events. */
   searched_files: number;
-  /** There is more than the limit. */
+  /** Whether there are more matches than `limit`, or than fit into 768 KiB. */
   truncated: boolean;
-  /** How long it took. */
+  /** Time it took in milliseconds; 0 if the matches come as events. */
   elapsed_ms: number;
 }
 
-/** Some of what was found in files. */
+/** Matches of a `repository/grep` with `stream`; more may follow. */
 export interface GrepResults {
-  /** The search. */
+  /** Id of the search. */
   grep_id: string;
-  /** In the order of the paths, after what was sent before. */
+  /** Files with matches, by path; they follow those of the events before. */
   files: GrepFile[];
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
-/** Where a match is in its line. */
+/** The position of a match in its line, in bytes. */
 export interface GrepSpan {
-  /** Its first byte. */
+  /** First byte of the match, from 0 in `text`. */
   start: number;
   /** The byte after its last. */
   end: number;
 }
 
-/** The daemon is there. */
+/** Whether the daemon works. */
 export interface HealthResult {
-  /** `ok`, or `stalled` while nothing can be recorded. */
+  /** `ok`, or `stalled` while events cannot be stored. */
   status: string;
-  /** It can do its work. */
+  /** Whether the status is `ok`. */
   healthy: boolean;
-  /** How long the daemon runs. */
+  /** Seconds since the daemon started. */
   uptime_seconds: number;
 }
 
-/** The connection lives. */
+/** Sent every 30 seconds, so that both sides notice a broken connection. */
 export interface Heartbeat {
-  /** The daemon's clock. */
+  /** Time of the daemon's clock. */
   server_time: Timestamp;
-  /** Counts up. */
+  /** Counts the heartbeats of this run of the daemon, over all connections. */
   sequence: number;
-  /** `idle`, `running` or `waiting`. */
+  /** State of the default agent: `idle`, `running` or `waiting`. */
   claude_status: string;
-  /** How long the daemon runs. */
+  /** Seconds since the daemon started. */
   uptime_seconds: number;
-  /** When it was sent. */
+  /** When it was sent: the same as `server_time`. */
   timestamp?: Timestamp;
 }
 
 /** One session of a workspace. */
 export interface HistoryItem {
-  /** Its id. */
+  /** Id of the session. */
   session_id: string;
-  /** Its workspace. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
-  /** A name for people. */
+  /** Its title; `(session)` if it has none yet. */
   summary: string;
-  /** Messages so far; 0 where only its runtime keeps it, which does not count them. */
+  /** Messages in its history; always 0 for the source `history`, because the runtime does not count them. */
   message_count: number;
   /** When it last changed. */
   last_updated: Timestamp;
-  /** Its folder. */
+  /** Its working directory, absolute. */
   project_path: string;
-  /** `running` or `historical`. */
+  /** `running` if it has a process or a task, else `historical`. */
   status: string;
-  /** Who keeps it. */
+  /** Who has its record. */
   source: KeptBy;
-  /** When it began. */
+  /** When it was created; for the source `history` the same as `last_updated`. */
   started_at: Timestamp;
-  /** When it last changed. */
+  /** The same as `last_updated`, by the name that some clients read. */
   last_active: Timestamp;
-  /** Who looks at it. */
+  /** Ids of the clients that watch it or have it on their screen. */
   viewers: string[];
 }
 
-/** The sessions of a workspace. */
+/** Parameters of `workspace/session/history`. */
 export interface HistoryParams {
-  /** Which. */
+  /** Id of the workspace, from `workspace/list`. */
   workspace_id: string;
-  /** How many at most; 50 if absent. */
+  /** Most sessions to return: 1 to 500, default 50. */
   limit?: number;
-  /** How many to pass over. */
+  /** Sessions to skip; 0 if absent. */
   offset?: number;
-  /** Of this runtime. */
+  /** Only sessions of the runtime with this id; all if absent. */
   agent_type?: string;
 }
 
-/** The sessions of a workspace, the latest first. */
+/** A page of a workspace's sessions, last changed first. */
 export interface HistoryResult {
-  /** Them. */
+  /** The sessions of this page; fewer than `limit` if they would exceed 768 KiB. */
   sessions: HistoryItem[];
-  /** How many there are in all. */
+  /** Number of sessions on all pages. */
   total: number;
-  /** What could not be looked at, and why. */
+  /** Which runtimes could not be asked for their sessions, and why; absent if all could. */
   notices?: string[];
 }
 
-/** An index to be made anew. */
+/** Parameters of `repository/index/rebuild`. */
 export interface IndexRebuildParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Also while it is being made; changes nothing, since one look at the files is enough. */
+  /** Accepted and ignored: while the index is being built, a second build would change nothing. */
   force?: boolean;
 }
 
-/** What became of the wish for a new index. */
+/** The answer to a request for a rebuild. */
 export interface IndexRebuildResult {
-  /** In a word. */
+  /** Whether a rebuild was started. */
   status: RebuildWord;
-  /** For people. */
+  /** The result for people. */
   message: string;
 }
 
-/** How a workspace's index is. */
+/** The state of a workspace's index. */
 export interface IndexStatusResult {
-  /** In a word. */
+  /** The state in one word. */
   status: IndexWord;
-  /** Files that it knows. */
+  /** Files in the index. */
   total_files: number;
-  /** The same: a file is known whole or not at all. */
+  /** The same as `total_files`, because files are never indexed in part. */
   indexed_files: number;
-  /** Bytes of all files. */
+  /** Size of those files together, in bytes. */
   total_size_bytes: number;
-  /** When all files were looked at. */
+  /** When all files were last read; absent before the first time. */
   last_full_scan?: Timestamp;
-  /** When it changed. */
+  /** When the index last changed; absent before the first time. */
   last_update?: Timestamp;
-  /** The same, by the name that some clients read. */
+  /** The same as `last_update`, by the name that some clients read. */
   last_indexed_at?: Timestamp;
-  /** Bytes of memory that it takes. */
+  /** Memory that the index uses, in bytes. */
   database_size_bytes: number;
-  /** The same, by the name that some clients read. */
+  /** The same as `database_size_bytes`, by the name that some clients read. */
   index_size_bytes: number;
-  /** The workspace lies in a git repository. */
+  /** Whether the workspace is in a git repository. */
   is_git_repo: boolean;
-  /** How far it is, from 0 to 1. */
+  /** 1 if the index is ready, else 0. */
   progress: number;
-  /** A watcher keeps it up to date. */
+  /** Whether a file watcher keeps it up to date. */
   is_live: boolean;
-  /** Files that it leaves out because their names are no text. */
+  /** Files that are left out because their names are not UTF-8. */
   unnamed_files: number;
-  /** What is wrong. */
+  /** Why the index could not be built; absent if it could. */
   error_message?: string;
 }
 
-/** How an index is. */
+/** The state of an index. */
 export type IndexWord =
-  /** Nothing was looked at yet. */
+  /** It was not built yet; asking for its status builds it. */
   | "initializing"
-  /** The files are looked at. */
+  /** It is being built. */
   | "indexing"
   /** It can be searched. */
   | "ready"
-  /** The files cannot be looked at. */
+  /** It could not be built; see `error_message`. */
   | "error";
 
-/** What a client says of itself; both spellings of each field are understood. */
+/** Parameters of `initialize`. Each is understood in snake case and in camel case. */
 export interface InitializeParams {
-  /** The version it speaks: `1.x`. */
+  /** The version that the client speaks: `1` or `1.x`. Others are refused; any if absent. */
   protocol_version?: string;
-  /** Its name. */
+  /** Name and version of the client; ignored in this version. */
   client_info?: ClientInfo;
-  /** What it can do. */
+  /** What the client can do; ignored in this version. */
   capabilities?: unknown;
-  /** Its working directory. */
+  /** Working directory of the client; ignored in this version. */
   root_path?: string;
 }
 
 /** What the server is and can do. */
 export interface InitializeResult {
-  /** The version that will be spoken. */
+  /** The version that will be spoken: `1.0`. */
   protocolVersion: string;
-  /** Who answers. */
+  /** Name and version of the server. */
   serverInfo: ServerInfo;
   /** The same, for clients that look for it in snake case. */
   server_info: ServerInfo;
-  /** What there is. */
+  /** What the server can do. */
   capabilities: ServerCapabilities;
-  /** This connection's id. */
+  /** Id of this connection, as in `viewers` and `answered_by`. */
   clientId: string;
 }
 
-/** Whether somebody can be asked while a task runs. */
+/** Whether approvals and questions may wait for a person while a task runs. */
 export type InteractionMode =
-  /** A person may answer. */
+  /** They wait until somebody answers or they expire. */
   | "interactive"
-  /** Nobody answers; nothing may wait for a terminal. */
+  /** Nobody answers: what would be asked is denied at once. */
   | "non_interactive";
 
 /** How much of the user's own home a runtime shares. */
 export type IsolationLevel =
-  /** The user's own home and XDG directories. */
+  /** It uses the user's own home and XDG directories, with the user's logins. */
   | "shared"
-  /** Directories of the credential namespace, kept between sessions. */
+  /** It has directories of its credential namespace, which stay between sessions. */
   | "namespaced"
-  /** Directories of one session, removed at its end. */
+  /** It has directories of its own session, which are removed at the end. */
   | "ephemeral";
 
-/** Who keeps a session. */
+/** Who has the record of a session. */
 export type KeptBy =
-  /** Roost. */
+  /** Roost: it is in the log. */
   | "managed"
-  /** Only its runtime: it began in a terminal, and goes on here when it is prompted. */
+  /** Only its runtime: it was begun with the runtime's own command. The first prompt makes it `managed`. */
   | "history";
 
-/** How much there is of a language. */
+/** How much of a workspace is written in one language. */
 export interface LanguageStats {
-  /** Its name. */
+  /** Name of the language, judged by the files' extensions. */
   language: string;
-  /** Files. */
+  /** Number of files. */
   files: number;
-  /** Lines. */
+  /** Number of lines. */
   lines: number;
-  /** Bytes. */
+  /** Size in bytes. */
   bytes: number;
-  /** Its part of the bytes, in percent. */
+  /** Share of the bytes in percent, from 0 to 100. */
   percentage: number;
 }
 
-/** One block of a line. */
+/** One block of a `claude_log` line. Fields that do not belong to its type are absent. */
 export interface LineBlock {
   /** `text`, `tool_use` or `tool_result`. */
   type: string;
-  /** The text. */
+  /** The text, or the text of a result. */
   text?: string;
-  /** The tool. */
+  /** The tool as the runtime names it; only for `tool_use`. */
   tool_name?: string;
-  /** Which call. */
+  /** Roost's id of the tool call. */
   tool_id?: string;
-  /** The tool's input as JSON text. */
+  /** The tool's arguments as JSON text; only for `tool_use`. */
   tool_input?: string;
 }
 
-/** What happens to a line. */
+/** What a change does to a line. */
 export type LineChange =
-  /** It stays. */
+  /** Unchanged, shown as context. */
   | "context"
-  /** It is new. */
+  /** Only in the file after the change. */
   | "added"
-  /** It goes. */
+  /** Only in the file before the change. */
   | "removed";
 
-/** A page of a session's events. */
+/** Parameters of `log/read`. */
 export interface LogReadParams {
-  /** Which session. */
+  /** Id of the session, from `session/start` or `session/list`. */
   session_id: string;
-  /** After this event; 0 if absent. */
+  /** Return events after this `seq`; 0 if absent, which is the beginning. */
   after_seq?: number;
-  /** How many at most; 1000 if absent. */
+  /** Most events to return: 1 to 10000, default 1000. Fewer are returned if they would exceed 768 KiB. */
   limit?: number;
 }
 
 /** A page of a session's events. */
 export interface LogReadResult {
-  /** Them, as they are stored. */
+  /** The events in order, as they are stored. */
   events: NormalizedEvent[];
-  /** The last one here; ask again after it. */
+  /** `seq` of the last event here, or `after_seq` if there is none. Pass it as `after_seq` for the next page. */
   last_seq: number;
-  /** There are more. */
+  /** Whether there are more events after these. */
   has_more: boolean;
 }
 
-/** Where a line comes from. */
+/** The stream that a line belongs to. */
 export type LogStream =
   /** The agent's output. */
   | "stdout"
-  /** Beside it. */
+  /** Diagnostics of the runtime or of Roost. */
   | "stderr";
 
-/** A runtime's part in MCP. */
+/** Which roles a runtime can take in the Model Context Protocol. */
 export type McpSupport =
-  /** None. */
+  /** It does not speak MCP. */
   | "none"
-  /** It calls servers. */
+  /** It calls tools of MCP servers. */
   | "client_only"
-  /** It is a server. */
+  /** It offers its own tools as an MCP server. */
   | "server_only"
-  /** Both. */
+  /** It is both client and server. */
   | "both";
 
-/** An MCP transport. */
+/** A transport of the Model Context Protocol. */
 export type McpTransport =
-  /** A child process. */
+  /** Standard input and output of a child process. */
   | "stdio"
-  /** Server-sent events. */
+  /** Server-sent events over HTTP. */
   | "sse"
-  /** Streamable HTTP. */
+  /** Streamable HTTP, which replaces SSE. */
   | "http";
 
-/** A message of a session's history. */
+/** One message of a session's history. */
 export interface Message {
-  /** Its place in the session. */
+  /** Position in the session, strictly increasing; in a forked session it counts on from the other one. */
   id: number;
-  /** Which session. */
+  /** The session that was asked for, also for messages that it has from another one. */
   session_id: SessionId;
-  /** Who speaks. */
+  /** Who it comes from. */
   type: Speaker;
-  /** The same in the history and in the live event. */
+  /** Unique id, the same in the history and in the `claude_message` event. */
   uuid: string;
-  /** When. */
+  /** When it was recorded. */
   timestamp: Timestamp;
-  /** What was said. */
+  /** Role and content, in the shape of Claude's API. */
   message: Said;
-  /** It sums up a context that was too long; Roost's log has none such. */
+  /** Whether it summarizes a context that became too long; always false for sessions in Roost's log. */
   is_context_compaction: boolean;
-  /** It is not for people; Roost's log has none such. */
+  /** Whether it is not meant to be shown; always false for sessions in Roost's log. */
   is_meta: boolean;
 }
 
-/** One block of a message. */
+/** One block of a message's content. */
 export type MessageBlock =
-  /** Text. */
+  /** Text. Code is fenced with its language; images and artifacts are named in brackets. */
   | { type: "text"; text: string }
-  /** The agent calls a tool, or asks a question. */
+  /** A tool call of the agent, or a question to the user. */
   | { type: "tool_use"; tool_name: string; tool_id: string; tool_input: Record<string, unknown> }
-  /** What became of it. */
+  /** The result of a tool call, or how a question ended. */
   | { type: "tool_result"; tool_use_id: string; content: string; is_error: boolean };
 
-/** A page of messages. */
+/** Parameters of `session/messages`. */
 export interface MessagesParams {
-  /** Of which session. */
+  /** Id of the session; the runtime's own id is understood, too. */
   session_id: string;
-  /** Its workspace. */
+  /** The workspace that the session must belong to; any if absent. */
   workspace_id?: string;
-  /** Its runtime. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
-  /** How many at most: 50 if absent, 500 at most. */
+  /** Most messages to return: 1 to 500, default 50. */
   limit?: number;
-  /** How many to pass over. */
+  /** Messages to skip, counted in `order`; 0 if absent. */
   offset?: number;
-  /** The order that limit and offset count in. */
+  /** The order in which to count and return; `asc` if absent. */
   order?: Order;
 }
 
-/** A page of messages; shorter than asked for where a frame would grow too big. */
+/** A page of messages. It is shorter than `limit` if it would exceed 768 KiB. */
 export interface MessagesResult {
-  /** Of which session. */
+  /** Id of the session. */
   session_id: string;
-  /** Them. */
+  /** The messages of this page, in the order that was requested. */
   messages: Message[];
-  /** How many there are in all. */
+  /** Number of messages on all pages. */
   total: number;
-  /** How many were asked for. */
+  /** The limit that was applied. */
   limit: number;
-  /** How many were passed over. */
+  /** The messages that were skipped. */
   offset: number;
-  /** There are more after these. */
+  /** Whether there are more messages after these. */
   has_more: boolean;
-  /** How long it took. */
+  /** Time it took in milliseconds. */
   query_time_ms: number;
 }
 
-/** How much a session may do unasked. */
+/** How much a session may do without asking. */
 export type Mode =
-  /** Reads are allowed; write, network and dangerous calls are denied. */
+  /** Reads run; every other call is denied. */
   | "plan"
-  /** Reads are allowed; the rest asks. */
+  /** Reads run; every other call asks first. */
   | "ask"
-  /** Edits inside the workspace are allowed; the rest asks. */
+  /** Reads and edits inside the workspace run; every other call asks first. */
   | "accept_edits"
-  /** Write and network are allowed; dangerous calls ask. */
+  /** Reads, writes and network run; dangerous calls ask first. */
   | "auto"
-  /** Everything is allowed. */
+  /** Every call runs without asking. */
   | "yolo";
 
-/** `model.input`: the canonical input that went to the runtime. */
+/** `model.input`: the complete input that was sent to the runtime for a task. */
 export interface ModelInputPayload {
-  /** The input's bytes. */
+  /** The input as JSON, with secrets in `runtime_config` removed; absent if it could not be stored. */
   input_ref?: ArtifactRef;
-  /** `sha256:<hex>` of the canonical input. */
+  /** `sha256:<hex>` of the canonical JSON of the input. */
   input_hash: string;
-  /** What of the transcript it holds. */
+  /** Which part of the transcript the input contains. */
   context_window: ContextWindow;
-  /** Files the runtime reads by itself. */
+  /** The files that the runtime reads by itself, by path and hash; absent if the list could not be stored. */
   implicit_sources_ref?: ArtifactRef;
 }
 
-/** `model.output.completed`: a finished answer. */
+/** `model.output.completed`: a finished answer; the deltas before it are then obsolete. */
 export interface ModelOutputCompletedPayload {
-  /** Its blocks. */
+  /** The answer's blocks in order. */
   content: AssistantContentBlock[];
 }
 
-/** What a delta is a piece of. */
+/** What a piece of output belongs to. */
 export type ModelOutputDeltaKind =
-  /** The answer. */
+  /** The agent's answer. */
   | "text_delta"
-  /** A tool's input while it is written. */
+  /** The arguments of a tool call while the model writes them. */
   | "json_delta"
-  /** Source code. */
+  /** Source code in the answer. */
   | "code_delta"
-  /** The agent's thinking (not in the seed). */
+  /** The agent's reasoning, which is repeated nowhere else (not in the seed). */
   | "reasoning_delta"
-  /** Something else. */
+  /** Output of a kind that the adapter does not know. */
   | "unknown_delta";
 
-/** `model.output.delta`: a piece of output. */
+/** `model.output.delta`: a piece of output while the model writes it. `model.output.completed` repeats answers as a whole. */
 export interface ModelOutputDeltaPayload {
-  /** What it is a piece of. */
+  /** What the piece belongs to. */
   kind: ModelOutputDeltaKind;
-  /** The block it belongs to; stable within a task. */
+  /** The block to append the piece to; unique within the task. */
   block_id: string;
-  /** The piece. */
+  /** The text to append, as it came from the runtime. */
   delta: string;
-  /** The tool call whose input it is. */
+  /** The tool call whose arguments these are; only for `json_delta`. */
   tool_call_id?: ToolCallId;
-  /** The language of code. */
+  /** Language tag; only for `code_delta`, and only if the runtime gave one. */
   language?: string;
 }
 
-/** No parameters. */
+/** Parameters of methods that take none. */
 export type NoParams = Record<string, never>;
 
-/** One durable fact, as stored and as sent. */
+/** One durable fact, in the same shape in the log and on the wire. */
 export type NormalizedEvent = {
-  /** The version of the payload shapes. */
+  /** Version of the payload shapes; 1 in this version. */
   schema_version: number;
-  /** Its place in the session's stream, from 1 without a gap. */
+  /** Position in the session's stream: 1 for the first event, without gaps. */
   seq: number;
-  /** When it happened. */
+  /** When it happened, by the daemon's clock. */
   time: Timestamp;
-  /** Whose it is. */
+  /** The session, task and request that it belongs to. */
   trace: Trace;
-  /** Where it comes from. */
+  /** The runtime that it comes from. */
   runtime: RuntimeRef;
 } & (
   /** `session.created` */
@@ -2780,748 +2780,748 @@ export type NormalizedEvent = {
   | { type: "pairing.locked"; payload: PairingLockedPayload }
 );
 
-/** How much a notice matters. */
+/** How important a notice is. */
 export type NoticeLevel =
-  /** Good to know. */
+  /** Harmless, such as a line on stderr. */
   | "info"
-  /** Something was odd. */
+  /** Unexpected, such as a protocol message that Roost does not know. */
   | "warning"
-  /** Something went wrong. */
+  /** Something failed, such as a message that could not be read. */
   | "error";
 
 /** Where a notice comes from. */
 export type NoticeSource =
-  /** A line on stdout that is not protocol. */
+  /** A line on the runtime's stdout that is not part of its protocol. */
   | "stdout"
-  /** A line on stderr. */
+  /** A line on the runtime's stderr. */
   | "stderr"
-  /** A protocol message that means nothing to us; kept raw. */
+  /** A protocol message without an event of its own; the message is in `runtime.raw`. */
   | "protocol"
-  /** Roost itself. */
+  /** Roost's engine, about the session. */
   | "engine";
 
 /** The task that runs now. */
 export interface OpenTask {
-  /** Which task. */
+  /** Id of the task. */
   task_id: TaskId;
-  /** Its first event. */
+  /** `seq` of its `task.started` event. */
   first_seq: number;
-  /** Since when. */
+  /** When it started. */
   started_at: Timestamp;
 }
 
-/** The order of a page. */
+/** The order of a page of messages. */
 export type Order =
-  /** The oldest first. */
+  /** Oldest first; the default. */
   | "asc"
-  /** The newest first. */
+  /** Newest first, for a screen that scrolls back. */
   | "desc";
 
-/** A tool's output stream. */
+/** The output stream of a tool that runs a program. */
 export type OutputStream =
-  /** Standard output. */
+  /** Standard output, or the only stream of a runtime that does not tell them apart. */
   | "stdout"
-  /** Standard error. */
+  /** Standard error, where the runtime reports it apart. */
   | "stderr";
 
-/** How a new device may be paired. */
+/** Parameters of `pair/create`. */
 export interface PairParams {
-  /** What it may do; operate if absent. */
+  /** What the new device may do; `operate` if absent. At most the scope of the caller. */
   scope?: Scope;
 }
 
-/** What a device needs to be paired; what the QR code holds, and more. */
+/** What a device needs to be paired: the content of the QR code, and more. */
 export interface PairResult {
-  /** Where to connect to. */
+  /** Address of the WebSocket. */
   ws: string;
-  /** Where to send requests to. */
+  /** Base address for HTTP requests. */
   http: string;
-  /** This run of the daemon. */
+  /** Id of this run of the daemon; changes with every start. */
   session: string;
-  /** The default workspace's name. */
+  /** Name of the default workspace. */
   repo: string;
-  /** To be exchanged once. */
+  /** Pairing token, good for one `POST /api/auth/exchange`. */
   token: string;
-  /** Until when. */
+  /** When the pairing token expires. */
   token_expires_at: Timestamp;
-  /** The same as six digits, for typing. */
+  /** Six digits to type instead of the token, for `POST /api/pair/code`; they expire after 10 minutes. */
   code: string;
-  /** The page that shows all this. */
+  /** Address of a page on this machine that shows the QR code; it opens once. */
   page: string;
-  /** The certificate's SHA-256, where it is self-signed. */
+  /** SHA-256 fingerprint of the certificate; absent unless it is self-signed. */
   fingerprint?: string;
 }
 
 /** `pairing.locked`: an address sent too many wrong pairing codes, and none of its tries counts until another code is shown. */
 export interface PairingLockedPayload {
-  /** Where they came from. */
+  /** The address that the codes came from; for IPv6 its network. */
   address: string;
-  /** How many of them came from there. */
+  /** Wrong codes from this address since the code was shown. */
   wrong_tries: number;
-  /** Together with those of other addresses they were so many that the code itself is no longer good. */
+  /** True if wrong codes from all addresses together have also made the code itself invalid. */
   code_withdrawn: boolean;
 }
 
-/** What a line says. */
+/** The content of a `claude_log` line. */
 export interface ParsedLine {
-  /** `user`, `assistant`, `system` or `result`. */
+  /** Kind of line: `user`, `assistant`, `system` or `result` (the end of a task). */
   type: string;
-  /** Its blocks. */
+  /** The blocks in order; empty for `system` and `result`. */
   content: LineBlock[];
-  /** The session. */
+  /** Id of the session; absent for usage, because clients take it for a new session. */
   session_id?: string;
-  /** Why the turn ends. */
+  /** Why the turn ends; `tool_use` for a line with tool calls. Absent otherwise. */
   stop_reason?: string;
-  /** The model that said it. */
+  /** The model that wrote it; absent if unknown. */
   model?: string;
-  /** It was thought and not said. */
+  /** Whether it is reasoning; always false where present. */
   is_thinking?: boolean;
-  /** It sums up a context that was too long. */
+  /** Whether it summarizes a context that became too long; always false where present. */
   is_context_compaction?: boolean;
-  /** Tokens written. */
+  /** Output tokens; only for usage. */
   output_tokens?: number;
-  /** What it cost. */
+  /** Cost in US dollars; only for usage, and only if the runtime reports it. */
   cost_usd?: number;
 }
 
-/** A row of the table of what waits. */
+/** One open approval or question: a row of the table that `permission/pending` lists. */
 export interface Pending {
-  /** The session that waits. */
+  /** The session that cannot go on until this is answered. */
   session_id: SessionId;
-  /** Its task. */
+  /** The task that asked; absent if the event named none. */
   task_id?: TaskId;
-  /** Since when. */
+  /** When the event that opened it was recorded. */
   asked_at: Timestamp;
-  /** For what. */
+  /** The approval or question itself, as its event carried it. */
   ask: PendingAsk;
 }
 
-/** Something that waits for a person. */
+/** What a session waits for: an approval or an answer. */
 export type PendingAsk =
-  /** A tool call. */
+  /** A tool call that needs to be allowed or denied; answer it with `permission/respond`. */
   | { approval: ApprovalRequestedPayload }
-  /** A question. */
+  /** A question from the agent; answer it with `session/respond`. */
   | { question: QuestionAskedPayload };
 
-/** Where to look. */
+/** Parameters of `permission/pending`. */
 export interface PendingParams {
-  /** Only in this session. */
+  /** Only what waits in this session; in all sessions if absent. */
   session_id?: string;
 }
 
-/** Something that waits for an answer. */
+/** An approval or question that waits for an answer. */
 export interface PendingRequest {
-  /** Under which it is answered. */
+  /** The id that an answer must name. */
   tool_use_id: string;
-  /** In which session. */
+  /** Id of the session that waits. */
   session_id: string;
-  /** Its workspace; empty if its folder is none. */
+  /** The session's workspace; empty if its folder belongs to none. */
   workspace_id: string;
-  /** The tool, or `AskUserQuestion`. */
+  /** The tool as the runtime names it; `AskUserQuestion` for a question. */
   tool_name: string;
-  /** Its input. */
+  /** The tool's arguments; for a question `question` and `fields`. */
   tool_input: unknown;
-  /** Since when. */
+  /** When it was asked. */
   created_at: Timestamp;
-  /** Its runtime. */
+  /** Id of the session's runtime. */
   agent_type: string;
-  /** Everything that is known of it. */
+  /** The approval or question with everything that its event carried. */
   pending: Pending;
 }
 
-/** What waits for an answer, the oldest first. */
+/** What waits for an answer, oldest first. */
 export interface PendingResult {
-  /** It. */
+  /** The approvals and questions; fewer than `count` if they would exceed 768 KiB. */
   requests: PendingRequest[];
-  /** How many. */
+  /** Number of all that wait. */
   count: number;
 }
 
-/** Yes or no. */
+/** The answer to an approval. */
 export type PermissionDecision =
-  /** It may run. */
+  /** The call may run. For a question: it is answered. */
   | "allow"
-  /** It may not. */
+  /** The call may not run. For a question: it is declined. */
   | "deny";
 
-/** The seed's three permission modes, shown in events as `permission_mode`. */
+/** The seed's three permission modes, which events carry as `permission_mode` beside the finer `mode`. */
 export type PermissionMode =
   /** Ask before anything that is not a read. */
   | "ask"
-  /** Run safe tools unasked. */
+  /** Run safe tools without asking. */
   | "auto"
-  /** Run everything unasked. */
+  /** Run every tool without asking. */
   | "yolo";
 
 /** Who decides whether a tool may run. */
 export type PermissionModel =
-  /** The host alone. */
+  /** Roost alone; the runtime follows. */
   | "codesdk"
-  /** The runtime alone. */
+  /** The runtime alone; Roost is not asked. */
   | "runtime"
-  /** The runtime asks the host for some calls. */
+  /** Both: the runtime asks Roost about the calls that it does not decide itself. */
   | "hybrid";
 
-/** One answer that can be given. */
+/** One answer to offer for an approval. */
 export interface PermissionOption {
   /** `allow_once`, `allow_session` or `deny`. */
   key: string;
-  /** What people read. */
+  /** The text to show. */
   label: string;
-  /** It is the first choice. */
+  /** Whether to preselect it; true for `allow_once`. */
   selected: boolean;
-  /** What it covers. */
+  /** Which calls the answer would cover; only for `allow_session`. */
   description?: string;
 }
 
-/** The answer to a tool call that waits. */
+/** Parameters of `permission/respond`. */
 export interface PermissionRespondParams {
-  /** Which call. */
+  /** Id of the approval or question, from `pty_permission` or `permission/pending`. */
   tool_use_id: string;
-  /** The answer. */
+  /** Whether the call may run. */
   decision: PermissionDecision;
-  /** For how long it counts; once if absent. */
+  /** How long the answer applies; `once` if absent. Ignored with `updated_input`, which applies once. */
   scope?: ApprovalScope;
-  /** The session, where the id alone is not enough. */
+  /** The session; needed only if the id is open in several sessions. */
   session_id?: string;
-  /** Why not, for the agent to read. */
+  /** Why the call is denied, for the agent to read; absent means no reason. */
   reason?: string;
-  /** The input to run with instead. */
+  /** Arguments to run the tool with instead of its own; for a question its answers. Absent means unchanged. */
   updated_input?: unknown;
-  /** The attempt that was seen; refused if it is another by now. */
+  /** The attempt that the client saw; the answer is refused if there is another one by now. Not checked if absent. */
   attempt?: number;
-  /** The input that was seen; refused if it is another by now. */
+  /** The `input_hash` that the client saw; the answer is refused if the input is another by now. Not checked if absent. */
   input_hash?: string;
-  /** The same for every repetition of the same answer. */
+  /** A text that the client makes up. Sent again with the same key, the same answer succeeds again instead of failing. */
   key?: string;
 }
 
-/** How much was answered for longer than once. */
+/** Numbers about remembered answers and open approvals. */
 export interface PermissionStats {
-  /** Sessions with remembered answers. */
+  /** Sessions that have remembered answers of their own. */
   active_sessions: number;
-  /** Remembered answers. */
+  /** Remembered answers of all scopes. */
   total_patterns: number;
-  /** What waits. */
+  /** Approvals and questions that wait for an answer. */
   pending_requests: number;
 }
 
 /** One step of a plan. */
 export interface PlanEntry {
-  /** What is to be done. */
+  /** The step in the agent's words. */
   content: string;
-  /** How much it matters. */
+  /** The step's rank; `medium` if the runtime has none. */
   priority: PlanPriority;
-  /** How far it is. */
+  /** The step's progress, as the agent reports it. */
   status: PlanStatus;
 }
 
-/** How much a step of a plan matters. */
+/** How important the agent considers a step. */
 export type PlanPriority =
-  /** Much. */
+  /** The agent ranks it first. */
   | "high"
-  /** Some. */
+  /** The usual rank, and that of runtimes that have no priorities. */
   | "medium"
-  /** Little. */
+  /** The agent ranks it last. */
   | "low";
 
-/** How far a step of a plan is. */
+/** How far the agent is with a step. */
 export type PlanStatus =
-  /** Not begun. */
+  /** The agent has not begun it. */
   | "pending"
-  /** Under way. */
+  /** The agent is working on it. */
   | "in_progress"
-  /** Done. */
+  /** The agent says that it is finished. */
   | "completed";
 
-/** `plan.updated`: the whole plan as it now stands. */
+/** `plan.updated`: the complete plan, which replaces the one before. */
 export interface PlanUpdatedPayload {
-  /** Its steps. */
+  /** All steps in order. */
   entries: PlanEntry[];
 }
 
-/** What was decided in the end. */
+/** The final decision about a call. */
 export type PolicyDecision =
-  /** It may run. */
+  /** The call may run. */
   | "allow"
-  /** It may not run. */
+  /** The call may not run. */
   | "deny";
 
-/** What one layer says. */
+/** What one layer decides about a call. */
 export type PolicyResult =
-  /** It may run. */
+  /** The call may run, as far as this layer is concerned. */
   | "allow"
-  /** It may not run. */
+  /** The call may not run. */
   | "deny"
-  /** Somebody must be asked. */
+  /** A person must decide. */
   | "ask";
 
-/** A layer that has a say about a tool call. */
+/** A layer of the policy that judges a tool call. */
 export type PolicySource =
-  /** The runtime's own rules. */
+  /** The rules of the runtime itself. */
   | "runtime"
-  /** Roost's rules. */
+  /** The rules of Roost; `codesdk` is the seed's word for the host. */
   | "codesdk"
-  /** A person. */
+  /** A person who was asked. */
   | "user";
 
-/** Whether somebody can be asked. */
+/** Whether a person can be asked while the prompt runs. */
 export type Presence =
-  /** Whoever watches may answer; what is asked waits. */
+  /** Approvals and questions wait until some client answers. */
   | "present"
-  /** The sender is alone; what would be asked is denied at once. */
+  /** Nobody answers: what would be asked is denied at once. */
   | "nobody";
 
-/** A prompt that waits for its turn. */
+/** A prompt that waits in a session's queue: `prompt_` and 32 hex digits. */
 export type PromptId = string;
 
-/** An image: its bytes, or at the local door the file that holds them. */
+/** An image in a prompt: either `data`, or over the local socket `path`. */
 export interface PromptImage {
-  /** Its bytes in base64. */
+  /** The image file in base64, at most 10 MiB decoded. */
   data?: string;
-  /** Its file, for the local door. */
+  /** Path of the image file; only over the local socket. */
   path?: string;
-  /** Its media type; refused if the bytes are something else. */
+  /** Media type; refused if the bytes are of another one. If absent, the bytes decide. */
   media_type?: string;
-  /** A file name for people. */
+  /** File name to show; made from the path or the media type if absent. */
   name?: string;
 }
 
-/** A tool call waits for an answer; answer it with `permission/respond`. */
+/** An approval is needed; answer it with `permission/respond`. */
 export interface PtyPermission {
-  /** Which call. */
+  /** Roost's id of the tool call. */
   tool_use_id: string;
-  /** `bash_command`, `write_file`, `edit_file`, `delete_file`, `read_file`, `mcp_tool` or `tool_use`. */
+  /** What kind of call it is, judged by its arguments: `bash_command`, `write_file`, `edit_file`, `delete_file`, `read_file`, `mcp_tool` or `tool_use`. */
   type: string;
-  /** The command, file or address. */
+  /** The command, file or address, at most 500 characters; the arguments if there is none. */
   target: string;
-  /** What it asks for, for people. */
+  /** A sentence that says what would be done. */
   description: string;
-  /** What it would do. */
+  /** What would be done in detail, at most 4000 characters: the command with all arguments, the diff or the new content. */
   preview: string;
-  /** The answers that can be given. */
+  /** The answers to offer. `allow_session` is missing if the answer can only apply once. */
   options: PermissionOption[];
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** What waited for an answer waits no more. */
+/** An approval or question is no longer open. */
 export interface PtyPermissionResolved {
-  /** Which call or question. */
+  /** Id of the approval or question. */
   tool_use_id: string;
-  /** Who answered, or why nobody needs to. */
+  /** The client that answered, else why it ended: see `ApprovalEnd` and `QuestionOutcome`. */
   resolved_by: string;
-  /** What came of it. */
+  /** The decision; for a question `allow` if it was answered. */
   decision: PermissionDecision;
-  /** For how long it counts. */
+  /** How long the decision applies; absent for a question. */
   scope?: ApprovalScope;
-  /** Who answered, and from where. */
+  /** Who answered; absent if nobody did. */
   answered_by?: Answerer;
-  /** Why. */
+  /** The reason that was given; absent if there was none. */
   reason?: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** What a terminal would show. */
+/** What a terminal with the agent would show now. */
 export interface PtyState {
-  /** It. */
+  /** The new state. */
   state: TerminalState;
-  /** Something can be said. */
+  /** Whether a client can send something: an answer or a prompt. */
   waiting_for_input: boolean;
-  /** What is waited for. */
+  /** What kind of answer is expected, `permission` or `question`; absent if none is. */
   prompt_type?: TerminalState;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** `question.asked`: the agent asks the user. */
+/** `question.asked`: the agent asks the user and waits; answer with `session/respond`. */
 export interface QuestionAskedPayload {
-  /** Which question. */
+  /** The id that an answer must name. */
   question_id: QuestionId;
-  /** What it asks. */
+  /** The question's text. */
   message: string;
-  /** What an answer holds. */
+  /** The fields of the form to fill in, in order. */
   fields: QuestionField[];
-  /** The tool call that asks. */
+  /** The tool call by which the agent asked; absent if its runtime has no such call. */
   tool_call_id?: ToolCallId;
 }
 
-/** One field of a question. */
+/** One field of a question's form. */
 export interface QuestionField {
-  /** The key of the answer. */
+  /** The key of this field in `answers`. */
   id: string;
-  /** What people read. */
+  /** The text to show. */
   label: string;
-  /** The choices; none means free text. */
+  /** The choices. If empty, the answer is free text. */
   options?: QuestionOption[];
-  /** Several choices may be taken. */
+  /** Whether several choices may be selected; false if absent. */
   multiple?: boolean;
-  /** It must be answered. */
+  /** Whether an answer must contain this field; false if absent. */
   required?: boolean;
 }
 
-/** A question that a runtime put to the user. */
+/** A question that a runtime asked the user: `q_` and 32 hex digits. */
 export type QuestionId = string;
 
-/** One choice of a question. */
+/** One choice that a question offers. */
 export interface QuestionOption {
-  /** What is sent back. */
+  /** The value to send back. */
   value: string;
-  /** What people read. */
+  /** The text to show. */
   label: string;
-  /** More about it. */
+  /** An explanation to show beside the label; absent if the agent gave none. */
   description?: string;
 }
 
-/** What came of a question. */
+/** How a question ended. */
 export type QuestionOutcome =
-  /** It was answered. */
+  /** A client answered it. */
   | "answered"
-  /** Somebody refused to answer, or nobody could. */
+  /** A client refused to answer, or no client could be asked. */
   | "declined"
-  /** The task ended first. */
+  /** The task ended while it was open. */
   | "cancelled";
 
 /** `question.resolved`: the question is no longer open. */
 export interface QuestionResolvedPayload {
-  /** Which question. */
+  /** The question that ended. */
   question_id: QuestionId;
-  /** What came of it. */
+  /** Whether it was answered. */
   outcome: QuestionOutcome;
-  /** The answers by field. */
+  /** The answers: values by field id. Empty unless `outcome` is `answered`. */
   answers?: Record<string, string[]>;
-  /** Who answered. */
+  /** Who answered; absent if nobody did. */
   answered_by?: Answerer;
-  /** Why it was not answered. */
+  /** Why it was not answered; absent if it was, or if no reason was given. */
   reason?: string;
 }
 
 /** A prompt that waits for the running task to end. */
 export interface QueuedPrompt {
-  /** Which prompt. */
+  /** Id of the prompt, as in the result of `session/send`. */
   prompt_id: PromptId;
-  /** What the user said. */
+  /** The prompt as it was sent. */
   message: TranscriptMessage;
-  /** It was queued before a restart and waits for somebody to release it. */
+  /** True if it no longer starts by itself, because the session was closed, the daemon restarted or the session's mode changed while it waited; false if absent. */
   held?: boolean;
 }
 
-/** What became of the wish for a new index. */
+/** Whether a rebuild was started. */
 export type RebuildWord =
-  /** It is begun. */
+  /** It was started and runs in the background; see `repository/index/status`. */
   | "started"
-  /** It was begun before. */
+  /** The index was already being built. */
   | "already_indexing";
 
-/** An answer that counts for longer than once. */
+/** A remembered answer: matching calls are decided by it without asking. */
 export interface RememberedRule {
-  /** For how long it counts; never once. */
+  /** How far it applies; never `once`. */
   scope: ApprovalScope;
-  /** What was said. */
+  /** The answer that matching calls get. */
   decision: PolicyDecision;
-  /** The calls that are meant. */
+  /** The calls that it decides. */
   pattern: CallPattern;
-  /** The session, for an answer that counts for one. */
+  /** The session it applies to; present only for the scope `session`. */
   session_id?: SessionId;
-  /** The workspace's root, for an answer that counts for one. */
+  /** The root of the workspace it applies to; present only for the scope `workspace`. */
   workspace?: string;
 }
 
-/** A file of the index. */
+/** A file in the index. */
 export interface RepositoryFile {
-  /** Where it is. */
+  /** Path, relative to the workspace's folder. */
   path: string;
-  /** Its name. */
+  /** Name without the path. */
   name: string;
-  /** The folder that it lies in; empty for the workspace's own. */
+  /** Path of the folder that contains it; empty for the workspace's own folder. */
   directory: string;
-  /** What follows the last dot of its name. */
+  /** What follows the last dot of its name; absent if there is none. */
   extension?: string;
-  /** Its bytes. */
+  /** Size in bytes. */
   size_bytes: number;
-  /** When it last changed. */
+  /** When it was last modified. */
   modified_at: Timestamp;
-  /** When this was looked up. */
+  /** When this entry was read. */
   indexed_at: Timestamp;
-  /** It holds no text. */
+  /** Whether its content is not text. */
   is_binary: boolean;
-  /** It is a link. */
+  /** Whether it is a symbolic link. */
   is_symlink: boolean;
-  /** Its name says that it holds secrets. */
+  /** Whether its name suggests that it contains secrets, such as `.env`. */
   is_sensitive: boolean;
-  /** Git tracks it. */
+  /** Whether git tracks it. */
   git_tracked: boolean;
-  /** Git ignores it; never so in the index, which leaves out what git ignores. */
+  /** Whether git ignores it; always false in results from the index, which leaves such files out. */
   git_ignored: boolean;
-  /** Its lines, once they were counted. */
+  /** Number of lines; absent if they were not counted yet or it is not text. */
   line_count?: number;
-  /** How well it fits the query, from 0 to 1. */
+  /** How well it matches the query, from 0 to 1; absent outside a search. */
   match_score?: number;
 }
 
-/** A folder of the index. */
+/** A folder in the index. */
 export interface RepositoryFolder {
-  /** Where it is. */
+  /** Path, relative to the workspace's folder. */
   path: string;
-  /** Its name. */
+  /** Name without the path. */
   name: string;
-  /** Files beneath it. */
+  /** Files in it and in its subfolders. */
   file_count: number;
-  /** Folders in it. */
+  /** Folders directly in it. */
   folder_count: number;
-  /** Their bytes. */
+  /** Size of those files together, in bytes. */
   total_size_bytes: number;
-  /** When the latest of them was changed. */
+  /** When the newest of those files was modified. */
   last_modified: Timestamp;
 }
 
-/** A folder to be listed. */
+/** Parameters of `repository/files/list`. */
 export interface RepositoryListParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** The folder; the workspace's own if absent. */
+  /** Path of the folder, relative to the workspace's folder; the workspace's folder itself if absent. */
   directory?: string;
-  /** Also what is in its folders. */
+  /** Whether to include the files of its subfolders; false if absent. */
   recursive?: boolean;
-  /** So many files at most. */
+  /** Most files to return: 1 to 1000, default 100. Folders are not counted. */
   limit?: number;
-  /** After so many. */
+  /** Files to skip; 0 if absent. */
   offset?: number;
-  /** By what they are sorted. */
+  /** What to sort by; `name` if absent. */
   sort_by?: FileSort;
-  /** Which end comes first. */
+  /** The direction of the order; `asc` if absent. */
   sort_order?: SortOrder;
-  /** Only these extensions. */
+  /** Only files with these extensions; all if absent. */
   extensions?: string[];
-  /** Only files of at least so many bytes. */
+  /** Only files of at least this size in bytes; all if absent. */
   min_size?: number;
-  /** Only files of at most so many bytes. */
+  /** Only files of at most this size in bytes; all if absent. */
   max_size?: number;
 }
 
-/** What is in a folder. */
+/** A page of a folder's files, and its folders. */
 export interface RepositoryListResult {
-  /** Where it is. */
+  /** Path of the folder, relative to the workspace's folder. */
   directory: string;
-  /** Some of its files. */
+  /** The files of this page, in the order that was requested. */
   files: RepositoryFile[];
-  /** Its folders. */
+  /** The folders in it, at most 1000; not paged. */
   directories: RepositoryFolder[];
-  /** How many files there are. */
+  /** Number of files on all pages. */
   total_files: number;
-  /** How many folders there are. */
+  /** Number of folders in it. */
   total_directories: number;
-  /** Where the page of files stands. */
+  /** Which part of the files this page contains. */
   pagination: FilesPage;
 }
 
-/** A workspace's files. */
+/** Parameters that select a workspace's index. */
 export interface RepositoryParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
 }
 
-/** What a workspace is made of. */
+/** Numbers about a workspace's files. */
 export interface RepositoryStats {
-  /** Files. */
+  /** Number of files. */
   total_files: number;
-  /** Folders. */
+  /** Number of folders. */
   total_directories: number;
-  /** Bytes. */
+  /** Size of all files together, in bytes. */
   total_size_bytes: number;
-  /** Lines of all texts. */
+  /** Number of lines in all text files. */
   total_lines: number;
-  /** How many files of each extension, of the most frequent ones. */
+  /** Number of files by extension, for the 20 most frequent ones. */
   files_by_extension: Record<string, unknown>;
-  /** The largest files. */
+  /** The 10 largest files. */
   largest_files: RepositoryFile[];
-  /** The files that were changed last. */
+  /** The 10 files that were modified last. */
   recently_modified: RepositoryFile[];
-  /** Files that git tracks. */
+  /** Number of files that git tracks. */
   git_tracked_files: number;
-  /** Always 0: what git ignores is not in the index. */
+  /** Always 0, because the index leaves out what git ignores. */
   git_ignored_files: number;
-  /** Files that are no text. */
+  /** Number of files that are not text. */
   binary_files: number;
-  /** Files whose names say that they hold secrets. */
+  /** Number of files whose names suggest that they contain secrets. */
   sensitive_files: number;
-  /** The languages, that with the most bytes first. */
+  /** The languages, the one with the most bytes first. */
   languages: LanguageStats[];
 }
 
-/** One request to a runtime or of a client. */
+/** One request to a runtime: `req_` and 32 hex digits. */
 export type RequestId = string;
 
-/** How a request to a runtime ended. */
+/** How the runtime answered a request. */
 export type RequestStatus =
-  /** It was answered. */
+  /** With a result. */
   | "ok"
-  /** It was answered with an error. */
+  /** With an error. */
   | "error";
 
 /** How an ended session is continued. */
 export type ResumeModel =
-  /** The runtime continues it by its own id. */
+  /** The runtime reloads the conversation by its own id. */
   | "native"
-  /** The host rebuilds the context from its transcript. */
+  /** Roost sends the conversation again, from its transcript. */
   | "reconstruct"
-  /** Not at all. */
+  /** It cannot be continued. */
   | "none";
 
-/** Whether a prompt begins a session or goes on with one. */
+/** Whether a prompt starts a new session or continues one. */
 export type RunMode =
-  /** It begins one. */
+  /** Start a new session. */
   | "new"
-  /** It goes on with one. */
+  /** Continue a session. */
   | "continue";
 
 /** Whether a runtime can be used on this machine. */
 export interface RuntimeAvailability {
-  /** It is there. */
+  /** Whether its program was found. */
   installed: boolean;
-  /** Its version, when it tells. */
+  /** Version that the program reports; absent if it reports none. */
   version?: string;
-  /** Its user is logged in, as far as can be known without the network. */
+  /** Whether its user is logged in, as far as can be told without the network. */
   loggedIn: boolean;
-  /** Whether and how, in words: `yes, by a key`, `yes, by an account`, `no` or `unknown`. */
+  /** The login in words: `yes, by a key`, `yes, by an account`, `yes`, `not needed`, `no` or `unknown`. */
   login?: string;
-  /** Why it cannot be used, and what to do. */
+  /** Why it cannot be used and what to do about it; absent if it can. */
   reason?: string;
 }
 
-/** What a runtime can do, as observed and not as advertised by us. */
+/** What a runtime can do, as observed in tests rather than as its vendor advertises it. */
 export interface RuntimeCapabilities {
-  /** Output arrives in deltas. */
+  /** Whether output arrives in deltas while the model writes. */
   supportsStreaming: boolean;
-  /** Tool calls are visible. */
+  /** Whether tool calls are reported as events. */
   supportsToolCalls: boolean;
-  /** Several tool calls may be open at once. */
+  /** Whether several tool calls can be open at the same time. */
   supportsParallelToolCalls: boolean;
   /** A running task can be stopped. */
   supportsStop: boolean;
-  /** Artifacts can be passed. */
+  /** Whether prompts can carry artifacts such as images. */
   supportsArtifacts: boolean;
-  /** New sessions can be made. */
+  /** Whether new sessions can be created. */
   supportsSessionCreate: boolean;
-  /** Ended sessions can be continued natively. */
+  /** Whether the runtime itself can continue an ended session. */
   supportsSessionResume: boolean;
-  /** Token usage is reported. */
+  /** Whether it reports token usage (`usage.reported`). */
   supportsUsageReporting: boolean;
-  /** The runtime works with nobody at the terminal. */
+  /** Whether it works without a terminal and without anybody to ask. */
   supportsNonInteractive: boolean;
-  /** Most tool calls open at once in a task; at least 1. */
+  /** Most tool calls that one task can have open at once, at least 1; absent if there is no known limit. */
   maxOutstandingToolCalls?: number;
   /** How its user logs in. */
   authModel: AuthModel;
-  /** Who executes tools. */
+  /** Who runs its tools. */
   toolExecutionModel: ToolExecutionModel;
-  /** Who decides about tools. */
+  /** Who decides whether its tools may run. */
   permissionModel: PermissionModel;
-  /** Where its state lives. */
+  /** Where it keeps its state. */
   stateModel: RuntimeStateModel;
-  /** How a session is continued. */
+  /** How an ended session is continued. */
   resumeModel: ResumeModel;
-  /** Whether a tool call may be repeated. */
+  /** Whether a tool call may be repeated after a resume. */
   toolReplaySafety: ToolReplaySafety;
-  /** Its part in MCP. */
+  /** Its roles in MCP. */
   mcpSupport: McpSupport;
-  /** The MCP transports it speaks. */
+  /** The MCP transports that it supports; absent if unknown. */
   mcpTransports?: McpTransport[];
-  /** What cancelling promises. */
+  /** What it guarantees when a task is stopped. */
   cancellationModel: CancellationModel;
-  /** How it may be hosted. */
+  /** Where it can run. */
   supportedIsolationModes: RuntimeIsolationMode[];
-  /** How it should be hosted. */
+  /** Where Roost runs it unless configured otherwise. */
   recommendedIsolationMode: RuntimeIsolationMode;
 }
 
-/** One runtime of the registry. */
+/** One runtime in the registry: an agent that sessions can run on. */
 export interface RuntimeEntry {
-  /** Its stable id. */
+  /** The value for `agent_type`, such as `claude`; never changes. */
   id: string;
-  /** Its name for people. */
+  /** Name to show, such as `Claude Code`. */
   displayName: string;
-  /** Whether it may be used. */
+  /** Whether this host lets clients use it. */
   status: RuntimeStatus;
-  /** Where its sessions are listed. */
+  /** Where a client lists its sessions. */
   sessionListSource: SessionListSource;
-  /** Where its messages are read. */
+  /** Where a client reads its messages. */
   sessionMessagesSource: SessionSource;
-  /** Where its sessions are followed. */
+  /** Where a client watches its sessions. */
   sessionWatchSource: SessionSource;
-  /** A client must activate the workspace before it resumes. */
+  /** Whether a client must call `workspace/session/activate` before it resumes a session; always false in Roost. */
   requiresWorkspaceActivationOnResume: boolean;
-  /** A client must wait until the session's id is resolved. */
+  /** Whether a new session's id is provisional until `session_id_resolved`; always false in Roost. */
   requiresSessionResolutionOnNewSession: boolean;
-  /** Past sessions can be continued. */
+  /** Whether a session can go on after its process ended. */
   supportsResume: boolean;
-  /** It asks questions. */
+  /** Whether it asks the user questions (`question.asked`). */
   supportsInteractiveQuestions: boolean;
-  /** It asks for permission. */
+  /** Whether it asks for permission before it runs tools. */
   supportsPermissions: boolean;
-  /** The methods behind its operations. */
+  /** The methods to call for its sessions. */
   methods: RuntimeMethods;
-  /** What it can do, in seed 001's words (additive). */
+  /** What it can do, in seed 001's terms. */
   capabilities: RuntimeCapabilities;
-  /** Whether it can be used on this machine (additive); absent where nobody looked. */
+  /** Whether it can be used on this machine now; absent if nobody has checked yet. */
   availability?: RuntimeAvailability;
 }
 
-/** How a runtime is hosted. */
+/** Where a runtime runs. */
 export type RuntimeIsolationMode =
-  /** In the host's own process. */
+  /** Inside the daemon's own process. */
   | "in_process"
-  /** In a process with its own environment. */
+  /** In a child process with its own environment. */
   | "subprocess"
-  /** On a server that is there already. */
+  /** On a server that is already running. */
   | "server_side";
 
-/** The RPC method behind each operation of a runtime. */
+/** The method to call for each operation. The same for all of Roost's runtimes. */
 export interface RuntimeMethods {
-  /** Lists past sessions. */
+  /** Lists the sessions of a workspace. */
   history: string;
-  /** Reads messages. */
+  /** Reads a session's messages. */
   messages: string;
-  /** Follows a session. */
+  /** Starts sending a session's events to this client. */
   watch: string;
-  /** Stops following. */
+  /** Stops sending a session's events to this client. */
   unwatch: string;
-  /** Starts a session. */
+  /** Creates a session or attaches to one. */
   start: string;
   /** Sends a prompt. */
   send: string;
-  /** Stops a task. */
+  /** Stops a task or the whole session. */
   stop: string;
-  /** Sends input. */
+  /** Types text or a key. */
   input: string;
-  /** Answers a question or an approval. */
+  /** Answers an approval or a question. */
   respond: string;
-  /** Reads a session's state. */
+  /** Reads a session's current state. */
   state: string;
 }
 
@@ -3529,69 +3529,69 @@ export type RuntimeName =
   | "claude-agent-sdk" | "codex-sdk" | "gemini-cli-core" | "opencode-server" | "demo" | "host"
   | string;
 
-/** `runtime.notice`: noise, stderr, and native messages without a meaning of their own. */
+/** `runtime.notice`: output outside the protocol, and messages that have no event type of their own. */
 export interface RuntimeNoticePayload {
-  /** How much it matters. */
+  /** How important it is. */
   level: NoticeLevel;
   /** Where it comes from. */
   source: NoticeSource;
-  /** What it says. */
+  /** The line or message, for people. */
   message: string;
 }
 
-/** The runtime that an event comes from. */
+/** The runtime that an event comes from, and what was known of it at that time. */
 export interface RuntimeRef {
-  /** Which one. */
+  /** The runtime, or `host` for the daemon's own events. */
   name: RuntimeName;
-  /** The model it used. */
+  /** The model in use; absent until the runtime has named one. */
   model?: string;
-  /** Its own id for the session. */
+  /** The runtime's own id for the session; absent until the runtime has told it. */
   runtime_session_id?: RuntimeSessionId;
-  /** The native message, kept where ours says less. */
+  /** The runtime's own message, present where the normalized payload loses some of it. */
   raw?: unknown;
 }
 
 /** All runtimes, from the adapters that are registered and the server's policy. */
 export interface RuntimeRegistry {
-  /** The version of this shape. */
+  /** Version of this shape; `1.0` in this version. */
   schemaVersion: string;
-  /** When it was made. */
+  /** When it was put together; availability may have changed since. */
   generatedAt: Timestamp;
-  /** The runtime when a client names none. */
+  /** The runtime that is used if a client names none. */
   defaultRuntime: string;
-  /** How a call finds its runtime. */
+  /** How clients say which runtime a call is for. */
   routing: RuntimeRouting;
-  /** The runtimes. */
+  /** All registered runtimes, including those that are disabled or not installed. */
   runtimes: RuntimeEntry[];
 }
 
-/** `runtime.request.completed`: the runtime answered. */
+/** `runtime.request.completed`: the runtime answered a request. */
 export interface RuntimeRequestCompletedPayload {
-  /** Which one. */
+  /** The request, as in `runtime.request.started`. */
   request_id: RequestId;
-  /** The runtime's name for it. */
+  /** The method's name in the runtime's own protocol. */
   method: string;
-  /** How it ended. */
+  /** Whether it answered with a result or an error. */
   status: RequestStatus;
-  /** How long it took. */
+  /** Time from request to answer, in milliseconds. */
   duration_ms: number;
 }
 
-/** `runtime.request.started`: a request went to the runtime. */
+/** `runtime.request.started`: Roost sent a request to the runtime. */
 export interface RuntimeRequestStartedPayload {
-  /** Which one. */
+  /** The same id stands in `runtime.request.completed`. */
   request_id: RequestId;
-  /** The runtime's name for it. */
+  /** The method's name in the runtime's own protocol. */
   method: string;
 }
 
-/** How a call finds its runtime. */
+/** How clients say which runtime a call is for. */
 export interface RuntimeRouting {
-  /** The parameter that selects the runtime. */
+  /** Name of the parameter that selects the runtime: `agent_type`. */
   agentTypeField: string;
-  /** The runtime when the parameter is absent. */
+  /** The runtime that is used if the parameter is absent. */
   defaultAgentType: string;
-  /** The methods that should carry the parameter. */
+  /** The methods on which clients should send the parameter. */
   requiredOnMethods: string[];
 }
 
@@ -3600,926 +3600,926 @@ export type RuntimeSessionId = string;
 
 /** Where a runtime keeps its state. */
 export type RuntimeStateModel =
-  /** In its process. */
+  /** In memory; lost when its process ends. */
   | "in_process"
-  /** On local disk. */
+  /** In files on this machine. */
   | "local_disk"
   /** On a server. */
   | "server_side"
-  /** In several places. */
+  /** In more than one of these places. */
   | "hybrid"
   /** The runtime does not say. */
   | "unknown";
 
-/** Whether a runtime may be used. */
+/** Whether this host lets clients use a runtime; set in `roost.toml`. */
 export type RuntimeStatus =
-  /** It may. */
+  /** Usable without reservation; the default. */
   | "active"
-  /** It may, and may change. */
+  /** Usable, but its behaviour may still change. */
   | "preview"
-  /** It may, for now. */
+  /** Usable for now; clients should move to another runtime. */
   | "deprecated"
-  /** It may not, whatever a client's screen shows. */
+  /** Refused, whatever a client's screen offers. */
   | "disabled";
 
-/** What was said. */
+/** The content of a message, in the shape of Claude's API. */
 export interface Said {
-  /** By whom. */
+  /** Who it comes from; the same as `type` of the message. */
   role: Speaker;
-  /** Its blocks, at least one. */
+  /** The content in order; at least one block. */
   content: Block[];
-  /** The model that said it. */
+  /** The model that wrote it; only for messages of the agent, and only if it is known. */
   model?: string;
-  /** Why the turn ends with it, where it does. */
+  /** Why the turn ends with this message: `error` for a failed task; absent for all others. */
   stop_reason?: string;
 }
 
-/** What a client may do; each includes those before it. */
+/** What a client may do. Each scope includes those before it. */
 export type Scope =
-  /** Look. */
+  /** Read everything, change nothing. */
   | "observe"
-  /** Steer agents. */
+  /** Also prompt, stop and answer agents, and change repositories. */
   | "operate"
-  /** Change the host. */
+  /** Also manage devices, pairing and the daemon itself. */
   | "admin";
 
-/** A search that is wanted no more. */
+/** Parameters of `repository/search/cancel`. */
 export interface SearchCancelParams {
-  /** Which. */
+  /** Id of the search. */
   search_id: string;
 }
 
-/** How names are compared. */
+/** How a query is compared with a file's path. */
 export type SearchMode =
-  /** All letters in order, anywhere in the path. */
+  /** All characters of the query occur in this order anywhere in the path. */
   | "fuzzy"
-  /** The text as it is, anywhere in the path. */
+  /** The query occurs unchanged anywhere in the path. */
   | "exact"
-  /** The text as it is, where the name or the path begins. */
+  /** The name or the path begins with the query. */
   | "prefix"
-  /** The extension. */
+  /** The file has this extension. */
   | "extension";
 
-/** What is searched for. */
+/** Parameters of `repository/search` and `repository/search/start`. */
 export interface SearchParams {
-  /** The text. */
+  /** The text to search for, at most 1000 characters. */
   query: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** How it is compared; fuzzy if absent. */
+  /** How to compare; `fuzzy` if absent. */
   mode?: SearchMode;
-  /** So many files at most. */
+  /** Most files to return: 1 to 500, default 50. */
   limit?: number;
-  /** After so many. */
+  /** Files to skip; 0 if absent. */
   offset?: number;
-  /** Only these extensions. */
+  /** Only files with these extensions; all if absent. */
   extensions?: string[];
-  /** No files that are no text; so if absent. */
+  /** Whether to leave out files that are not text; true if absent. */
   exclude_binaries?: boolean;
-  /** Only files that git tracks. */
+  /** Only files that git tracks; false if absent. */
   git_tracked_only?: boolean;
-  /** Only files of at least so many bytes. */
+  /** Only files of at least this size in bytes; all if absent. */
   min_size?: number;
-  /** Only files of at most so many bytes. */
+  /** Only files of at most this size in bytes; all if absent. */
   max_size?: number;
 }
 
-/** Files that fit, the best first. */
+/** The files that match, best first. */
 export interface SearchResult {
-  /** The text. */
+  /** The query from the parameters. */
   query: string;
   /** How it was compared. */
   mode: SearchMode;
-  /** Some of them. */
+  /** The files of this page. */
   results: RepositoryFile[];
-  /** How many there are. */
+  /** Number of files that match, on all pages. */
   total: number;
-  /** There are more after these. */
+  /** Whether there are more files after these. */
   has_more: boolean;
-  /** How long it took. */
+  /** Time it took in milliseconds. */
   elapsed_ms: number;
 }
 
-/** Files that fit a search that goes on. */
+/** Results of an interactive search that `repository/search/start` began. */
 export interface SearchResults {
-  /** The search. */
+  /** Id of the search. */
   search_id: string;
-  /** The text that they fit. */
+  /** The text that they match, which may not be the latest one. */
   query: string;
   /** How it was compared. */
   mode: SearchMode;
-  /** The best of them. */
+  /** The files of the page that was requested, best first. */
   results: RepositoryFile[];
-  /** How many there are. */
+  /** Number of files that match. */
   total: number;
-  /** There are more than these. */
+  /** Whether there are more files than these. */
   has_more: boolean;
-  /** How long it took. */
+  /** Time it took in milliseconds. */
   elapsed_ms: number;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
-/** A search that goes on: what fits comes as `search_results`. */
+/** An interactive search has started. Results come as `search_results` events, now and after every change. */
 export interface SearchStarted {
-  /** Its id, for changes. */
+  /** Id of the search, for `repository/search/update` and `repository/search/cancel`. */
   search_id: string;
-  /** Always `started`. */
+  /** Always `started`; a failure is an error. */
   status: string;
 }
 
-/** Another text for a search that goes on. */
+/** Parameters of `repository/search/update`. */
 export interface SearchUpdateParams {
-  /** Which search. */
+  /** Id of the search. */
   search_id: string;
-  /** The text. */
+  /** The new text to search for, at most 1000 characters. */
   query: string;
 }
 
-/** A text that is passed on and never shown: it has no place in events, logs and errors. */
+/** A text that is passed on but never shown: `Debug` hides it, and it must not reach events, logs or errors. */
 export type Secret = string;
 
-/** What the server can do. */
+/** What the server can do. In the maps, an operation that is absent cannot be used. */
 export interface ServerCapabilities {
-  /** Agents can be run, stopped, answered, listed and watched. */
+  /** Operations on agents, such as `run` and `sessionWatch`. */
   agent: Record<string, boolean>;
-  /** What can be done with git. */
+  /** Operations on git, such as `commit`. */
   git: Record<string, boolean>;
-  /** What can be done with files. */
+  /** Operations on files: `get` and `list`. */
   file: Record<string, boolean>;
-  /** What can be done with the repository's index. */
+  /** Operations on the index of files, such as `search`. */
   repository: Record<string, boolean>;
-  /** The names of the events that may be sent. */
+  /** Names of all events that may be sent, without the prefix `event/`. */
   notifications: string[];
-  /** The ids of the runtimes. */
+  /** Ids of the runtimes, the values for `agent_type`. */
   supportedAgents: string[];
-  /** Everything about the runtimes (seed 000). */
+  /** Everything about the runtimes (seed 000), including whether they can be used now. */
   runtimeRegistry: RuntimeRegistry;
 }
 
-/** The server's name and version. */
+/** Name and version of the server. */
 export interface ServerInfo {
-  /** Its name. */
+  /** Always `cdev`, the name that clients of that protocol expect. */
   name: string;
-  /** Its version. */
+  /** Version of Roost. */
   version: string;
 }
 
 /** `session.closed`: the session's process and resources are gone. */
 export interface SessionClosedPayload {
-  /** Why. */
+  /** What ended it, for people: a stop, the idle timeout, an exit or a restart. */
   reason: string;
 }
 
-/** `session.created`: what the session was made with. */
+/** `session.created`: the settings of a new session. */
 export interface SessionCreatedPayload {
-  /** The version of this contract. */
+  /** Version of the runtime contract that it was created under; `1` in this version. */
   contract_version: string;
-  /** Which runtime serves it. */
+  /** The runtime that runs it; never changes. */
   runtime: RuntimeName;
-  /** The working directory. */
+  /** The working directory, absolute; never changes. */
   cwd: string;
-  /** Whose runtime state and credentials are used. */
+  /** Name of the set of logins and runtime state that it uses; `default` unless named. */
   credential_namespace: string;
-  /** A name for people. */
+  /** Title for lists; absent until somebody or the first prompt gives one. */
   title?: string;
-  /** The model asked for. */
+  /** The model that was requested; absent means the runtime's default. */
   model?: string;
-  /** The mode in the seed's words. */
+  /** The mode in the seed's three words. */
   permission_mode: PermissionMode;
-  /** The mode in ours. */
+  /** The mode in Roost's five words; counts where the two differ. */
   mode: Mode;
-  /** The workspace it was made in. */
+  /** The workspace it was created in; absent if its folder belongs to none. */
   workspace_id?: WorkspaceId;
-  /** How much of the user's home its runtime shares, where the session says so itself. */
+  /** How much of the user's home the runtime shares; absent means the runtime's configured default. */
   isolation?: IsolationLevel;
-  /** The names of the variables that its runtime gets; their values are told nobody else. */
+  /** Names of the extra environment variables that a client gave it; the values are in no event. */
   env?: string[];
-  /** The runtime's own configuration, passed on and never interpreted; secrets are taken out. */
+  /** The runtime's own settings, passed on unchanged to the runtime; secrets are removed here. */
   runtime_config?: Record<string, unknown>;
-  /** The hash of that configuration with its secrets. */
+  /** `sha256:<hex>` of those settings with their secrets, to notice changes. */
   runtime_config_hash?: string;
-  /** It began outside of Roost. */
+  /** Present if the conversation began outside Roost. */
   adopted?: Adopted;
-  /** It goes on from where another session was. */
+  /** Present if it was forked from another session. */
   forked?: Forked;
 }
 
-/** A session ended; or the daemon goes down, whose own id stands there then and nothing beside it. */
+/** A session was closed, or the daemon is going down. */
 export interface SessionEnd {
-  /** The session. */
+  /** Id of the session; the id of the daemon's run if it goes down. */
   session_id: string;
-  /** Why; `shutdown` if it is the daemon. */
+  /** Why it ended; `shutdown` if the daemon goes down. */
   reason: string;
-  /** When. */
+  /** When it ended. */
   timestamp: Timestamp;
-  /** The session's workspace. */
+  /** The session's workspace; absent if it has none or the daemon goes down. */
   workspace_id?: string;
-  /** The session's runtime. */
+  /** Id of the session's runtime; absent if the daemon goes down. */
   agent_type?: string;
-  /** The place after it. */
+  /** The cursor after this event; absent if the daemon goes down. */
   cursor?: string;
 }
 
-/** A session to go on from. */
+/** Parameters of `session/fork`. */
 export interface SessionForkParams {
-  /** Which one; also one that only its runtime keeps, which becomes one of ours. */
+  /** The session to fork. One that only its runtime has becomes a session of Roost first. */
   session_id: string;
-  /** The workspace that it must belong to. */
+  /** The workspace that the session must belong to; any if absent. */
   workspace_id?: string;
-  /** The folder that it may be found in besides the workspaces. */
+  /** A folder outside the workspaces in which to look for the session; needs the scope `admin`. */
   cwd?: string;
-  /** The runtime that must be its own. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
-  /** The new session's name; else the same. */
+  /** Title of the new session, at most 1 KiB; that of the other one if absent. */
   title?: string;
-  /** How much the new session may do unasked; else as much. */
+  /** How much the new session may do without asking; as much as the other one if absent. */
   permission_mode?: AnyMode;
-  /** It may do everything unasked. */
+  /** True is the same as the `permission_mode` `yolo`, and wins over it. */
   yolo_mode?: boolean;
 }
 
-/** A session: a plain UUID (v7), or the native id of an adopted session. Permanent. */
+/** A session: a plain UUID (v7), or for an adopted session an id that follows from its runtime's. Never changes. */
 export type SessionId = string;
 
-/** The runtime could not begin the session. */
+/** A task failed before the runtime had told its own id for the session. */
 export interface SessionIdFailed {
-  /** The session's id. */
+  /** Id of the session. */
   temporary_id: string;
-  /** `claude_exited` or `error`. */
+  /** `claude_exited` if the runtime's process ended, else `error`. */
   reason: string;
   /** What happened, for people. */
   message: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** The runtime knows the session. */
+/** The runtime has told its own id for the session. The id that clients use does not change. */
 export interface SessionIdResolved {
-  /** The session's id. */
+  /** Id of the session. */
   temporary_id: string;
-  /** The same: ids are permanent. */
+  /** The same, because ids never change. */
   real_id: string;
-  /** Always empty: the record is the log. */
+  /** Always empty; read the session with `session/messages`. */
   session_file: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** One session of a list. */
+/** One session in a list. */
 export interface SessionInfo {
-  /** Its id. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
-  /** A name for people. */
+  /** Its title; `(session)` if it has none yet. */
   summary: string;
-  /** The first prompt's beginning. */
+  /** The first line of the first prompt, or the title; absent if there is neither. */
   first_prompt?: string;
-  /** Tasks so far. */
+  /** Tasks that it has had. */
   task_count: number;
-  /** Messages so far; 0 where only its runtime keeps it, which does not count them. */
+  /** Messages in its history; always 0 for the source `history`, because the runtime does not count them. */
   message_count: number;
-  /** When it began. */
+  /** When it was created; for the source `history` the same as `last_updated`. */
   start_time: Timestamp;
   /** When it last changed. */
   last_updated: Timestamp;
-  /** `running` or `historical`. */
+  /** `running` if it has a process or a task, else `historical`. */
   status: string;
-  /** Who keeps it. */
+  /** Who has its record. */
   source: KeptBy;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** Its folder. */
+  /** Its working directory, absolute. */
   project_path: string;
-  /** Its model. */
+  /** Its model; absent means the runtime's default. */
   model?: string;
-  /** Who looks at it. */
+  /** Ids of the clients that watch it or have it on their screen. */
   viewers: string[];
-  /** Everything that is known of it. */
+  /** Its complete record. */
   record: SessionRecord;
 }
 
-/** Something typed to a session. */
+/** Parameters of `session/input`: `key`, or if that is absent, `input`. */
 export interface SessionInputParams {
-  /** Which session. */
+  /** Id of the session, from `session/start` or `session/list`. */
   session_id: string;
-  /** Text, or the name of a key. */
+  /** Text, or the name of a key. It answers what waits; otherwise text is a prompt. */
   input?: string;
-  /** A key. */
+  /** Name of a key, such as `enter` (allow once) or `escape` (deny or stop). Keys without a meaning do nothing. */
   key?: string;
-  /** Its runtime. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
 }
 
-/** It was taken. */
+/** The input was accepted. */
 export interface SessionInputResult {
-  /** `sent`. */
+  /** Always `sent`; a failure is an error. */
   status: string;
-  /** The key, if it was one. */
+  /** The key that it was understood as; absent for text. */
   key?: string;
-  /** The session's runtime. */
+  /** Id of the session's runtime. */
   agent_type: string;
 }
 
-/** Another client looks at the session. It has no `session_id`, with which a phone would misread it. */
+/** Another client has begun to watch the session. It has no `session_id`, because a phone would take it for another event. */
 export interface SessionJoined {
-  /** Who came. */
+  /** Id of the client that came. */
   joining_client_id: string;
-  /** Who else looks. */
+  /** Ids of the others that watch it, at most 16. */
   other_viewers: string[];
-  /** How many look. */
+  /** Number of clients that watch it. */
   viewer_count: number;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
-/** Another client looks at the session no more. It has no `session_id`, with which a phone would misread it. */
+/** Another client no longer watches the session. It has no `session_id`, because a phone would take it for another event. */
 export interface SessionLeft {
-  /** Who went. */
+  /** Id of the client that left. */
   leaving_client_id: string;
-  /** Who still looks. */
+  /** Ids of those that still watch it, at most 16. */
   remaining_viewers: string[];
-  /** How many look. */
+  /** Number of clients that still watch it. */
   viewer_count: number;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
-/** Which sessions. */
+/** Parameters of `session/list`. */
 export interface SessionListParams {
-  /** Of this runtime. */
+  /** Only sessions of the runtime with this id; all if absent. */
   agent_type?: string;
-  /** Of this workspace. */
+  /** Only sessions of this workspace; all if absent. */
   workspace_id?: string;
-  /** Of this folder. */
+  /** Only sessions that work in this folder; all if absent. A folder outside the workspaces needs the scope `admin`. */
   cwd?: string;
-  /** Kept by Roost, or by runtimes only; both if absent. */
+  /** Only sessions that Roost has, or only those that runtimes have; both if absent. */
   source?: KeptBy;
-  /** How many at most; 50 if absent. */
+  /** Most sessions to return: 1 to 500, default 50. */
   limit?: number;
-  /** How many to pass over. */
+  /** Sessions to skip; 0 if absent. */
   offset?: number;
 }
 
-/** Some sessions, the latest first; fewer than asked for where a frame would grow too big. */
+/** A page of sessions, last changed first. It is shorter than `limit` if it would exceed 768 KiB. */
 export interface SessionListResult {
-  /** Them. */
+  /** The sessions of this page. */
   sessions: SessionInfo[];
-  /** How many there are in all. */
+  /** Number of sessions on all pages. */
   total: number;
-  /** What could not be looked at, and why. */
+  /** Which runtimes could not be asked for their sessions, and why; absent if all could. */
   notices?: string[];
 }
 
-/** Whether a client finds sessions through a workspace or through the runtime. */
+/** Where a client lists the sessions of a runtime. */
 export type SessionListSource =
-  /** Through the workspace. */
+  /** With the method for a workspace's history; always so in Roost. */
   | "workspaceHistory"
-  /** Through the runtime. */
+  /** With a method of the runtime's own. */
   | "runtimeScoped";
 
-/** A session. */
+/** Parameters that select a session. */
 export interface SessionParams {
-  /** Which. */
+  /** Id of the session, from `session/start` or `session/list`. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
 }
 
-/** What is known of a session: the sum of its events, and nothing else. */
+/** The current state of a session: the sum of its events and nothing else. */
 export interface SessionRecord {
-  /** Which session. */
+  /** Id of the session; never changes. */
   session_id: SessionId;
-  /** Which runtime serves it. */
+  /** The runtime that runs it; never changes. */
   runtime: RuntimeName;
-  /** Where it stands. */
+  /** Where it is in its lifecycle. */
   status: SessionStatus;
-  /** Its working directory. */
+  /** Its working directory, absolute; never changes. */
   cwd: string;
-  /** Whose runtime state and credentials it uses. */
+  /** Name of the set of logins and runtime state that it uses. */
   credential_namespace: string;
-  /** How much it may do unasked. */
+  /** How much it may do without asking. */
   mode: Mode;
-  /** Its name; the first prompt's first line when nobody gave one. */
+  /** Title for lists: the one that was given, else the first line of the first prompt. Absent before that. */
   title?: string;
-  /** Its model. */
+  /** The model in use; absent means the runtime's default. */
   model?: string;
-  /** The runtime's own id for it. */
+  /** The runtime's own id for it; absent until the runtime has told it. */
   runtime_session_id?: RuntimeSessionId;
-  /** When it was made. */
+  /** When it was created. */
   created_at: Timestamp;
-  /** When it last changed. */
+  /** Time of the last change to the session or end of a task; not of every event. */
   updated_at: Timestamp;
-  /** The task that runs now. */
+  /** The running task; absent if none runs. */
   open_task?: OpenTask;
-  /** How the last task ended. */
+  /** How the last task ended; absent before the first one ended. */
   last_outcome?: TaskOutcome;
-  /** How many tasks it has had. */
+  /** Tasks that it has had, including the running one. */
   tasks: number;
-  /** How many messages its history has. */
+  /** Messages in its history, including those from before it was adopted or forked. */
   messages: number;
-  /** How many messages of its runtime meant nothing to Roost; each is in the log as it came. */
+  /** Messages of its runtime that Roost did not understand. Each is in the log unchanged. */
   unknown_messages?: number;
-  /** Somebody took it off the lists. */
+  /** Whether it was removed from lists with `session/delete`; the next prompt lists it again. */
   hidden?: boolean;
-  /** The prompts that wait. */
+  /** Prompts that wait for the running task to end, in order. */
   queue?: QueuedPrompt[];
-  /** The workspace it was made in. */
+  /** The workspace it was created in; absent if its folder belongs to none. */
   workspace_id?: WorkspaceId;
-  /** How much of the user's home its runtime shares, where the session says so itself. */
+  /** How much of the user's home the runtime shares; absent means the runtime's configured default. */
   isolation?: IsolationLevel;
-  /** The names of the variables that its runtime gets; their values are told nobody else. */
+  /** Names of the extra environment variables that a client gave it; the values are shown to nobody. */
   env?: string[];
-  /** The runtime's own configuration, passed on and never interpreted; secrets are taken out. */
+  /** The runtime's own settings, passed on without interpretation; secrets are removed here. */
   runtime_config?: Record<string, unknown>;
-  /** The hash of that configuration with its secrets. */
+  /** `sha256:<hex>` of those settings with their secrets, to notice changes. */
   runtime_config_hash?: string;
-  /** It began outside of Roost. */
+  /** Present if the conversation began outside Roost. */
   adopted?: Adopted;
-  /** It goes on from where another session was. */
+  /** Present if it was forked from another session. */
   forked?: Forked;
 }
 
-/** An answer to what waits in a session. */
+/** Parameters of `session/respond`. */
 export interface SessionRespondParams {
-  /** Which session. */
+  /** Id of the session, from `session/start` or `session/list`. */
   session_id: string;
-  /** What is answered. */
+  /** Which kind to answer if `id` is absent. */
   type: AskKind;
-  /** The answer: a word, or for a question also an object of answers by field. */
+  /** The answer. For an approval a word such as `yes`, `no`, `allow_once`, `allow_session` or `deny`; any other word denies, and is the reason. For a question the text, or an object with values by field id or label. */
   response: unknown;
-  /** Which of several. */
+  /** Id of the approval or question; the oldest of that kind if absent. */
   id?: string;
-  /** Its runtime. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
 }
 
-/** A prompt. */
+/** Parameters of `session/send`. */
 export interface SessionSendParams {
-  /** What to do. */
+  /** The prompt's text. */
   prompt: string;
-  /** To which session; absent means by `mode`. */
+  /** The session to prompt; if absent, `mode` decides. One that only its runtime has becomes a session of Roost. */
   session_id?: string;
-  /** Where, for a new session or the latest. */
+  /** The workspace in which to create or find the session; required without `session_id`. */
   workspace_id?: string;
-  /** A new session, or the latest of the workspace. */
+  /** Without `session_id`: a new session, or the one that `session/start` would attach to. `new` if absent. */
   mode?: RunMode;
-  /** How much it may do unasked. */
+  /** How much it may do without asking from this prompt on; `ask` for a new session, unchanged for another if absent. */
   permission_mode?: AnyMode;
-  /** It may do everything unasked. */
+  /** True is the same as the `permission_mode` `yolo`, and wins over it. */
   yolo_mode?: boolean;
-  /** Which runtime. */
+  /** Id of the runtime for a new session, such as `claude`; the registry's default if absent. An existing session must have it. */
   agent_type?: string;
-  /** Whether somebody can be asked; `present` if absent. */
+  /** Whether a person can be asked while the prompt runs; `present` if absent. */
   approver?: Presence;
-  /** The session's model from this prompt on. */
+  /** Model to use from this prompt on, at most 1 KiB; unchanged if absent. */
   model?: string;
-  /** Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. */
+  /** Images for the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. Refused if the runtime takes none. */
   images?: PromptImage[];
-  /** Files that the prompt refers to: paths below the session's folder; at the local door any. */
+  /** Files that the prompt refers to, at most 50: paths below the session's folder, over the local socket any path. */
   files?: string[];
 }
 
-/** The prompt was taken. */
+/** The prompt was accepted. */
 export interface SessionSendResult {
-  /** `sent`. */
+  /** Always `sent`; see `delivery`. */
   status: string;
-  /** By which session. */
+  /** Id of the session that got the prompt. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The session was made for it. */
+  /** Whether the session was created for this prompt. */
   auto_created: boolean;
-  /** `started` or `queued`. */
+  /** `started`, or `queued` behind a running task. */
   delivery: string;
-  /** The task that it became. */
+  /** The task that the prompt became; absent if it was queued. */
   task_id?: string;
-  /** Its place in the queue. */
+  /** Id of the prompt in the session's queue; absent if it was started. */
   prompt_id?: string;
 }
 
-/** Whether a client reads a session through a workspace or through the runtime. */
+/** Where a client reads or watches a session of a runtime. */
 export type SessionSource =
-  /** Through the workspace. */
+  /** With the methods of the session's workspace; always so in Roost. */
   | "workspaceScoped"
-  /** Through the runtime. */
+  /** With methods of the runtime's own. */
   | "runtimeScoped";
 
-/** A session was made. */
+/** A session was created. Also sent after `initialize`, with the daemon's own id, for clients that wait for it. */
 export interface SessionStart {
-  /** Its folder. */
+  /** The session's working directory, absolute. */
   repo_path: string;
-  /** The folder's name. */
+  /** Name of that folder. */
   repo_name: string;
-  /** The version of the runtime's contract that it was made under. */
+  /** Version of the runtime contract that it was created under; Roost's version in the one after `initialize`. */
   agent_version: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** The session to have. */
+/** Parameters of `session/start`. `env`, `isolation`, `credential_namespace`, `worktree` and `runtime_config` are refused for a session that exists. */
 export interface SessionStartParams {
-  /** Where; required from afar. */
+  /** The workspace to work in; required unless `session_id` or `cwd` is given. */
   workspace_id?: string;
-  /** Where, for the local door: a folder, workspace or not. */
+  /** The folder to work in, in a workspace or not; needs the scope `admin`, which the local socket has. */
   cwd?: string;
-  /** The session to go on with. */
+  /** The session to attach to. One that only its runtime has becomes a session of Roost. */
   session_id?: string;
-  /** Which one where none is named. */
+  /** Which session to use if `session_id` is absent; `attach` if absent. */
   mode?: StartMode;
-  /** How much it may do unasked. */
+  /** How much it may do without asking; `ask` for a new session if absent. An existing one changes with its next task. */
   permission_mode?: AnyMode;
-  /** It may do everything unasked. */
+  /** True is the same as the `permission_mode` `yolo`, and wins over it. */
   yolo_mode?: boolean;
-  /** Which runtime. */
+  /** Id of the runtime for a new session, such as `claude`; the registry's default if absent. An existing session must have it. */
   agent_type?: string;
-  /** A new session works in a working copy and on a branch of its own. */
+  /** Whether a new session gets a git worktree and branch of its own; false if absent. Needs `workspace_id`. */
   worktree?: boolean;
-  /** Its name. */
+  /** Title for lists, at most 1 KiB; the first line of the first prompt if absent. */
   title?: string;
-  /** Its model. */
+  /** Model to use, at most 1 KiB; the runtime's default if absent. An existing session changes with its next task. */
   model?: string;
-  /** The runtime's own configuration. */
+  /** The runtime's own settings, at most 64 KiB, passed on without interpretation. */
   runtime_config?: Record<string, unknown>;
-  /** Variables that its runtime gets on top of its environment; their values are told nobody else. */
+  /** Extra environment variables for the runtime. No answer and no event shows their values. */
   env?: Record<string, Secret>;
-  /** How much of the user's home its runtime shares. */
+  /** How much of the user's home the runtime shares. If absent, the configured default; `namespaced` with a `credential_namespace`. */
   isolation?: IsolationLevel;
-  /** Whose logins it uses, where they are kept apart. */
+  /** Name of the set of logins to use, 1 to 200 characters; `default` if absent. */
   credential_namespace?: string;
 }
 
-/** The session is there. */
+/** The session that was created, forked or attached to. If something waits in it, its events are sent again. */
 export interface SessionStartResult {
-  /** Its id; permanent. */
+  /** Id of the session; never changes. */
   session_id: string;
-  /** The same. */
+  /** The same as `session_id`. */
   id: string;
-  /** Its workspace; empty if its folder is none. */
+  /** Its workspace; empty if its folder belongs to none. */
   workspace_id: string;
-  /** `attached`, or `starting` for a new one. */
+  /** `starting` for a new session, else `attached`. */
   status: string;
-  /** `attached`, `existing`, `started` or `forked`. */
+  /** `started` or `forked` for a new session, `existing` for the workspace's running one, else `attached`. */
   outcome: string;
-  /** `managed` or `history`. */
+  /** `managed` for a session that is new or has a process, else `history`. */
   source: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
-  /** For people. */
+  /** The result for people. */
   message: string;
-  /** Something waits for an answer. */
+  /** Whether an approval or question waits for an answer in it. */
   has_pending_permission: boolean;
-  /** What kind of call waits. */
+  /** Kind of the approval that waits, as `type` of `pty_permission`; absent if none waits. */
   pending_permission_type?: string;
-  /** What that call is about. */
+  /** What that call is about, as `target` of `pty_permission`; absent if none waits. */
   pending_permission_target?: string;
-  /** Its folder. */
+  /** Its working directory, absolute. */
   project_path: string;
-  /** When it began. */
+  /** When it was created. */
   started_at: Timestamp;
   /** When it last changed. */
   last_active: Timestamp;
 }
 
-/** A session as it is now. */
+/** The current state of a session. It has every field that some client reads, hence the repetitions. */
 export interface SessionState {
-  /** Its id. */
+  /** Id of the session. */
   id: string;
-  /** The same. */
+  /** The same as `id`. */
   session_id: string;
-  /** Its workspace; empty if its folder is none. */
+  /** Its workspace; empty if its folder belongs to none. */
   workspace_id: string;
-  /** `starting`, `running`, `stopping`, `stopped` or `error`. */
+  /** `starting` before the first prompt, `running`, `stopping`, `stopped`, or `error` if it ended with a failed task. */
   status: string;
-  /** Its folder. */
+  /** Its working directory, absolute. */
   project_path: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
-  /** When it began. */
+  /** When it was created. */
   started_at: Timestamp;
   /** When it last changed. */
   last_active: Timestamp;
-  /** The same. */
+  /** The same as `last_active`. */
   last_updated: Timestamp;
-  /** Why the last task failed. */
+  /** Present if the last task failed; the `task.failed` event says why. */
   error?: string;
-  /** `idle`, `running` or `waiting`. */
+  /** `idle`, `running`, or `waiting` for an answer. */
   claude_state: string;
-  /** The runtime's own id. */
+  /** The runtime's own id for it; empty until the runtime has told it. */
   claude_session_id: string;
-  /** A task runs. */
+  /** Whether a task is running. */
   is_running: boolean;
-  /** Something waits for an answer. */
+  /** Whether an approval or question waits for an answer. */
   waiting_for_input: boolean;
-  /** What waits. */
+  /** Id of the oldest that waits; absent if nothing does. */
   pending_tool_use_id?: string;
-  /** Its tool. */
+  /** Its tool as the runtime names it, `AskUserQuestion` for a question; absent if nothing waits. */
   pending_tool_name?: string;
-  /** A name for people. */
+  /** Its title; `(session)` if it has none yet. */
   summary: string;
-  /** Messages so far. */
+  /** Messages in its history. */
   message_count: number;
-  /** How much it may do unasked. */
+  /** How much it may do without asking: `plan`, `ask`, `accept_edits`, `auto` or `yolo`. */
   mode: string;
-  /** Its model. */
+  /** Its model; absent means the runtime's default. */
   model?: string;
-  /** The prompts that wait. */
+  /** Prompts that wait for the running task to end, in order. */
   queue: QueuedPrompt[];
-  /** The connections that look at it. */
+  /** Ids of the clients that watch it or have it on their screen. */
   viewers: string[];
 }
 
-/** Where a session stands (seed 002). */
+/** The lifecycle of a session (seed 002). */
 export type SessionStatus =
-  /** It exists; no process yet. */
+  /** It exists but was never prompted; no process runs. */
   | "created"
-  /** It has been prompted; its process may run. */
+  /** It has been prompted; its process may be running. */
   | "active"
-  /** Its process is being ended. */
+  /** Its process is being stopped. */
   | "ending"
-  /** Its process and resources are gone; it can be resumed. */
+  /** Its process and resources are gone. The next prompt resumes it. */
   | "closed";
 
-/** What to stop. */
+/** Parameters of `session/stop`. */
 export interface SessionStopParams {
-  /** Which session. */
+  /** Id of the session, from `session/start` or `session/list`. */
   session_id: string;
-  /** All of it, or its task. */
+  /** What to stop; `session` if absent. */
   what?: StopWhat;
-  /** Why, for the record. */
+  /** Why, for the record; `stopped by a client` if absent. */
   reason?: string;
-  /** Its runtime. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
 }
 
-/** It is stopped. */
+/** The task or session is stopped. */
 export interface SessionStopResult {
-  /** Always true. */
+  /** Always true, also if no task was running. */
   success: boolean;
-  /** For people. */
+  /** The result for people. */
   message: string;
-  /** Its runtime. */
+  /** Id of the session's runtime. */
   agent_type: string;
-  /** How the task ended, if one ran. */
+  /** How the task ended; absent if none was running. */
   outcome?: TaskOutcome;
 }
 
-/** A session was stopped. */
+/** A session's task was stopped. */
 export interface SessionStopped {
-  /** The client that stopped it. */
+  /** Id of the client that stopped it; absent if no client did. */
   stopped_by?: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** `session.updated`: what changed about a session; absent means unchanged. */
+/** `session.updated`: what changed about a session. An absent field is unchanged. */
 export interface SessionUpdatedPayload {
-  /** Its state. */
+  /** The new status. */
   status?: SessionStatus;
-  /** Its name. */
+  /** The new title. */
   title?: string;
-  /** Its model. */
+  /** The new model, from the next task on. */
   model?: string;
-  /** Its mode. */
+  /** The new mode, from the next task on. */
   mode?: Mode;
-  /** The runtime's id for it became known. */
+  /** The runtime's own id for the session, once it is known. */
   runtime_session_id?: RuntimeSessionId;
-  /** The prompts that wait now, all of them. */
+  /** The complete queue of waiting prompts after the change. */
   queue?: QueuedPrompt[];
-  /** It was taken off the lists, or put on them again. */
+  /** True if it was removed from lists with `session/delete`, false if it is listed again. */
   hidden?: boolean;
-  /** Why, where that is not plain. */
+  /** The reason for the change, if there is one to tell. */
   reason?: string;
 }
 
-/** This client watches a session. */
+/** This client now watches a session. */
 export interface SessionWatchStarted {
-  /** Which. */
+  /** Id of the session. */
   session_id: string;
-  /** Always true. */
+  /** Always true; `session_watch_stopped` has false. */
   watching: boolean;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
-/** This client watches a session no more. */
+/** This client no longer watches a session. */
 export interface SessionWatchStopped {
-  /** Which. */
+  /** Id of the session. */
   session_id: string;
-  /** Always false. */
+  /** Always false; `session_watch_started` has true. */
   watching: boolean;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
-  /** Why. */
+  /** Why it stopped; `client_request` after `session/unwatch`. */
   reason?: string;
 }
 
-/** Which end comes first. */
+/** The direction in which files are sorted. */
 export type SortOrder =
-  /** The smallest. */
+  /** Smallest, oldest or first in the alphabet first. */
   | "asc"
-  /** The biggest. */
+  /** Largest, newest or last in the alphabet first. */
   | "desc";
 
-/** Who speaks; a tool's result is the user's, as in Claude's own records. */
+/** Who a message comes from. As in Claude's own records, a tool's result comes from the user. */
 export type Speaker =
-  /** The person, or a tool that answers the agent. */
+  /** The person, or a tool that returns its result to the agent. */
   | "user"
-  /** The agent. */
+  /** The agent; also for the message that a failed task ends with. */
   | "assistant"
-  /** Instructions. */
+  /** Instructions that stand before the conversation. */
   | "system";
 
-/** Which session `session/start` gives where none is named. */
+/** Which session `session/start` uses if no `session_id` is given. */
 export type StartMode =
-  /** The latest of the workspace, a new one if there is none. */
+  /** The workspace's current session, else one that is running, else the latest; a new one if there is none. */
   | "attach"
   /** A new one. */
   | "new";
 
-/** How the daemon and its default agent are; the union of what clients read. */
+/** The state of the daemon and its default agent. It has every field that some client reads, hence the repetitions. */
 export interface StatusResult {
-  /** This run of the daemon. */
+  /** Id of this run of the daemon; changes with every start. */
   session_id: string;
-  /** The session of the default workspace's agent. */
+  /** The running or latest session of the default workspace; absent if there is none. */
   agent_session_id?: string;
-  /** `idle`, `running` or `waiting`. */
+  /** State of that session: `idle`, `running`, or `waiting` for an answer. */
   claude_state: string;
-  /** The same. */
+  /** The same as `claude_state`. */
   agent_state: string;
-  /** The runtime that is used when none is named. */
+  /** Id of the runtime that is used if a call names none. */
   agent_type: string;
-  /** Roost's version. */
+  /** Version of Roost. */
   version: string;
-  /** The same. */
+  /** The same as `version`. */
   agent_version: string;
   /** Clients that are connected now. */
   connected_clients: number;
-  /** The default workspace's folder; empty if there is none. */
+  /** The default workspace's folder, absolute; empty if there is no workspace. */
   repo_path: string;
-  /** Its name. */
+  /** Name of the default workspace; empty if there is none. */
   repo_name: string;
-  /** How long the daemon runs. */
+  /** Seconds since the daemon started. */
   uptime_seconds: number;
-  /** File changes are reported. */
+  /** Whether file changes are reported; always true. */
   watcher_enabled: boolean;
-  /** Git can be used. */
+  /** Whether git can be used; always true. */
   git_enabled: boolean;
-  /** The default workspace is a git repository. */
+  /** Whether the default workspace is a git repository. */
   is_git_repo: boolean;
-  /** Sessions with a running task. */
+  /** Number of tasks that are running, in all sessions. */
   running_tasks: number;
-  /** What waits for an answer. */
+  /** Number of approvals and questions that wait for an answer, in all sessions. */
   pending: number;
 }
 
-/** One word about what was done. */
+/** What was done, in one word. */
 export interface StatusWord {
-  /** `stopped`, `sent`, …. */
+  /** `stopped` after a stop, `sent` after input, `responded` after an answer. */
   status: string;
-  /** The runtime. */
+  /** Id of the session's runtime. */
   agent_type?: string;
 }
 
-/** What is stopped. */
+/** What `session/stop` stops. */
 export type StopWhat =
-  /** The session: its task, then its process. */
+  /** The running task, then the process. The next prompt resumes the session. */
   | "session"
-  /** The running task; the session stays ready. */
+  /** Only the running task; the process stays ready. */
   | "task";
 
-/** All of a turn has been sent. */
+/** Everything of a turn has been sent. Its names come from clients that read a file. */
 export interface StreamReadComplete {
-  /** At least one. */
+  /** Always 1, whatever the number of messages. */
   messages_emitted: number;
-  /** The `seq` of the turn's last event. */
+  /** `seq` of the turn's last event. */
   file_offset: number;
-  /** The same. */
+  /** The same as `file_offset`. */
   file_size: number;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** This client follows everything. */
+/** This client gets the events of every workspace. */
 export interface SubscribeAllResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** Always false. */
+  /** Always false, because no workspace is left out. */
   is_filtering: boolean;
 }
 
-/** Which events, from where, in which form. A second subscription of the same form replaces the first. */
+/** Parameters of `events/subscribe`. A second subscription of the same format replaces the first. */
 export interface SubscribeParams {
-  /** The form. */
+  /** The form of the events; `cdev` if absent. */
   format?: EventFormat;
-  /** After this cursor, or `beginning`; absent means from now on. */
+  /** The cursor after which to resume, or `beginning` for the oldest event that is still stored. If absent, only new events are sent. */
   after?: string;
-  /** Go on after a durable cursor of this name, if there is one. */
+  /** Resume after the cursor that `events/ack` stored under this name, 1 to 100 characters. `after` wins; without a stored cursor only new events are sent. */
   name?: string;
-  /** Only these types of events. */
+  /** Only events with these names; all if absent or empty. */
   types?: string[];
-  /** Only of these sessions. */
+  /** Only events of these sessions; all if absent or empty. */
   sessions?: string[];
-  /** Only of these workspaces. */
+  /** Only events of these workspaces; all if absent or empty. */
   workspaces?: string[];
-  /** Call the cdev events `agent_…` instead of `claude_…`. */
+  /** Whether events named `claude_…` are called `agent_…`; false if absent. Only for the format `cdev`. */
   neutral_names?: boolean;
 }
 
-/** The workspaces that this client follows. */
+/** The workspaces whose events this client gets, after a change. */
 export interface SubscribeResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** The one that was named. */
+  /** The workspace from the parameters. */
   workspace_id: string;
-  /** All of them. */
+  /** Ids of all workspaces that it subscribed to; empty means all workspaces. */
   subscribed: string[];
 }
 
-/** The workspaces that this client follows; all if none is named. */
+/** The workspaces whose events this client gets. */
 export interface SubscriptionsResult {
-  /** Them. */
+  /** Ids of the workspaces that it subscribed to; empty means all workspaces. */
   workspaces: string[];
-  /** Others are left out. */
+  /** Whether events of other workspaces are left out. */
   is_filtering: boolean;
-  /** How many. */
+  /** Number of those ids. */
   count: number;
 }
 
-/** It is done, and there is nothing more to say. */
+/** The call succeeded, and there is nothing more to return. */
 export interface Success {
   /** Always true; a failure is an error. */
   success: boolean;
 }
 
-/** `task.completed`: the agent is done. */
+/** `task.completed`: the agent finished its turn. */
 export interface TaskCompletedPayload {
   /** Why it ended, in the runtime's word (`end_turn`, `max_tokens`, …). */
   reason: string;
 }
 
-/** A failure with everything that helps to act on it. */
+/** Why a task failed, for programs to act on and for people to read. */
 export interface TaskError {
-  /** Which kind. */
+  /** The kind of failure, for programs. */
   code: FailureCode;
-  /** What happened, to what, and what to do. */
+  /** What happened, to what, and what to do about it; for people. */
   message: string;
-  /** The same prompt may succeed when sent again. */
+  /** Whether the same prompt may succeed if it is sent again. */
   retryable: boolean;
-  /** The runtime it happened to. */
+  /** The runtime that failed; absent if none was involved. */
   runtime?: RuntimeName;
-  /** The last lines of the runtime's stderr. */
+  /** The last lines that the runtime wrote to stderr; absent if there were none. */
   stderr_tail?: string;
-  /** The runtime's own error. */
+  /** The runtime's own error object, unchanged; absent if it sent none. */
   raw?: unknown;
 }
 
-/** `task.failed`: the agent is not done and will not be. */
+/** `task.failed`: the task ended with an error. */
 export interface TaskFailedPayload {
-  /** What happened, for people. */
+  /** What happened, in one sentence for people. */
   reason: string;
   /** What happened, for programs. */
   error: TaskError;
@@ -4527,874 +4527,874 @@ export interface TaskFailedPayload {
 
 /** A task failed. */
 export interface TaskFault {
-  /** The kind of failure, such as `RUNTIME_EXITED`. */
+  /** The kind of failure: a `FailureCode`, such as `RUNTIME_EXITED`. */
   code: string;
   /** What happened, for people. */
   message: string;
-  /** Whether to try again, and what the runtime wrote last. */
+  /** `retryable`, and where there is one, `stderr_tail`: see `TaskError`. */
   details: Record<string, unknown>;
-  /** The request to the runtime. */
+  /** Id of the request to the runtime; absent if it belongs to none. */
   request_id?: string;
-  /** The session. */
+  /** Id of the session. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of its runtime. */
   agent_type: string;
   /** When it happened. */
   timestamp: Timestamp;
-  /** Its workspace. */
+  /** Its workspace; absent if its folder belongs to none. */
   workspace_id?: string;
-  /** The place after it; what is not kept has none. */
+  /** The cursor after this event, to resume with `after`; absent for events that are not stored. */
   cursor?: string;
 }
 
-/** One prompt and everything the runtime did about it. */
+/** One prompt and everything the runtime did about it: `task_` and 32 hex digits. */
 export type TaskId = string;
 
 /** How a task ended. */
 export type TaskOutcome =
-  /** The agent finished. */
+  /** The agent finished its turn. */
   | "completed"
-  /** It did not. */
+  /** It ended with an error; the `task.failed` event has the reason. */
   | "failed"
-  /** Somebody stopped it. */
+  /** A client or the end of the session stopped it. */
   | "stopped";
 
 /** `task.started`: the new messages only, never the compiled history. */
 export interface TaskStartedPayload {
-  /** What the user said. */
+  /** The prompt's messages; the history is in earlier events. */
   messages: TranscriptMessage[];
-  /** The mode in the seed's words. */
+  /** The mode in the seed's three words. */
   permission_mode: PermissionMode;
-  /** The mode in ours. */
+  /** The mode in Roost's five words; counts where the two differ. */
   mode: Mode;
-  /** Whether somebody may be asked. */
+  /** Whether approvals and questions may wait for a person, or are denied at once. */
   interaction_mode: InteractionMode;
-  /** The queued prompt that this task serves. */
+  /** The queued prompt that became this task; absent if it did not wait. */
   prompt_id?: PromptId;
 }
 
-/** `task.stopped`: somebody stopped the agent. */
+/** `task.stopped`: somebody stopped the task before its end. */
 export interface TaskStoppedPayload {
-  /** Why. */
+  /** The reason given with the stop, for people. */
   reason: string;
 }
 
-/** What a terminal would show. */
+/** What a terminal with the agent would show. */
 export type TerminalState =
-  /** It works. */
+  /** The agent is working. */
   | "thinking"
-  /** A tool call waits for an answer. */
+  /** An approval waits for an answer. */
   | "permission"
   /** A question waits for an answer. */
   | "question"
-  /** It is done. */
+  /** The agent waits for a prompt. */
   | "idle"
-  /** It failed. */
+  /** The last task failed. */
   | "error";
 
 export type Timestamp = string;
 
-/** `tool.call.approved`: the call may run. */
+/** `tool.call.approved`: the call may run, by policy or because a person allowed it. */
 export interface ToolCallApprovedPayload {
-  /** Stable within Roost. */
+  /** Roost's id for the call, the same over all attempts. */
   tool_call_id: ToolCallId;
-  /** The runtime's own id. */
+  /** The runtime's own id for the call; absent if it has none. */
   runtime_tool_call_id?: string;
-  /** From 1; counts replays and retries. */
+  /** Counts attempts at the same call from 1: a replay or retry has the next number. */
   attempt: number;
-  /** `sha256:<hex>` of the canonical input. */
+  /** `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened. */
   input_hash: string;
 }
 
-/** `tool.call.completed`: the tool is done. */
+/** `tool.call.completed`: the tool ended, with success or not. */
 export interface ToolCallCompletedPayload {
-  /** Stable within Roost. */
+  /** Roost's id for the call, the same over all attempts. */
   tool_call_id: ToolCallId;
-  /** The runtime's own id. */
+  /** The runtime's own id for the call; absent if it has none. */
   runtime_tool_call_id?: string;
-  /** From 1; counts replays and retries. */
+  /** Counts attempts at the same call from 1: a replay or retry has the next number. */
   attempt: number;
-  /** `sha256:<hex>` of the canonical input. */
+  /** `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened. */
   input_hash: string;
-  /** The tool. */
+  /** The tool as the runtime names it. */
   name: string;
-  /** Who ran it. */
+  /** Whether Roost or the runtime ran it. */
   executed_by: ToolExecutedBy;
-  /** Where it ran. */
+  /** The environment it ran in. */
   execution_env: ToolExecutionEnv;
-  /** The policy as it stood. */
+  /** The mode, rules and answers that allowed it. */
   policy_snapshot: ToolPolicySnapshot;
-  /** What its sandbox allowed. */
+  /** The limits of its sandbox; absent if it had none or the runtime does not say. */
   sandbox?: ToolSandboxSummary;
-  /** A big result. */
+  /** The complete result; absent if `result_preview` is complete. */
   result_ref?: ArtifactRef;
-  /** A small result, or the start of a big one. */
+  /** The result, or if that is above 8 KiB, its first 512 characters. */
   result_preview?: unknown;
-  /** It failed. */
+  /** True if the tool failed; absent if the runtime does not say. */
   is_error?: boolean;
 }
 
-/** `tool.call.denied`: the call may not run. */
+/** `tool.call.denied`: the call will not run. */
 export interface ToolCallDeniedPayload {
-  /** Stable within Roost. */
+  /** Roost's id for the call, the same over all attempts. */
   tool_call_id: ToolCallId;
-  /** The runtime's own id. */
+  /** The runtime's own id for the call; absent if it has none. */
   runtime_tool_call_id?: string;
-  /** From 1; counts replays and retries. */
+  /** Counts attempts at the same call from 1: a replay or retry has the next number. */
   attempt: number;
-  /** `sha256:<hex>` of the canonical input. */
+  /** `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened. */
   input_hash: string;
-  /** The tool. */
+  /** The tool as the runtime names it. */
   name: string;
-  /** Why, as the runtime was told. */
+  /** The reason that the runtime was given. */
   reason: string;
-  /** The policy as it stood. */
+  /** The mode, rules and answers that led to the decision. */
   policy_snapshot: ToolPolicySnapshot;
 }
 
-/** A tool call as a screen shows it. */
+/** A tool call to draw. */
 export interface ToolCallElement {
-  /** The tool. */
+  /** The tool as the runtime names it. */
   tool: string;
-  /** Our id of the call. */
+  /** Roost's id of the call. */
   tool_id: string;
-  /** One line for people, such as `Bash(ls)`. */
+  /** One line that says what the call does, such as `Bash(ls)`. */
   display: string;
-  /** Its input; what is no text is JSON. */
+  /** Its arguments as text; a value that is not a string is JSON. */
   params: Record<string, string>;
   /** How far it is. */
   status: CallStatus;
-  /** How long it took, waiting included. */
+  /** Time from request to result in milliseconds, including the wait for approval; absent while it runs. */
   duration_ms?: number;
 }
 
-/** A tool call within Roost, stable over attempts. */
+/** A tool call in Roost, the same over all attempts: `tc_` and 32 hex digits. */
 export type ToolCallId = string;
 
-/** `tool.call.policy_evaluated`: one layer's word. */
+/** `tool.call.policy_evaluated`: the result of one layer of the policy. */
 export interface ToolCallPolicyEvaluatedPayload {
-  /** Stable within Roost. */
+  /** Roost's id for the call, the same over all attempts. */
   tool_call_id: ToolCallId;
-  /** The runtime's own id. */
+  /** The runtime's own id for the call; absent if it has none. */
   runtime_tool_call_id?: string;
-  /** From 1; counts replays and retries. */
+  /** Counts attempts at the same call from 1: a replay or retry has the next number. */
   attempt: number;
-  /** `sha256:<hex>` of the canonical input. */
+  /** `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened. */
   input_hash: string;
-  /** Which layer. */
+  /** The layer that judged. */
   source: PolicySource;
-  /** What it says. */
+  /** What it decided; a later layer may be stricter. */
   result: PolicyResult;
-  /** Its rule's name. */
+  /** Name of the rule that matched; absent if none has a name. */
   rule?: string;
 }
 
-/** `tool.call.requested`: the agent wants a tool to run. */
+/** `tool.call.requested`: the agent wants to run a tool. Nothing runs yet. */
 export interface ToolCallRequestedPayload {
-  /** Stable within Roost. */
+  /** Roost's id for the call, the same over all attempts. */
   tool_call_id: ToolCallId;
-  /** The runtime's own id. */
+  /** The runtime's own id for the call; absent if it has none. */
   runtime_tool_call_id?: string;
-  /** From 1; counts replays and retries. */
+  /** Counts attempts at the same call from 1: a replay or retry has the next number. */
   attempt: number;
-  /** `sha256:<hex>` of the canonical input. */
+  /** `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened. */
   input_hash: string;
-  /** The tool. */
+  /** The tool as the runtime names it. */
   name: string;
-  /** Its input; cut where it is big. */
+  /** The tool's arguments. Above 8 KiB they are shortened here, and `input_ref` has them in full. */
   input: unknown;
-  /** The whole of a big input. */
+  /** The complete arguments; absent if `input` is complete. */
   input_ref?: ArtifactRef;
-  /** A line for people. */
+  /** The agent's own description of the call, not verified. */
   title?: string;
-  /** What it does. */
+  /** What the runtime says the tool does; absent if it does not say. */
   kind?: ToolKind;
 }
 
-/** `tool.call.started`: the tool runs. */
+/** `tool.call.started`: the tool is running. */
 export interface ToolCallStartedPayload {
-  /** Stable within Roost. */
+  /** Roost's id for the call, the same over all attempts. */
   tool_call_id: ToolCallId;
-  /** The runtime's own id. */
+  /** The runtime's own id for the call; absent if it has none. */
   runtime_tool_call_id?: string;
-  /** From 1; counts replays and retries. */
+  /** Counts attempts at the same call from 1: a replay or retry has the next number. */
   attempt: number;
-  /** `sha256:<hex>` of the canonical input. */
+  /** `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened. */
   input_hash: string;
 }
 
-/** Who executed a tool. */
+/** Who ran a tool. `codesdk` is the seed's word for the host. */
 export type ToolExecutedBy =
-  /** The host. */
+  /** Roost, on the host. */
   | "codesdk"
-  /** The runtime. */
+  /** The runtime itself. */
   | "runtime";
 
-/** Where a tool ran. */
+/** Where a tool ran. `codesdk` is the seed's word for the host. */
 export type ToolExecutionEnv =
-  /** In a container of the host's. */
+  /** In a container that the host started. */
   | "codesdk_docker"
-  /** In the host. */
+  /** On the host, started by Roost. */
   | "codesdk_host"
-  /** Inside the runtime. */
+  /** Inside the runtime or as its child. */
   | "runtime_internal"
-  /** Nobody says. */
+  /** The runtime does not say. */
   | "unknown";
 
-/** Who executes tools. */
+/** Who runs the tools that an agent calls. */
 export type ToolExecutionModel =
-  /** Tools reach the runtime over MCP. */
+  /** MCP servers outside the runtime. */
   | "external_mcp"
-  /** The runtime runs its own tools. */
+  /** The runtime itself. */
   | "runtime_internal"
-  /** Both. */
+  /** The runtime runs its own tools and calls those of MCP servers. */
   | "hybrid";
 
-/** What a tool does, as far as its runtime tells. */
+/** What a tool does, according to its runtime. The policy does not rely on it. */
 export type ToolKind =
-  /** Reads. */
+  /** Reads files or other data. */
   | "read"
-  /** Changes a file. */
+  /** Creates or changes a file. */
   | "edit"
   /** Deletes a file. */
   | "delete"
-  /** Moves a file. */
+  /** Moves or renames a file. */
   | "move"
-  /** Searches. */
+  /** Searches files or the web. */
   | "search"
-  /** Runs a command. */
+  /** Runs a command or code. */
   | "execute"
-  /** Thinks. */
+  /** Only reasons; it touches nothing. */
   | "think"
   /** Fetches from the network. */
   | "fetch"
-  /** Changes the session's mode. */
+  /** Changes the session's mode, for example leaves plan mode. */
   | "switch_mode"
-  /** Something else. */
+  /** Anything else, or unknown. */
   | "other";
 
-/** `tool.output.completed`: a tool's whole output. */
+/** `tool.output.completed`: the complete output of a tool; the deltas before it are then obsolete. */
 export interface ToolOutputCompletedPayload {
-  /** Stable within Roost. */
+  /** Roost's id for the call, the same over all attempts. */
   tool_call_id: ToolCallId;
-  /** The runtime's own id. */
+  /** The runtime's own id for the call; absent if it has none. */
   runtime_tool_call_id?: string;
-  /** From 1; counts replays and retries. */
+  /** Counts attempts at the same call from 1: a replay or retry has the next number. */
   attempt: number;
-  /** `sha256:<hex>` of the canonical input. */
+  /** `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened. */
   input_hash: string;
-  /** Standard output. */
+  /** Everything on standard output; absent if the runtime does not report it. */
   stdout?: string;
-  /** Standard error. */
+  /** Everything on standard error; absent if the runtime does not report it apart. */
   stderr?: string;
 }
 
-/** `tool.output.delta`: a piece of a tool's output. */
+/** `tool.output.delta`: output of a tool while it runs. */
 export interface ToolOutputDeltaPayload {
-  /** Stable within Roost. */
+  /** Roost's id for the call, the same over all attempts. */
   tool_call_id: ToolCallId;
-  /** The runtime's own id. */
+  /** The runtime's own id for the call; absent if it has none. */
   runtime_tool_call_id?: string;
-  /** From 1; counts replays and retries. */
+  /** Counts attempts at the same call from 1: a replay or retry has the next number. */
   attempt: number;
-  /** `sha256:<hex>` of the canonical input. */
+  /** `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened. */
   input_hash: string;
-  /** Which stream. */
+  /** The stream that it was written to. */
   stream: OutputStream;
-  /** The piece. */
+  /** The text to append. */
   delta: string;
 }
 
-/** One layer's word on a tool call. */
+/** What one layer of the policy decided about a tool call. */
 export interface ToolPolicyEvaluation {
-  /** Which layer. */
+  /** The layer that decided. */
   source: PolicySource;
-  /** What it says. */
+  /** What it decided. */
   result: PolicyResult;
-  /** Its rule's name. */
+  /** Name of the rule that matched; absent if none has a name. */
   rule?: string;
 }
 
 /** The policy as it stood when a tool call was decided. */
 export interface ToolPolicySnapshot {
-  /** The mode in the seed's words. */
+  /** The session's mode in the seed's three words. */
   permission_mode?: PermissionMode;
-  /** The mode in ours, which has more. */
+  /** The session's mode in Roost's five words. */
   mode?: Mode;
-  /** What was decided. */
+  /** The final decision. */
   decision: PolicyDecision;
-  /** Every layer's word, in order. */
+  /** The decision of every layer, in the order in which they were asked. */
   sources: ToolPolicyEvaluation[];
 }
 
 /** Whether a tool call may be repeated after a resume. */
 export type ToolReplaySafety =
-  /** Repeating is harmless. */
+  /** Running it again is harmless. */
   | "safe_replay"
-  /** Someone must approve again. */
+  /** It must be approved again. */
   | "requires_reapproval"
   /** The runtime does not say. */
   | "unknown";
 
-/** What became of a tool call. */
+/** The result of a tool call to draw. */
 export interface ToolResultElement {
-  /** Which call. */
+  /** The `tool_id` of the call. */
   tool_call_id: string;
-  /** The tool. */
+  /** The tool as the runtime names it. */
   tool_name: string;
-  /** It failed or was denied. */
+  /** True if the tool failed or the call was denied. */
   is_error: boolean;
-  /** Which way it failed, where that is known. */
+  /** `DENIED` if the call was denied; absent otherwise. */
   error_code?: string;
-  /** Its first line. */
+  /** The result's first line, cut to 80 characters. */
   summary: string;
-  /** Its text. */
+  /** The result as text, cut at 64 KiB. */
   full_content: string;
-  /** How many lines that has. */
+  /** Number of lines in `full_content`. */
   line_count: number;
-  /** There is more than the summary. */
+  /** Whether `full_content` has more than `summary`. */
   expandable: boolean;
-  /** There is more than the text. */
+  /** Whether the result has more than `full_content`. */
   truncated: boolean;
 }
 
-/** What a tool's sandbox allowed. */
+/** The limits of the sandbox that a tool ran in. A field is absent if it is unknown. */
 export interface ToolSandboxSummary {
-  /** It had network. */
+  /** Whether it could use the network. */
   network?: boolean;
-  /** How long it might take. */
+  /** Time limit in milliseconds. */
   timeout_ms?: number;
-  /** What it could see of the disk. */
+  /** Paths of the disk that it could see. */
   mounts?: string[];
 }
 
-/** What calls touch that are alike. */
+/** What a call does or reaches, as far as two calls are compared. */
 export type Touches =
-  /** A program with exactly these arguments; a last word `*` stands for any further ones. */
+  /** A program with exactly these arguments. If the last word is `*`, any further arguments match. */
   | { command: string[] }
-  /** Files, as a glob seen from the workspace's root. */
+  /** Files that match this glob, relative to the workspace's root. */
   | { file: string }
-  /** A host, or `*.domain` for every host below a domain. */
+  /** A host name, or `*.domain` for every host below that domain. */
   | { host: string }
-  /** The input of this hash and no other. */
+  /** Only an input with this hash (`sha256:<hex>` of its canonical JSON). */
   | { exact: string };
 
-/** Whose event it is. */
+/** What an event belongs to: its session and, where there is one, the task and request that caused it. */
 export interface Trace {
-  /** The session. */
+  /** The session whose stream holds the event; `host` for events of the daemon itself. */
   session_id: SessionId;
-  /** The task within it. */
+  /** The task during which it happened; absent for events between tasks. */
   task_id?: TaskId;
-  /** The request to the runtime. */
+  /** The request to the runtime that it answers or belongs to; absent for all other events. */
   request_id?: RequestId;
-  /** The client that caused it. */
+  /** The client that caused it; absent if no client did. */
   client_id?: ClientId;
-  /** The person that caused it. */
+  /** The person behind that client; absent if unknown. */
   user_id?: UserId;
 }
 
-/** One block of a transcript message. */
+/** One block of a transcript message: those that an agent's answer has, and those of prompts and tool calls. */
 export type TranscriptContentBlock =
-  /** Plain text. */
+  /** Text as the person or the agent wrote it. */
   | { type: "text"; text: string }
-  /** Source code. */
+  /** Source code that the runtime marks as such instead of fencing it in text. */
   | { type: "code"; code: string; language?: string }
   /** Something too big or too binary to show inline. */
   | { type: "artifact_ref"; artifact_id: ArtifactId; name?: string; content_type?: string }
-  /** An image that the user shows; its bytes are an artifact. */
+  /** An image in a prompt; its bytes are an artifact. */
   | { type: "image"; artifact_id: ArtifactId; media_type: string; name?: string }
-  /** A file that the user refers to. */
+  /** A file that the prompt refers to; the agent reads it itself. */
   | { type: "file_ref"; path: string }
-  /** The agent calls a tool. */
+  /** The agent calls a tool; the result follows in a `tool_result` block with the same `tool_call_id`. */
   | { type: "tool_use"; tool_call_id: ToolCallId; name: string; input: unknown }
-  /** What a tool answered. */
+  /** The result of a tool call. */
   | { type: "tool_result"; tool_call_id: ToolCallId; result: unknown; is_error?: boolean };
 
-/** One message of a transcript. */
+/** One message of a transcript: a role and its content in order. */
 export interface TranscriptMessage {
-  /** Who speaks. */
+  /** Who the message comes from. */
   role: TranscriptRole;
-  /** What is said. */
+  /** The blocks in the order in which they were said. */
   content: TranscriptContentBlock[];
 }
 
-/** Who speaks in a transcript. */
+/** Who a transcript message comes from. */
 export type TranscriptRole =
-  /** Instructions. */
+  /** Instructions that stand before the conversation. */
   | "system"
-  /** The person. */
+  /** The person, or the client that prompts for them. */
   | "user"
-  /** The agent. */
+  /** The agent: its text and the tool calls that it makes. */
   | "assistant"
-  /** A tool's answer. */
+  /** The result of a tool call. */
   | "tool";
 
-/** A folder or a file of a tree. */
+/** A folder or file in a tree. */
 export interface TreeNode {
-  /** Where it is. */
+  /** Path, relative to the workspace's folder. */
   path: string;
-  /** Its name. */
+  /** Name without the path. */
   name: string;
-  /** What it is. */
+  /** Whether it is a file or a folder. */
   type: EntryType;
-  /** What is in a folder; absent where the tree ends. */
+  /** The entries of a folder; absent for a file, and for a folder below `depth`. */
   children?: TreeNode[];
-  /** A file's bytes. */
+  /** Size of a file in bytes; absent for a folder. */
   size_bytes?: number;
-  /** What follows the last dot of a file's name. */
+  /** What follows the last dot of a file's name; absent if there is none. */
   extension?: string;
-  /** Files beneath a folder. */
+  /** Files in a folder and its subfolders; absent for a file. */
   file_count?: number;
-  /** Their bytes. */
+  /** Size of those files together, in bytes; absent for a file. */
   total_size_bytes?: number;
 }
 
-/** A tree of folders. */
+/** Parameters of `repository/files/tree`. */
 export interface TreeParams {
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Its top; the workspace's own folder if absent. */
+  /** Path of the top folder, relative to the workspace's folder; the workspace's folder itself if absent. */
   path?: string;
-  /** Levels. */
+  /** Levels of folders to open: at most 10, default 2. */
   depth?: number;
-  /** What begins with a dot, too. */
+  /** Whether to include names that begin with a dot; false if absent. */
   include_hidden?: boolean;
 }
 
-/** A tree: its top, for clients that read it there, and the same as `root`. */
+/** A tree of folders. Its top is there twice: its fields at this level, and again as `root`. */
 export interface TreeResult {
-  /** Where it is. */
+  /** Path, relative to the workspace's folder. */
   path: string;
-  /** Its name. */
+  /** Name without the path. */
   name: string;
-  /** What it is. */
+  /** Whether it is a file or a folder. */
   type: EntryType;
-  /** What is in a folder; absent where the tree ends. */
+  /** The entries of a folder; absent for a file, and for a folder below `depth`. */
   children?: TreeNode[];
-  /** A file's bytes. */
+  /** Size of a file in bytes; absent for a folder. */
   size_bytes?: number;
-  /** What follows the last dot of a file's name. */
+  /** What follows the last dot of a file's name; absent if there is none. */
   extension?: string;
-  /** Files beneath a folder. */
+  /** Files in a folder and its subfolders; absent for a file. */
   file_count?: number;
-  /** Their bytes. */
+  /** Size of those files together, in bytes; absent for a file. */
   total_size_bytes?: number;
-  /** The top again. */
+  /** The top folder again, for clients that read it here. */
   root: TreeNode;
-  /** Folders and files in it. */
+  /** Number of nodes in the tree. */
   total_nodes: number;
-  /** How deep it goes. */
+  /** Number of levels that the tree has. */
   max_depth_reached: number;
-  /** There were more nodes than fit. */
+  /** Whether nodes are missing because there are more than 2500 or they would exceed 768 KiB. */
   truncated: boolean;
 }
 
-/** Retention removed events of a session before they could be sent; those from `resume_at` on come. */
+/** Retention removed events of a session before they could be sent. Those from `resume_at` on follow. */
 export interface Truncated {
-  /** Which session. */
+  /** Id of the session. */
   session_id: string;
-  /** The `seq` of its first event that is still there. */
+  /** `seq` of the first event that is still stored. */
   resume_at: number;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
-/** Which form to hear no more of. */
+/** Parameters of `events/unsubscribe`. */
 export interface UnsubscribeParams {
-  /** The form; both if absent. */
+  /** The format whose subscription ends; both if absent. */
   format?: EventFormat;
 }
 
-/** A session to watch no more; one of the runtime's, or any, if none is named. */
+/** Parameters of `session/unwatch`. Without a `session_id`, one watched session that matches the others ends. */
 export interface UnwatchParams {
-  /** Which. */
+  /** Id of the session, from `session/start` or `session/list`. */
   session_id?: string;
-  /** Its workspace. */
+  /** Only a session of this workspace; any if absent. */
   workspace_id?: string;
-  /** Its runtime. */
+  /** Only a session of this runtime; any if absent. */
   agent_type?: string;
 }
 
-/** `usage.reported`: one shape for every runtime; what a runtime does not tell is absent. */
+/** `usage.reported`: token usage in one shape for every runtime. A field is absent if the runtime does not report it. */
 export interface UsageReportedPayload {
-  /** Tokens in, cached ones included. */
+  /** Input tokens, including those read from a cache. */
   input_tokens?: number;
-  /** Tokens in that came from a cache. */
+  /** Those input tokens that were read from a cache. */
   cached_input_tokens?: number;
-  /** Tokens out. */
+  /** Output tokens, including reasoning. */
   output_tokens?: number;
-  /** Tokens out that were thinking. */
+  /** Those output tokens that were reasoning. */
   reasoning_tokens?: number;
-  /** What it cost. */
+  /** Cost in US dollars, as reported by the runtime. */
   cost_usd?: number;
-  /** How full the context is. */
+  /** How much of the context window is in use now. */
   context?: ContextFill;
 }
 
-/** Whoever is behind a client. */
+/** The person or device behind a client. */
 export type UserId = string;
 
 /** One choice of a question. */
 export interface WaitingOption {
-  /** What people read, and what is sent back. */
+  /** The text to show, and to send back. */
   label: string;
-  /** More about it. */
+  /** An explanation to show beside the label; absent if the agent gave none. */
   description?: string;
 }
 
-/** A workspace cannot be watched, or not as a whole: what happens there is told late or not at all. */
+/** A workspace cannot be watched, or only in part: changes are reported late or not at all. */
 export interface WatchFailed {
-  /** Whose. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** Why, and what to do. */
+  /** Why it cannot be watched and what to do, for people. */
   message: string;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
-/** A session to watch. */
+/** Parameters of `session/watch`. */
 export interface WatchParams {
-  /** Which. */
+  /** Id of the session; the runtime's own id is understood, too. */
   session_id: string;
-  /** Its workspace. */
+  /** The workspace that the session must belong to; any if absent. */
   workspace_id?: string;
-  /** Its runtime. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
-  /** Send again what came after this cursor. */
+  /** A cursor: events after it are sent again first. If absent, only new events are sent. */
   after?: string;
 }
 
-/** Whether a session is watched now. */
+/** Whether this client watches a session now. */
 export interface WatchResult {
   /** `watching` or `unwatched`. */
   status: string;
-  /** It is. */
+  /** The same as a boolean. */
   watching: boolean;
-  /** Its workspace. */
+  /** The session's workspace; absent if its folder belongs to none or, after `unwatch`, if none was named. */
   workspace_id?: string;
-  /** Which. */
+  /** Id of the session; absent if none was watched. */
   session_id?: string;
-  /** What comes comes after this cursor. */
+  /** Events after this cursor are sent. Absent after `unwatch`, and if the client subscribed only to the format `normalized`. */
   cursor?: string;
 }
 
 /** A folder that agents may work in. */
 export interface Workspace {
-  /** Its id. */
+  /** Id of the workspace. */
   id: string;
-  /** Its name. */
+  /** Name to show. */
   name: string;
-  /** Its folder. */
+  /** The folder, absolute. */
   path: string;
-  /** The folder is there. */
+  /** Whether the folder exists now. */
   exists: boolean;
-  /** A session is started with the daemon. */
+  /** Whether the daemon creates a session in it on start, if it has none. */
   auto_start: boolean;
   /** When it was added. */
   created_at: Timestamp;
-  /** Its sessions, the latest first, as far as they fit. */
+  /** Its sessions in Roost's log, last changed first; at most 50, fewer in a long list of workspaces. */
   sessions: HistoryItem[];
-  /** All of its sessions. */
+  /** Number of all its sessions. */
   session_count: number;
-  /** Sessions with a process or a task. */
+  /** Number of sessions that have a process or a task. */
   active_session_count: number;
-  /** There is one. */
+  /** Whether there is such a session. */
   has_active_session: boolean;
-  /** The current session; empty if there is none. */
+  /** The session that `workspace/session/activate` chose, else one that is running; empty if there is neither. */
   active_session_id: string;
-  /** Its runtime. */
+  /** Id of that session's runtime; absent if there is none. */
   active_agent_type?: string;
-  /** It is a git repository. */
+  /** Whether its folder is a git repository. */
   is_git_repo: boolean;
-  /** `no_git`, `git_init`, `no_remote`, `no_push`, `synced`, `diverged` or `conflict`. */
+  /** `no_git`, `git_init` (no commit yet), `no_remote`, `no_push` (no upstream), `synced`, `diverged` or `conflict`. */
   git_state: string;
-  /** How its repository is, where that was asked for and could be found out. */
+  /** The state of its repository in numbers. Absent if it was not requested, or git did not answer within 5 seconds. */
   git?: WorkspaceGit;
 }
 
-/** A folder to work in. */
+/** Parameters of `workspace/add`. */
 export interface WorkspaceAddParams {
-  /** The folder, absolute. */
+  /** The folder, absolute. Outside `workspaces.roots` it needs the scope `admin`. */
   path: string;
-  /** Its name; the folder's if absent. */
+  /** Name to show, at most 200 characters; the folder's name if absent. */
   name?: string;
-  /** A session is started with the daemon. */
+  /** Whether the daemon creates a session in it on start, if it has none; false if absent. */
   auto_start?: boolean;
-  /** Make the folder if it is not there. */
+  /** Whether to create the folder if it does not exist; false if absent. */
   create_if_missing?: boolean;
 }
 
-/** `workspace.added`: clients may now work in this directory. */
+/** `workspace.added`: clients may now work in this folder. */
 export interface WorkspaceAddedPayload {
-  /** Which workspace. */
+  /** Its new id. */
   workspace_id: WorkspaceId;
-  /** Its name for people. */
+  /** Display name; the folder's name unless the client gave one. */
   name: string;
-  /** Its directory; absolute. */
+  /** The folder, absolute. */
   path: string;
 }
 
-/** What to forget. */
+/** Parameters of `workspace/cache/invalidate`. */
 export interface WorkspaceCacheParams {
-  /** Whose; all if absent. */
+  /** A workspace, which must exist; it makes no difference, because one cache serves all. */
   workspace_id?: string;
 }
 
-/** A search for repositories that is wanted no more. */
+/** Parameters of `workspace/discover/cancel`. Cancelling a search that has ended is no error. */
 export interface WorkspaceDiscoverCancelParams {
-  /** Which, as `workspace_discover_progress` told it. */
+  /** Id of the search, from `workspace_discover_progress`. */
   discover_id: string;
 }
 
-/** Where repositories are looked for. */
+/** Parameters of `workspace/discover`. */
 export interface WorkspaceDiscoverParams {
-  /** Below these folders; the usual ones if absent. */
+  /** Folders to search below, absolute; the configured ones if absent or empty. */
   paths?: string[];
-  /** Look now, whatever is known. */
+  /** Whether to search again even if results of the last hour are known; false if absent. */
   fresh?: boolean;
 }
 
-/** How far a search for repositories is. The first comes at once, the last with what it came to. */
+/** Progress of `workspace/discover`: sent at once, then while it searches, and a last time at the end. */
 export interface WorkspaceDiscoverProgress {
-  /** The search; with this it is cancelled. */
+  /** Id of the search, for `workspace/discover/cancel`. */
   discover_id: string;
-  /** Below these folders. */
+  /** The folders below which it searches, absolute. */
   paths: string[];
-  /** Folders that were looked into so far. */
+  /** Folders that were searched so far. */
   scanned_paths: number;
   /** Repositories that were found so far. */
   found_count: number;
-  /** How long it takes so far. */
+  /** Time since it began, in milliseconds. */
   elapsed_ms: number;
-  /** When. */
+  /** When it was sent. */
   timestamp: Timestamp;
 }
 
 /** The repositories that were found. */
 export interface WorkspaceDiscoverResult {
-  /** Them, by their folders. */
+  /** The repositories, by folder. */
   repositories: DiscoveredRepository[];
-  /** How many. */
+  /** Number of repositories. */
   count: number;
-  /** They were known before. */
+  /** Whether they come from an earlier search. */
   cached: boolean;
-  /** For how long. */
+  /** Age of that search in seconds; 0 if `cached` is false. */
   cache_age_seconds: number;
-  /** A newer search is under way. */
+  /** Whether a newer search is running in the background. */
   refresh_in_progress: boolean;
-  /** How long this took. */
+  /** Time that this search took in milliseconds; 0 if `cached` is true. */
   elapsed_ms: number;
-  /** Folders that were looked into. */
+  /** Number of folders that were searched. */
   scanned_paths: number;
-  /** Folders that were not. */
+  /** Number of folders that could not be searched, or not within the limits of depth and time. */
   skipped_paths: number;
-  /** It was cancelled before its end: this is what was found until then. */
+  /** Whether the search was cancelled; the result then has what was found until then. */
   cancelled: boolean;
 }
 
-/** How a workspace's repository is, at a glance. */
+/** The state of a workspace's repository in numbers. */
 export interface WorkspaceGit {
-  /** There is one. */
+  /** Whether there is a repository. */
   initialized: boolean;
-  /** It knows others. */
+  /** Whether it has a remote. */
   has_remotes: boolean;
-  /** The branch; empty when none is checked out. */
+  /** The branch that is checked out; empty if the HEAD is detached. */
   branch: string;
-  /** Commits that the followed branch has not. */
+  /** Commits that the upstream does not have. */
   ahead: number;
-  /** Commits that only the followed branch has. */
+  /** Commits that only the upstream has. */
   behind: number;
-  /** Files that the next commit holds. */
+  /** Number of changes in the index. */
   staged_count: number;
-  /** Files that it does not hold yet. */
+  /** Number of changes that are not in the index. */
   unstaged_count: number;
-  /** Files that git does not know. */
+  /** Number of files that git does not track. */
   untracked_count: number;
-  /** Conflicts wait. */
+  /** Whether files have merge conflicts. */
   has_conflicts: boolean;
-  /** The same as `git_state`. */
+  /** The same as `git_state` of the workspace. */
   state: string;
 }
 
-/** A directory that clients know by name: a plain UUID (v7). */
+/** A folder that clients may work in: a plain UUID (v7). */
 export type WorkspaceId = string;
 
-/** How much to tell of each workspace. */
+/** Parameters of `workspace/list`. */
 export interface WorkspaceListParams {
-  /** With git's state; yes if absent. */
+  /** Whether to read the state of git in each; true if absent. */
   include_git?: boolean;
-  /** Workspaces whose git state is read, at most. */
+  /** Most workspaces to read the state of git in; all if absent. */
   git_limit?: number;
 }
 
-/** All workspaces. */
+/** The workspaces of this host. */
 export interface WorkspaceListResult {
-  /** Them. */
+  /** All workspaces of this host. */
   workspaces: Workspace[];
 }
 
-/** A workspace. */
+/** Parameters that select a workspace. */
 export interface WorkspaceParams {
-  /** Which. */
+  /** Id of the workspace, from `workspace/list`. */
   workspace_id: string;
 }
 
-/** A workspace was removed. */
+/** A workspace was removed. Its folder and sessions stay. */
 export interface WorkspaceRemoved {
-  /** Which. */
+  /** Id of the workspace. */
   id: string;
-  /** The same. */
+  /** The same as `id`. */
   workspace_id: string;
-  /** Its name. */
+  /** The name that it had. */
   name: string;
-  /** Its folder. */
+  /** Its folder, absolute. */
   path: string;
-  /** When. */
+  /** When it was removed. */
   timestamp: Timestamp;
-  /** The place after it. */
+  /** The cursor after this event; pass it as `after` to resume. */
   cursor?: string;
 }
 
-/** `workspace.removed`: clients no longer see this directory; nothing in it is touched. */
+/** `workspace.removed`: clients no longer see this folder. Its files and sessions stay. */
 export interface WorkspaceRemovedPayload {
-  /** Which workspace. */
+  /** The id that it had. */
   workspace_id: WorkspaceId;
-  /** Its name for people. */
+  /** The display name that it had. */
   name: string;
-  /** Its directory; absolute. */
+  /** The folder, absolute. */
   path: string;
 }
 
-/** A session of a workspace. */
+/** Parameters that select a session of a workspace. */
 export interface WorkspaceSessionParams {
-  /** The workspace. */
+  /** Id of the workspace, from `workspace/list`. */
   workspace_id: string;
-  /** The session. */
+  /** Id of the session, which must belong to the workspace. */
   session_id: string;
-  /** Its runtime. */
+  /** Id of the runtime that the session must have; any if absent. */
   agent_type?: string;
 }
 
-/** How a workspace is. */
+/** The state of a workspace. */
 export interface WorkspaceStatusResult {
-  /** Which. */
+  /** Id of the workspace. */
   workspace_id: string;
-  /** Its name. */
+  /** Name to show. */
   workspace_name: string;
-  /** Its folder. */
+  /** The folder, absolute. */
   path: string;
-  /** A session is started with the daemon. */
+  /** Whether the daemon creates a session in it on start, if it has none. */
   auto_start: boolean;
   /** When it was added. */
   created_at: Timestamp;
-  /** Its sessions, the latest first. */
+  /** Its sessions in Roost's log, last changed first; at most 50. */
   sessions: HistoryItem[];
-  /** Sessions with a process or a task. */
+  /** Number of sessions that have a process or a task. */
   active_session_count: number;
-  /** There is one. */
+  /** Whether there is such a session. */
   has_active_session: boolean;
-  /** `healthy`, `unhealthy`, `unavailable` or `not_git`. */
+  /** Whether git works: `healthy`, `unhealthy` (git fails), `unavailable` (the folder is gone) or `not_git`. */
   git_tracker_state: string;
-  /** The repository's name. */
+  /** Name of the workspace; empty if its folder is not a repository. */
   git_repo_name: string;
-  /** It is a git repository. */
+  /** Whether its folder is a git repository. */
   is_git_repo: boolean;
-  /** Git's last error. */
+  /** Why git failed just now; empty if it did not. */
   git_last_error: string;
-  /** Somebody watches one of its sessions. */
+  /** Whether a client watches one of its sessions or has it on its screen. */
   is_being_watched: boolean;
-  /** Which; empty if none. */
+  /** That session; empty if there is none. */
   watched_session_id: string;
 }
 
-/** What to change of a workspace. */
+/** Parameters of `workspace/update`. What is absent stays as it is. */
 export interface WorkspaceUpdateParams {
-  /** Which. */
+  /** Id of the workspace, from `workspace/list`. */
   workspace_id: string;
-  /** Its name. */
+  /** New name to show, at most 200 characters. */
   name?: string;
-  /** A session is started with the daemon. */
+  /** Whether the daemon creates a session in it on start, if it has none. */
   auto_start?: boolean;
 }
 
 /** `workspace.updated`: what changed about a workspace; absent means unchanged. */
 export interface WorkspaceUpdatedPayload {
-  /** Which workspace. */
+  /** The workspace that changed. */
   workspace_id: WorkspaceId;
-  /** Its name for people. */
+  /** The new display name. */
   name?: string;
-  /** Whether a session is started in it when Roost starts. */
+  /** Whether the daemon creates a session in it on start, if it has none. */
   auto_start?: boolean;
 }
 
-/** A new working copy. */
+/** Parameters of `workspace/worktree/add`. */
 export interface WorktreeAddParams {
-  /** Its name, one part of a path. */
+  /** Name of its folder below `.roost/worktrees`: a single path component. */
   name: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Its branch, made if it is not there; `roost/` and the name if absent. */
+  /** The branch to check out, created if it does not exist; `roost/` and the name if absent. */
   branch?: string;
-  /** Where a new branch begins; at what is checked out if absent. */
+  /** Where a new branch starts; at the commit that is checked out if absent. */
   base?: string;
 }
 
-/** The working copy is there. */
+/** The working copy exists. */
 export interface WorktreeAddResult {
-  /** Always true. */
+  /** Always true; a failure is an error. */
   success: boolean;
-  /** It. */
+  /** The new working copy. */
   worktree: WorktreeInfo;
 }
 
-/** A working copy. */
+/** A working copy of the repository. */
 export interface WorktreeInfo {
-  /** Its name; empty where it was not made by Roost. */
+  /** Name for the other worktree methods; empty for one that Roost did not make. */
   name: string;
-  /** Its folder. */
+  /** Its folder, absolute. */
   path: string;
-  /** Its branch; empty if none is checked out. */
+  /** The branch that is checked out; empty if the HEAD is detached. */
   branch: string;
-  /** The commit that is checked out; empty before the first. */
+  /** Full id of the commit that is checked out; empty before the first commit. */
   head: string;
-  /** The commit that a session's branch began from. */
+  /** Full id of the commit that its branch started from; absent for one that Roost did not make. */
   base?: string;
-  /** The session that works there. */
+  /** A session whose working directory it is; absent if there is none. */
   session_id?: string;
-  /** It is the workspace's own. */
+  /** Whether it is the workspace's own folder. */
   is_main: boolean;
-  /** It may not be removed. */
+  /** Whether git has locked it against removal. */
   is_locked: boolean;
-  /** Its folder is gone. */
+  /** Whether its folder is gone, so that git would forget it. */
   is_prunable: boolean;
 }
 
-/** All working copies. */
+/** All working copies of a repository. */
 export interface WorktreeListResult {
-  /** Them, the workspace's own first. */
+  /** The working copies, the workspace's own first. */
   worktrees: WorktreeInfo[];
-  /** How many. */
+  /** Number of working copies. */
   count: number;
 }
 
-/** A session's work to be merged. */
+/** Parameters of `workspace/worktree/merge`. */
 export interface WorktreeMergeParams {
-  /** The working copy's name. */
+  /** Name of the working copy. */
   name: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** What is said about changes that are not committed there yet; without it they are an error. */
+  /** Message for a commit of its uncommitted changes. If absent, uncommitted changes are an error. */
   message?: string;
-  /** The session that did the work, to be named at the end of the messages of commits that are made. */
+  /** A session of this workspace to name in a trailer of the new commits; no trailer if absent. */
   session_id?: string;
 }
 
-/** A working copy. */
+/** Parameters of the worktree methods that need a name. */
 export interface WorktreeParams {
-  /** Its name. */
+  /** Name of the working copy. */
   name: string;
-  /** Whose; the first workspace if absent. */
+  /** Id of the workspace. Default: the one that contains the daemon's start folder, else the first. */
   workspace_id?: string;
-  /** Even if what it holds is lost. */
+  /** To remove: even if it has uncommitted changes. To discard: even while a session works in it. False if absent. */
   force?: boolean;
 }

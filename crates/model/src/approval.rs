@@ -1,4 +1,4 @@
-//! Approvals: what a person is asked, what they said, and what of it is remembered.
+//! Approvals: what a person is asked, how they answered, and which part of the answer is remembered.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,79 +8,79 @@ use crate::ids::{ClientId, SessionId, TaskId, UserId};
 use crate::payload::{ApprovalRequestedPayload, QuestionAskedPayload};
 use crate::time::Timestamp;
 
-/// For how long an answer counts.
+/// How long an answer to an approval applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalScope {
-    /// For this call.
+    /// Only this attempt at this call.
     #[default]
     Once,
-    /// For calls like it in this session.
+    /// Every matching call in the same session, also after a restart.
     Session,
-    /// For calls like it in this workspace.
+    /// Every matching call in any session of the same workspace.
     Workspace,
-    /// For calls like it everywhere.
+    /// Every matching call in every workspace on this host.
     Always,
 }
 
-/// Who answered, and from where.
+/// The client that answered an approval or a question. A field is absent if it is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Answerer {
-    /// The client.
+    /// The connection that sent the answer, as `clientId` in the result of `initialize`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<ClientId>,
-    /// The person.
+    /// Name of the paired device that sent it; absent for the local socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
-    /// The door they came through, such as `terminal`.
+    /// The transport it came over, such as `local`, `websocket` or `http`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
 }
 
-/// How an approval came to its end.
+/// Why an approval is no longer open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalEnd {
-    /// Somebody answered.
+    /// A client allowed or denied it.
     Answered,
-    /// Nobody answered in time.
+    /// Nobody answered before `expires_at`; the call is denied.
     Expired,
-    /// The task was stopped.
+    /// Somebody stopped the task, or the whole session, while it was open.
     Stopped,
-    /// The task ended, the runtime with it or not.
+    /// The task completed or failed while it was open.
     TaskEnded,
-    /// The runtime no longer asks.
+    /// The runtime withdrew the call or replaced it with another attempt.
     Withdrawn,
-    /// Roost ended first.
+    /// The daemon ended while it was open, so the answer could no longer reach the runtime.
     HostRestarted,
 }
 
-/// Something that waits for a person.
+/// What a session waits for: an approval or an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PendingAsk {
-    /// A tool call.
+    /// A tool call that needs to be allowed or denied; answer it with `permission/respond`.
     Approval(Box<ApprovalRequestedPayload>),
-    /// A question.
+    /// A question from the agent; answer it with `session/respond`.
     Question(QuestionAskedPayload),
 }
 
-/// A row of the table of what waits.
+/// One open approval or question: a row of the table that `permission/pending` lists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pending {
-    /// The session that waits.
+    /// The session that cannot go on until this is answered.
     pub session_id: SessionId,
-    /// Its task.
+    /// The task that asked; absent if the event named none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
-    /// Since when.
+    /// When the event that opened it was recorded.
     pub asked_at: Timestamp,
-    /// For what.
+    /// The approval or question itself, as its event carried it.
     pub ask: PendingAsk,
 }
 
 impl Pending {
-    /// The id under which it is answered: the tool call's or the question's.
+    /// The id that an answer must name: the tool call's id for an approval, the question's id for a question.
     pub fn id(&self) -> &str {
         match &self.ask {
             PendingAsk::Approval(asked) => asked.identity.tool_call_id.as_str(),
@@ -89,17 +89,17 @@ impl Pending {
     }
 }
 
-/// What one event does to the table of what waits.
+/// How one event changes the table of open approvals and questions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PendingChange {
-    /// Something waits.
+    /// Adds this row.
     Opened(Box<Pending>),
-    /// It no longer waits.
+    /// Removes the row with this id (see [`Pending::id`]); it may already be gone.
     Closed(String),
 }
 
 impl PendingChange {
-    /// The change that this event makes, if any.
+    /// The change that this event makes; `None` for events that neither open nor close anything.
     pub fn of(event: &NormalizedEvent) -> Option<Self> {
         let opened = |ask| {
             Self::Opened(Box::new(Pending {

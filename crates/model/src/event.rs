@@ -14,7 +14,7 @@ use crate::payload::*;
 use crate::runtime::RuntimeName;
 use crate::time::Timestamp;
 
-/// The version of the payload shapes; bumped when one breaks.
+/// Version of the payload shapes. It goes up when a payload changes in a way that old readers cannot read.
 pub const SCHEMA_VERSION: u32 = 1;
 
 macro_rules! event_table {
@@ -29,18 +29,18 @@ macro_rules! event_table {
             /// Every known type, in the table's order.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// The name on the wire.
+            /// The name in an event's `type`, such as `task.started`.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
             }
 
-            /// The type of this name.
+            /// The type with this name; `None` if this version does not know it.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($name => Some(Self::$variant),)* _ => None }
             }
         }
 
-        /// What happened: the type and its payload, which cannot disagree.
+        /// An event's type together with its payload, so that the two cannot disagree.
         #[derive(Clone, Debug, PartialEq, JsonSchema)]
         #[schemars(tag = "type", content = "payload", transform = allow_other_types)]
         pub enum EventBody {
@@ -48,15 +48,15 @@ macro_rules! event_table {
             /// A type that this version does not know.
             #[schemars(skip)]
             Other {
-                /// The name on the wire.
+                /// The unknown name, as it stood in `type`.
                 name: String,
-                /// The payload as it came.
+                /// The payload, unchanged.
                 payload: Value,
             },
         }
 
         impl EventBody {
-            /// The type, if this version knows it.
+            /// The type; `None` for [`EventBody::Other`].
             pub fn event_type(&self) -> Option<NormalizedEventType> {
                 match self {
                     $(Self::$variant(_) => Some(NormalizedEventType::$variant),)*
@@ -140,7 +140,7 @@ fn allow_other_types(schema: &mut Schema) {
 }
 
 impl EventBody {
-    /// The name on the wire.
+    /// The name in an event's `type`; also for types that this version does not know.
     pub fn name(&self) -> &str {
         match self {
             Self::Other { name, .. } => name,
@@ -148,50 +148,50 @@ impl EventBody {
         }
     }
 
-    /// The task is over with this event.
+    /// Whether this event is the last one of its task.
     pub fn ends_task(&self) -> bool {
         matches!(self, Self::TaskCompleted(_) | Self::TaskFailed(_) | Self::TaskStopped(_))
     }
 }
 
-/// Whose event it is.
+/// What an event belongs to: its session and, where there is one, the task and request that caused it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Trace {
-    /// The session.
+    /// The session whose stream holds the event; `host` for events of the daemon itself.
     pub session_id: SessionId,
-    /// The task within it.
+    /// The task during which it happened; absent for events between tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
-    /// The request to the runtime.
+    /// The request to the runtime that it answers or belongs to; absent for all other events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// The client that caused it.
+    /// The client that caused it; absent if no client did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<ClientId>,
-    /// The person that caused it.
+    /// The person behind that client; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
 }
 
 impl Trace {
-    /// The trace of a session's own events.
+    /// The trace of an event that belongs to a session but to no task.
     pub fn session(session_id: SessionId) -> Self {
         Self { session_id, task_id: None, request_id: None, client_id: None, user_id: None }
     }
 }
 
-/// The runtime that an event comes from.
+/// The runtime that an event comes from, and what was known of it at that time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RuntimeRef {
-    /// Which one.
+    /// The runtime, or `host` for the daemon's own events.
     pub name: RuntimeName,
-    /// The model it used.
+    /// The model in use; absent until the runtime has named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<std::sync::Arc<str>>,
-    /// Its own id for the session.
+    /// The runtime's own id for the session; absent until the runtime has told it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_session_id: Option<RuntimeSessionId>,
-    /// The native message, kept where ours says less.
+    /// The runtime's own message, present where the normalized payload loses some of it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub raw: Option<Value>,
 }
@@ -203,48 +203,48 @@ impl RuntimeRef {
     }
 }
 
-/// An event that the log has not numbered yet.
+/// An event that is not stored yet: it has no `seq`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewEvent {
-    /// When it happened.
+    /// When it happened, by the daemon's clock.
     pub time: Timestamp,
-    /// Whose it is.
+    /// The session, task and request that it belongs to.
     pub trace: Trace,
-    /// Where it comes from.
+    /// The runtime that it comes from.
     pub runtime: RuntimeRef,
-    /// What happened.
+    /// Its type and payload.
     pub body: EventBody,
 }
 
 impl NewEvent {
-    /// Something that happened to the host itself and not to a session.
+    /// A new event of the daemon itself, which belongs to no session.
     pub fn of_host(time: Timestamp, body: impl Into<EventBody>) -> Self {
         let trace = Trace::session(SessionId::host());
         Self { time, trace, runtime: RuntimeRef::new(RuntimeName::Host), body: body.into() }
     }
 
-    /// The event with its place in the stream.
+    /// The event with the number that the log gave it.
     pub fn numbered(self, seq: u64) -> NormalizedEvent {
         let Self { time, trace, runtime, body } = self;
         NormalizedEvent { schema_version: SCHEMA_VERSION, seq, time, trace, runtime, body }
     }
 }
 
-/// One durable fact, as stored and as sent.
+/// One durable fact, in the same shape in the log and on the wire.
 #[derive(Clone, Debug, PartialEq, JsonSchema)]
 pub struct NormalizedEvent {
-    /// The version of the payload shapes.
+    /// Version of the payload shapes; 1 in this version.
     pub schema_version: u32,
-    /// Its place in the session's stream, from 1 without a gap.
+    /// Position in the session's stream: 1 for the first event, without gaps.
     #[schemars(range(min = 1))]
     pub seq: u64,
-    /// When it happened.
+    /// When it happened, by the daemon's clock.
     pub time: Timestamp,
-    /// Whose it is.
+    /// The session, task and request that it belongs to.
     pub trace: Trace,
-    /// Where it comes from.
+    /// The runtime that it comes from.
     pub runtime: RuntimeRef,
-    /// What happened.
+    /// Its type and payload.
     #[schemars(flatten)]
     pub body: EventBody,
 }

@@ -17,7 +17,7 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// The id as text.
+            /// The id as it stands on the wire.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -62,7 +62,7 @@ macro_rules! random_id {
 }
 
 id! {
-    /// A session: a plain UUID (v7), or the native id of an adopted session. Permanent.
+    /// A session: a plain UUID (v7), or for an adopted session an id that follows from its runtime's. Never changes.
     SessionId
 }
 id! {
@@ -70,43 +70,43 @@ id! {
     RuntimeSessionId
 }
 id! {
-    /// One prompt and everything the runtime did about it.
+    /// One prompt and everything the runtime did about it: `task_` and 32 hex digits.
     TaskId
 }
 id! {
-    /// A tool call within Roost, stable over attempts.
+    /// A tool call in Roost, the same over all attempts: `tc_` and 32 hex digits.
     ToolCallId
 }
 id! {
-    /// A question that a runtime put to the user.
+    /// A question that a runtime asked the user: `q_` and 32 hex digits.
     QuestionId
 }
 id! {
-    /// A prompt that waits for its turn.
+    /// A prompt that waits in a session's queue: `prompt_` and 32 hex digits.
     PromptId
 }
 id! {
-    /// One request to a runtime or of a client.
+    /// One request to a runtime: `req_` and 32 hex digits.
     RequestId
 }
 id! {
-    /// A connected client.
+    /// One connection of a client; a new one for every connection.
     ClientId
 }
 id! {
-    /// Whoever is behind a client.
+    /// The person or device behind a client.
     UserId
 }
 id! {
-    /// A stored artifact.
+    /// Bytes in the artifact store, by their content: equal bytes have one id.
     ArtifactId
 }
 id! {
-    /// A directory that clients know by name: a plain UUID (v7).
+    /// A folder that clients may work in: a plain UUID (v7).
     WorkspaceId
 }
 id! {
-    /// A device that was paired with this host.
+    /// A paired device: `dev_` and 32 hex digits.
     DeviceId
 }
 
@@ -124,8 +124,8 @@ impl SessionId {
         Self(Uuid::now_v7().to_string().into())
     }
 
-    /// The id of a conversation that a runtime keeps: the runtime's own where that is a UUID, else one that follows from
-    /// it.
+    /// The session id of a conversation that a runtime keeps: the runtime's own id if that is a UUID, else a UUID
+    /// derived from it, so that it is the same every time.
     pub fn of_native(runtime: &RuntimeName, native: &RuntimeSessionId) -> Self {
         match Uuid::try_parse(native.as_str()) {
             Ok(_) => native.as_str().into(),
@@ -136,7 +136,7 @@ impl SessionId {
         }
     }
 
-    /// What the host's own events bear where others bear a session's id; not a session.
+    /// Stands in place of a session id in the daemon's own events; no session has it.
     pub fn host() -> Self {
         Self("host".into())
     }

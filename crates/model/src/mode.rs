@@ -7,42 +7,42 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// The seed's three permission modes, shown in events as `permission_mode`.
+/// The seed's three permission modes, which events carry as `permission_mode` beside the finer `mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionMode {
     /// Ask before anything that is not a read.
     Ask,
-    /// Run safe tools unasked.
+    /// Run safe tools without asking.
     Auto,
-    /// Run everything unasked.
+    /// Run every tool without asking.
     Yolo,
 }
 
-/// How much a session may do unasked.
+/// How much a session may do without asking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Reads are allowed; write, network and dangerous calls are denied.
+    /// Reads run; every other call is denied.
     Plan,
-    /// Reads are allowed; the rest asks.
+    /// Reads run; every other call asks first.
     #[default]
     Ask,
-    /// Edits inside the workspace are allowed; the rest asks.
+    /// Reads and edits inside the workspace run; every other call asks first.
     AcceptEdits,
-    /// Write and network are allowed; dangerous calls ask.
+    /// Reads, writes and network run; dangerous calls ask first.
     Auto,
-    /// Everything is allowed.
+    /// Every call runs without asking.
     Yolo,
 }
 
-/// A permission mode that no vocabulary knows.
+/// The text is not the name of a permission mode in any vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown permission mode \"{0}\"; use one of plan, ask, accept-edits, auto, yolo")]
 pub struct UnknownMode(pub String);
 
 impl Mode {
-    /// The name that Roost itself prints.
+    /// The one spelling that Roost itself writes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -96,7 +96,7 @@ impl FromStr for Mode {
     }
 }
 
-/// A mode in any spelling that a client may use.
+/// A permission mode in any spelling that some client uses; written in Roost's own spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AnyMode(pub Mode);

@@ -1,4 +1,4 @@
-//! What an answer covers beyond the one call it was given for.
+//! Which further calls a remembered answer covers.
 
 use std::fmt;
 
@@ -9,36 +9,36 @@ use crate::approval::ApprovalScope;
 use crate::ids::SessionId;
 use crate::tool::PolicyDecision;
 
-/// What calls touch that are alike.
+/// What a call does or reaches, as far as two calls are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Touches {
-    /// A program with exactly these arguments; a last word `*` stands for any further ones.
+    /// A program with exactly these arguments. If the last word is `*`, any further arguments match.
     Command(Vec<String>),
-    /// Files, as a glob seen from the workspace's root.
+    /// Files that match this glob, relative to the workspace's root.
     File(String),
-    /// A host, or `*.domain` for every host below a domain.
+    /// A host name, or `*.domain` for every host below that domain.
     Host(String),
-    /// The input of this hash and no other.
+    /// Only an input with this hash (`sha256:<hex>` of its canonical JSON).
     Exact(String),
 }
 
-/// Calls that are alike; what is absent does not matter.
+/// A pattern for tool calls. A field that is absent matches every call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct CallPattern {
-    /// The runtime's id.
+    /// Only calls by this runtime, by its id such as `claude`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
-    /// The tool.
+    /// Only calls of this tool, as the runtime names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What the call touches.
+    /// Only calls that run, change or contact this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touches: Option<Touches>,
 }
 
 impl CallPattern {
-    /// It means the same in every workspace; a file of one means nothing in another.
+    /// Whether the pattern means the same in every workspace. A file glob does not: it is relative to one workspace.
     pub fn holds_anywhere(&self) -> bool {
         !matches!(self.touches, Some(Touches::File(_)))
     }
@@ -61,19 +61,19 @@ impl fmt::Display for CallPattern {
     }
 }
 
-/// An answer that counts for longer than once.
+/// A remembered answer: matching calls are decided by it without asking.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct RememberedRule {
-    /// For how long it counts; never once.
+    /// How far it applies; never `once`.
     pub scope: ApprovalScope,
-    /// What was said.
+    /// The answer that matching calls get.
     pub decision: PolicyDecision,
-    /// The calls that are meant.
+    /// The calls that it decides.
     pub pattern: CallPattern,
-    /// The session, for an answer that counts for one.
+    /// The session it applies to; present only for the scope `session`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The workspace's root, for an answer that counts for one.
+    /// The root of the workspace it applies to; present only for the scope `workspace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
 }

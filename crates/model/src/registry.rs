@@ -6,66 +6,66 @@ use serde::{Deserialize, Serialize};
 use crate::runtime::RuntimeCapabilities;
 use crate::time::Timestamp;
 
-/// The version of the registry's shape.
+/// Version of the registry's shape, which clients find in `schemaVersion`.
 pub const REGISTRY_VERSION: &str = "1.0";
 
-/// Whether a runtime may be used.
+/// Whether this host lets clients use a runtime; set in `roost.toml`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RuntimeStatus {
-    /// It may.
+    /// Usable without reservation; the default.
     #[default]
     Active,
-    /// It may, and may change.
+    /// Usable, but its behaviour may still change.
     Preview,
-    /// It may, for now.
+    /// Usable for now; clients should move to another runtime.
     Deprecated,
-    /// It may not, whatever a client's screen shows.
+    /// Refused, whatever a client's screen offers.
     Disabled,
 }
 
-/// Whether a client finds sessions through a workspace or through the runtime.
+/// Where a client lists the sessions of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SessionListSource {
-    /// Through the workspace.
+    /// With the method for a workspace's history; always so in Roost.
     WorkspaceHistory,
-    /// Through the runtime.
+    /// With a method of the runtime's own.
     RuntimeScoped,
 }
 
-/// Whether a client reads a session through a workspace or through the runtime.
+/// Where a client reads or watches a session of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SessionSource {
-    /// Through the workspace.
+    /// With the methods of the session's workspace; always so in Roost.
     WorkspaceScoped,
-    /// Through the runtime.
+    /// With methods of the runtime's own.
     RuntimeScoped,
 }
 
-/// The RPC method behind each operation of a runtime.
+/// The method to call for each operation. The same for all of Roost's runtimes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuntimeMethods {
-    /// Lists past sessions.
+    /// Lists the sessions of a workspace.
     pub history: String,
-    /// Reads messages.
+    /// Reads a session's messages.
     pub messages: String,
-    /// Follows a session.
+    /// Starts sending a session's events to this client.
     pub watch: String,
-    /// Stops following.
+    /// Stops sending a session's events to this client.
     pub unwatch: String,
-    /// Starts a session.
+    /// Creates a session or attaches to one.
     pub start: String,
     /// Sends a prompt.
     pub send: String,
-    /// Stops a task.
+    /// Stops a task or the whole session.
     pub stop: String,
-    /// Sends input.
+    /// Types text or a key.
     pub input: String,
-    /// Answers a question or an approval.
+    /// Answers an approval or a question.
     pub respond: String,
-    /// Reads a session's state.
+    /// Reads a session's current state.
     pub state: String,
 }
 
@@ -86,37 +86,37 @@ impl Default for RuntimeMethods {
     }
 }
 
-/// One runtime of the registry.
+/// One runtime in the registry: an agent that sessions can run on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeEntry {
-    /// Its stable id.
+    /// The value for `agent_type`, such as `claude`; never changes.
     pub id: String,
-    /// Its name for people.
+    /// Name to show, such as `Claude Code`.
     pub display_name: String,
-    /// Whether it may be used.
+    /// Whether this host lets clients use it.
     pub status: RuntimeStatus,
-    /// Where its sessions are listed.
+    /// Where a client lists its sessions.
     pub session_list_source: SessionListSource,
-    /// Where its messages are read.
+    /// Where a client reads its messages.
     pub session_messages_source: SessionSource,
-    /// Where its sessions are followed.
+    /// Where a client watches its sessions.
     pub session_watch_source: SessionSource,
-    /// A client must activate the workspace before it resumes.
+    /// Whether a client must call `workspace/session/activate` before it resumes a session; always false in Roost.
     pub requires_workspace_activation_on_resume: bool,
-    /// A client must wait until the session's id is resolved.
+    /// Whether a new session's id is provisional until `session_id_resolved`; always false in Roost.
     pub requires_session_resolution_on_new_session: bool,
-    /// Past sessions can be continued.
+    /// Whether a session can go on after its process ended.
     pub supports_resume: bool,
-    /// It asks questions.
+    /// Whether it asks the user questions (`question.asked`).
     pub supports_interactive_questions: bool,
-    /// It asks for permission.
+    /// Whether it asks for permission before it runs tools.
     pub supports_permissions: bool,
-    /// The methods behind its operations.
+    /// The methods to call for its sessions.
     pub methods: RuntimeMethods,
-    /// What it can do, in seed 001's words (additive).
+    /// What it can do, in seed 001's terms.
     pub capabilities: RuntimeCapabilities,
-    /// Whether it can be used on this machine (additive); absent where nobody looked.
+    /// Whether it can be used on this machine now; absent if nobody has checked yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<RuntimeAvailability>,
 }
@@ -125,30 +125,30 @@ pub struct RuntimeEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeAvailability {
-    /// It is there.
+    /// Whether its program was found.
     pub installed: bool,
-    /// Its version, when it tells.
+    /// Version that the program reports; absent if it reports none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Its user is logged in, as far as can be known without the network.
+    /// Whether its user is logged in, as far as can be told without the network.
     pub logged_in: bool,
-    /// Whether and how, in words: `yes, by a key`, `yes, by an account`, `no` or `unknown`.
+    /// The login in words: `yes, by a key`, `yes, by an account`, `yes`, `not needed`, `no` or `unknown`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub login: Option<String>,
-    /// Why it cannot be used, and what to do.
+    /// Why it cannot be used and what to do about it; absent if it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// How a call finds its runtime.
+/// How clients say which runtime a call is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeRouting {
-    /// The parameter that selects the runtime.
+    /// Name of the parameter that selects the runtime: `agent_type`.
     pub agent_type_field: String,
-    /// The runtime when the parameter is absent.
+    /// The runtime that is used if the parameter is absent.
     pub default_agent_type: String,
-    /// The methods that should carry the parameter.
+    /// The methods on which clients should send the parameter.
     pub required_on_methods: Vec<String>,
 }
 
@@ -156,20 +156,20 @@ pub struct RuntimeRouting {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeRegistry {
-    /// The version of this shape.
+    /// Version of this shape; `1.0` in this version.
     pub schema_version: String,
-    /// When it was made.
+    /// When it was put together; availability may have changed since.
     pub generated_at: Timestamp,
-    /// The runtime when a client names none.
+    /// The runtime that is used if a client names none.
     pub default_runtime: String,
-    /// How a call finds its runtime.
+    /// How clients say which runtime a call is for.
     pub routing: RuntimeRouting,
-    /// The runtimes.
+    /// All registered runtimes, including those that are disabled or not installed.
     pub runtimes: Vec<RuntimeEntry>,
 }
 
 impl RuntimeRegistry {
-    /// The registry of these runtimes at this time.
+    /// A registry of these runtimes, with the routing that Roost always uses.
     pub fn new(generated_at: Timestamp, default_runtime: &str, runtimes: Vec<RuntimeEntry>) -> Self {
         let required = ["session/start", "session/send", "session/stop", "session/input", "session/respond"];
         Self {

@@ -1,9 +1,9 @@
-//! Whom a caller is trusted as, from a hosted agent's own process up to the owner of the host.
+//! What a caller may do, from a hosted agent's own process up to the owner of the host.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a client may do; each includes those before it.
+/// What a client may do. Each scope includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -12,11 +12,11 @@ pub enum Scope {
     #[serde(skip_deserializing)]
     #[schemars(skip)]
     Agent,
-    /// Look.
+    /// Read everything, change nothing.
     Observe,
-    /// Steer agents.
+    /// Also prompt, stop and answer agents, and change repositories.
     #[default]
     Operate,
-    /// Change the host.
+    /// Also manage devices, pairing and the daemon itself.
     Admin,
 }

@@ -1,17 +1,17 @@
-//! A text that is passed on and never shown.
+//! Texts that must not be shown, such as passwords and keys.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A text that is passed on and never shown: it has no place in events, logs and errors.
+/// A text that is passed on but never shown: `Debug` hides it, and it must not reach events, logs or errors.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {
-    /// The text, for whoever it is meant for.
+    /// The text itself; call it only where the text is handed over to its destination.
     pub fn expose(&self) -> &str {
         &self.0
     }

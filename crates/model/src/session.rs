@@ -15,43 +15,43 @@ use crate::runtime::{IsolationLevel, RuntimeName};
 use crate::time::Timestamp;
 use crate::transcript::is_message;
 
-/// Where a session stands (seed 002).
+/// The lifecycle of a session (seed 002).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SessionStatus {
-    /// It exists; no process yet.
+    /// It exists but was never prompted; no process runs.
     Created,
-    /// It has been prompted; its process may run.
+    /// It has been prompted; its process may be running.
     Active,
-    /// Its process is being ended.
+    /// Its process is being stopped.
     Ending,
-    /// Its process and resources are gone; it can be resumed.
+    /// Its process and resources are gone. The next prompt resumes it.
     Closed,
 }
 
-/// What can happen to a session as a whole.
+/// What can happen to a session as a whole; drives [`SessionStatus::after`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionStep {
-    /// Somebody prompts it.
+    /// A client sent a prompt.
     Prompt,
-    /// Stop, close, expiry, exit or restart.
+    /// It is stopped, closed or idle for too long, its process exited, or the daemon restarts.
     End,
-    /// Its process is gone.
+    /// Its process has ended.
     Gone,
 }
 
-/// A step that a session cannot take from where it stands.
+/// The step is not possible in the session's current status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a session that is {from} cannot take the step {step:?}")]
 pub struct IllegalStep {
-    /// Where it stands.
+    /// The current status, which stays as it is.
     pub from: SessionStatus,
-    /// The step.
+    /// The step that was refused.
     pub step: SessionStep,
 }
 
 impl SessionStatus {
-    /// Where the session stands after this step.
+    /// The status after this step.
     pub fn after(self, step: SessionStep) -> Result<Self, IllegalStep> {
         match (self, step) {
             // A closed session that is prompted is resumed: a new live entry under the same id.
@@ -78,16 +78,16 @@ impl fmt::Display for SessionStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskOutcome {
-    /// The agent finished.
+    /// The agent finished its turn.
     Completed,
-    /// It did not.
+    /// It ended with an error; the `task.failed` event has the reason.
     Failed,
-    /// Somebody stopped it.
+    /// A client or the end of the session stopped it.
     Stopped,
 }
 
 impl TaskOutcome {
-    /// The outcome that a task's last event tells.
+    /// The outcome, if this is the last event of a task; `None` for every other event.
     pub fn of(body: &EventBody) -> Option<Self> {
         match body {
             EventBody::TaskCompleted(_) => Some(Self::Completed),
@@ -101,11 +101,12 @@ impl TaskOutcome {
 /// A prompt that waits for the running task to end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueuedPrompt {
-    /// Which prompt.
+    /// Id of the prompt, as in the result of `session/send`.
     pub prompt_id: PromptId,
-    /// What the user said.
+    /// The prompt as it was sent.
     pub message: TranscriptMessage,
-    /// It was queued before a restart and waits for somebody to release it.
+    /// True if it no longer starts by itself, because the session was closed, the daemon restarted or the session's
+    /// mode changed while it waited; false if absent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
 }
@@ -113,112 +114,112 @@ pub struct QueuedPrompt {
 /// The task that runs now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenTask {
-    /// Which task.
+    /// Id of the task.
     pub task_id: TaskId,
-    /// Its first event.
+    /// `seq` of its `task.started` event.
     pub first_seq: u64,
-    /// Since when.
+    /// When it started.
     pub started_at: Timestamp,
 }
 
-/// What was there of a session before Roost hosted it.
+/// A conversation that began outside Roost, as it was when Roost took it over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Adopted {
-    /// The runtime's id for it.
+    /// The runtime's id for the conversation.
     pub runtime_session_id: RuntimeSessionId,
-    /// How many messages it had, which only its runtime keeps.
+    /// Messages it had by then. Roost's log does not contain them; the runtime does.
     pub messages: u64,
 }
 
-/// Where a session that goes on from another one left it.
+/// The point at which a session was forked from another one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Forked {
-    /// The other session.
+    /// The session it was forked from.
     pub session_id: SessionId,
-    /// Its last event that belongs to both.
+    /// `seq` of the last event of that session that both have in common.
     pub seq: u64,
-    /// How many tasks it had had.
+    /// Tasks that the other session had had by then.
     pub tasks: u64,
-    /// How many messages it had.
+    /// Messages that the other session had by then.
     pub messages: u64,
 }
 
-/// What is known of a session: the sum of its events, and nothing else.
+/// The current state of a session: the sum of its events and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRecord {
-    /// Which session.
+    /// Id of the session; never changes.
     pub session_id: SessionId,
-    /// Which runtime serves it.
+    /// The runtime that runs it; never changes.
     pub runtime: RuntimeName,
-    /// Where it stands.
+    /// Where it is in its lifecycle.
     pub status: SessionStatus,
-    /// Its working directory.
+    /// Its working directory, absolute; never changes.
     pub cwd: String,
-    /// Whose runtime state and credentials it uses.
+    /// Name of the set of logins and runtime state that it uses.
     pub credential_namespace: String,
-    /// How much it may do unasked.
+    /// How much it may do without asking.
     pub mode: Mode,
-    /// Its name; the first prompt's first line when nobody gave one.
+    /// Title for lists: the one that was given, else the first line of the first prompt. Absent before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its model.
+    /// The model in use; absent means the runtime's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The runtime's own id for it.
+    /// The runtime's own id for it; absent until the runtime has told it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_session_id: Option<RuntimeSessionId>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// Time of the last change to the session or end of a task; not of every event.
     pub updated_at: Timestamp,
-    /// The task that runs now.
+    /// The running task; absent if none runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_task: Option<OpenTask>,
-    /// How the last task ended.
+    /// How the last task ended; absent before the first one ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_outcome: Option<TaskOutcome>,
-    /// How many tasks it has had.
+    /// Tasks that it has had, including the running one.
     pub tasks: u64,
-    /// How many messages its history has.
+    /// Messages in its history, including those from before it was adopted or forked.
     #[serde(default)]
     pub messages: u64,
-    /// How many messages of its runtime meant nothing to Roost; each is in the log as it came.
+    /// Messages of its runtime that Roost did not understand. Each is in the log unchanged.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown_messages: u64,
-    /// Somebody took it off the lists.
+    /// Whether it was removed from lists with `session/delete`; the next prompt lists it again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// The prompts that wait.
+    /// Prompts that wait for the running task to end, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<QueuedPrompt>,
-    /// The workspace it was made in.
+    /// The workspace it was created in; absent if its folder belongs to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<WorkspaceId>,
-    /// How much of the user's home its runtime shares, where the session says so itself.
+    /// How much of the user's home the runtime shares; absent means the runtime's configured default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<IsolationLevel>,
-    /// The names of the variables that its runtime gets; their values are told nobody else.
+    /// Names of the extra environment variables that a client gave it; the values are shown to nobody.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
-    /// The runtime's own configuration, passed on and never interpreted; secrets are taken out.
+    /// The runtime's own settings, passed on without interpretation; secrets are removed here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_config: Option<Map<String, Value>>,
-    /// The hash of that configuration with its secrets.
+    /// `sha256:<hex>` of those settings with their secrets, to notice changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_config_hash: Option<String>,
-    /// It began outside of Roost.
+    /// Present if the conversation began outside Roost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopted: Option<Adopted>,
-    /// It goes on from where another session was.
+    /// Present if it was forked from another session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<Forked>,
 }
 
-fn earlier(adopted: Option<&Adopted>, forked: Option<&Forked>) -> u64 {
+fn earlier_messages(adopted: Option<&Adopted>, forked: Option<&Forked>) -> u64 {
     adopted.map_or(0, |adopted| adopted.messages) + forked.map_or(0, |forked| forked.messages)
 }
 
-/// Characters of a prompt that make a title.
+/// Longest title made from a prompt, in characters.
 const TITLE_CHARS: usize = 80;
 
 impl SessionRecord {
@@ -240,7 +241,7 @@ impl SessionRecord {
                 open_task: None,
                 last_outcome: None,
                 tasks: 0,
-                messages: earlier(made.adopted.as_ref(), made.forked.as_ref()),
+                messages: earlier_messages(made.adopted.as_ref(), made.forked.as_ref()),
                 unknown_messages: 0,
                 hidden: false,
                 queue: Vec::new(),
@@ -258,7 +259,7 @@ impl SessionRecord {
         Some(record)
     }
 
-    /// The events that [`SessionRecord::after`] looks at.
+    /// Whether [`SessionRecord::after`] does anything with this event. All others can be skipped.
     pub fn concerns(body: &EventBody) -> bool {
         is_unknown(body)
             || matches!(
@@ -332,7 +333,8 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The title that a message gives; one that was too big for its event is known by its first line.
+/// The title that a message gives. One that was too big for its event is known by the name of its artifact, which is
+/// its first line.
 fn title_of(message: &TranscriptMessage) -> Option<String> {
     let named = || {
         message.content.iter().find_map(|block| match block {
@@ -343,7 +345,7 @@ fn title_of(message: &TranscriptMessage) -> Option<String> {
     title(&message.text()).or_else(named)
 }
 
-/// The first line of a prompt that says something, cut to what a list can show.
+/// The first line of a prompt that is not blank, cut to 80 characters (`TITLE_CHARS`); `None` if all lines are blank.
 pub fn title(prompt: &str) -> Option<String> {
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(TITLE_CHARS).collect())

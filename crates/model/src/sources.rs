@@ -1,59 +1,59 @@
-//! What a runtime reads by itself besides what it is told: settings, instructions, manifests, by path and hash.
+//! The files that a runtime reads by itself, besides its input: settings, instructions and manifests, by path and hash.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What kind of file a source is.
+/// What a file is to the runtime that reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceKind {
-    /// Settings.
+    /// The runtime's settings.
     Config,
-    /// Permissions.
+    /// Its permission rules.
     Policy,
     /// Instructions of the project, such as AGENTS.md.
     ProjectInstruction,
-    /// Tools.
+    /// A list of tools or tool servers.
     ToolManifest,
-    /// Something else.
+    /// None of the others.
     Other,
 }
 
-/// One file that a runtime reads by itself. Never its content.
+/// A file that a runtime reads by itself. Its content is never recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImplicitSource {
-    /// Where it is.
+    /// Path of the file, as the runtime finds it.
     pub path: String,
-    /// What it is.
+    /// What it is to the runtime.
     pub kind: SourceKind,
     /// `sha256:<hex>` of its canonical text; absent where it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
-    /// The runtime was told not to read it.
+    /// True if the runtime was told not to read it; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<bool>,
-    /// It could not be read, or must not be shown.
+    /// True if it could not be read or must not be shown; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redacted: Option<bool>,
 }
 
-/// All of them, or why they are not known.
+/// All files that a runtime reads by itself, or the reason why they are not known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImplicitSources {
-    /// They are not known, or there are none.
+    /// True if they are not known, or the runtime reads none.
     pub disabled: bool,
-    /// Why.
+    /// Why they are not known; absent if they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The files.
+    /// The files; empty if they are not known.
     pub sources: Vec<ImplicitSource>,
-    /// Which of them wins, first to last.
+    /// The order in which they take precedence, the strongest first; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precedence: Option<Vec<String>>,
 }
 
 impl ImplicitSources {
-    /// Nothing is known, for this reason.
+    /// An empty list, with the reason why nothing is known.
     pub fn disabled(reason: &str) -> Self {
         Self { disabled: true, reason: Some(reason.into()), sources: Vec::new(), precedence: None }
     }

@@ -9,18 +9,18 @@ use crate::ids::ToolCallId;
 use crate::json::present;
 use crate::mode::{Mode, PermissionMode};
 
-/// Which tool call, which attempt at it, and with what input.
+/// One attempt at a tool call. A decision about it counts for no other attempt and no other input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallIdentity {
-    /// Stable within Roost.
+    /// Roost's id for the call, the same over all attempts.
     pub tool_call_id: ToolCallId,
-    /// The runtime's own id.
+    /// The runtime's own id for the call; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_tool_call_id: Option<String>,
-    /// From 1; counts replays and retries.
+    /// Counts attempts at the same call from 1: a replay or retry has the next number.
     #[schemars(range(min = 1))]
     pub attempt: u32,
-    /// `sha256:<hex>` of the canonical input.
+    /// `sha256:<hex>` of the canonical JSON of the input, even where the event shows it shortened.
     pub input_hash: String,
 }
 
@@ -36,72 +36,72 @@ impl ToolCallIdentity {
     }
 }
 
-/// Who executed a tool.
+/// Who ran a tool. `codesdk` is the seed's word for the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolExecutedBy {
-    /// The host.
+    /// Roost, on the host.
     Codesdk,
-    /// The runtime.
+    /// The runtime itself.
     Runtime,
 }
 
-/// Where a tool ran.
+/// Where a tool ran. `codesdk` is the seed's word for the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolExecutionEnv {
-    /// In a container of the host's.
+    /// In a container that the host started.
     CodesdkDocker,
-    /// In the host.
+    /// On the host, started by Roost.
     CodesdkHost,
-    /// Inside the runtime.
+    /// Inside the runtime or as its child.
     RuntimeInternal,
-    /// Nobody says.
+    /// The runtime does not say.
     Unknown,
 }
 
-/// A layer that has a say about a tool call.
+/// A layer of the policy that judges a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicySource {
-    /// The runtime's own rules.
+    /// The rules of the runtime itself.
     Runtime,
-    /// Roost's rules.
+    /// The rules of Roost; `codesdk` is the seed's word for the host.
     Codesdk,
-    /// A person.
+    /// A person who was asked.
     User,
 }
 
-/// What one layer says.
+/// What one layer decides about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyResult {
-    /// It may run.
+    /// The call may run, as far as this layer is concerned.
     Allow,
-    /// It may not run.
+    /// The call may not run.
     Deny,
-    /// Somebody must be asked.
+    /// A person must decide.
     Ask,
 }
 
-/// What was decided in the end.
+/// The final decision about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyDecision {
-    /// It may run.
+    /// The call may run.
     Allow,
-    /// It may not run.
+    /// The call may not run.
     Deny,
 }
 
-/// One layer's word on a tool call.
+/// What one layer of the policy decided about a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolPolicyEvaluation {
-    /// Which layer.
+    /// The layer that decided.
     pub source: PolicySource,
-    /// What it says.
+    /// What it decided.
     pub result: PolicyResult,
-    /// Its rule's name.
+    /// Name of the rule that matched; absent if none has a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }
@@ -109,51 +109,51 @@ pub struct ToolPolicyEvaluation {
 /// The policy as it stood when a tool call was decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolPolicySnapshot {
-    /// The mode in the seed's words.
+    /// The session's mode in the seed's three words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<PermissionMode>,
-    /// The mode in ours, which has more.
+    /// The session's mode in Roost's five words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// What was decided.
+    /// The final decision.
     pub decision: PolicyDecision,
-    /// Every layer's word, in order.
+    /// The decision of every layer, in the order in which they were asked.
     pub sources: Vec<ToolPolicyEvaluation>,
 }
 
-/// What a tool's sandbox allowed.
+/// The limits of the sandbox that a tool ran in. A field is absent if it is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolSandboxSummary {
-    /// It had network.
+    /// Whether it could use the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<bool>,
-    /// How long it might take.
+    /// Time limit in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// What it could see of the disk.
+    /// Paths of the disk that it could see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mounts: Option<Vec<String>>,
 }
 
-/// One tool shown to a runtime.
+/// A tool that is offered to a runtime.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolManifestEntry {
-    /// The tool's name.
+    /// Name by which the runtime calls it.
     pub name: String,
-    /// What it does.
+    /// What it does, for the model; absent if there is no description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its JSON schema, or what the runtime uses instead.
+    /// JSON Schema of its arguments, or what the runtime uses instead; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub input_schema: Option<Value>,
-    /// `sha256:<hex>` of the canonical schema.
+    /// `sha256:<hex>` of the schema's canonical JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema_hash: Option<String>,
 }
 
-/// The tools shown to a runtime for a task.
+/// The tools that are offered to a runtime for a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolManifest {
-    /// The tools.
+    /// The tools in the order in which they are offered.
     pub tools: Vec<ToolManifestEntry>,
 }

@@ -63,7 +63,7 @@ pub fn is_message(body: &EventBody) -> bool {
     }
 }
 
-/// Whether a history shows a block; a text without words is left out.
+/// Whether a history shows this block; an empty text is left out.
 pub fn is_shown(block: &TranscriptContentBlock) -> bool {
     !matches!(block, TranscriptContentBlock::Text { text } if text.is_empty())
 }

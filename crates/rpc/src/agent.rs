@@ -1,4 +1,4 @@
-//! One agent in the default workspace: the methods of clients that know only one.
+//! The `agent/*` methods, for clients that know only one agent: that of the default workspace.
 
 use std::collections::BTreeMap;
 
@@ -10,138 +10,143 @@ use serde::{Deserialize, Serialize};
 use super::attachment::PromptImage;
 
 words! {
-    /// Whether a prompt begins a session or goes on with one.
+    /// Whether a prompt starts a new session or continues one.
     #[derive(Default)]
     RunMode {
-        /// It begins one.
+        /// Start a new session.
         #[default]
         New,
-        /// It goes on with one.
+        /// Continue a session.
         Continue,
     }
 }
 
 params! {
-    /// A prompt for the agent.
+    /// Parameters of `agent/run`.
     AgentRunParams {
-        /// What to do.
+        /// The prompt's text.
         prompt: String,
         ;
-        /// A new session, or the one named.
+        /// Whether to start a new session or continue `session_id`; `new` if absent.
         mode: RunMode,
-        /// The session to go on with.
+        /// The session to continue; required with the mode `continue`, otherwise ignored.
         session_id: String,
-        /// How much it may do unasked.
+        /// How much the agent may do without asking; `ask` for a new session, unchanged for another if absent.
         permission_mode: AnyMode,
-        /// It may do everything unasked.
+        /// True is the same as the `permission_mode` `yolo`, and wins over it.
         yolo_mode: bool,
-        /// Where; the default workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Which runtime.
+        /// Id of the runtime for a new session, such as `claude`; the registry's default if absent. For the mode
+        /// `continue` it must be the session's own.
         #[serde(alias = "runtime")]
         agent_type: String,
-        /// Variables that a new session's runtime gets on top of its environment; their values are told nobody else.
+        /// Extra environment variables for a new session's runtime. No answer and no event shows their values.
         env: BTreeMap<String, Secret>,
-        /// Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each.
+        /// Images for the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. Refused if the runtime takes none.
         images: Vec<PromptImage>,
-        /// Files that the prompt refers to: paths below the session's folder; at the local door any.
+        /// Files that the prompt refers to, at most 50: paths below the session's folder, over the local
+        /// socket any path.
         files: Vec<String>,
     }
 }
 
 wire! {
-    /// The agent works.
+    /// The prompt was accepted and the agent is working on it.
     AgentRunResult {
-        /// `started`.
+        /// Always `started`; a failure is an error.
         status: String,
-        /// Its session.
+        /// The session that runs the prompt, new or continued.
         session_id: String,
-        /// Its task.
+        /// The task that the prompt became.
         task_id: String,
-        /// As asked.
+        /// The mode from the parameters, or its default.
         mode: RunMode,
-        /// Its runtime.
+        /// Id of the session's runtime.
         agent_type: String,
     }
 }
 
 params! {
-    /// Which agent; the one of the latest `agent/run` if nothing is said.
+    /// Parameters that select an agent. Without a `session_id` it is the session of the default workspace that has a
+    /// running task, else its latest one.
     #[derive(Default)]
     AgentParams {
         ;
-        /// Its session.
+        /// The agent's session; see above if absent.
         session_id: String,
-        /// Its runtime.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
     }
 }
 
 wire! {
-    /// One word about what was done.
+    /// What was done, in one word.
     StatusWord {
-        /// `stopped`, `sent`, ….
+        /// `stopped` after a stop, `sent` after input, `responded` after an answer.
         status: String,
-        /// The runtime.
+        /// Id of the session's runtime.
         #[serde(skip_serializing_if = "Option::is_none")]
         agent_type: Option<String>,
     }
 }
 
 params! {
-    /// An answer to what the agent asked.
+    /// Parameters of `agent/respond`.
     AgentRespondParams {
-        /// What is answered.
+        /// Id of the approval or question, from `claude_permission` or `claude_waiting`.
         tool_use_id: String,
         ;
-        /// The answer.
+        /// The answer. For an approval a word such as `yes`, `no`, `allow_once`, `allow_session` or `deny`; any other
+        /// word denies, and is the reason. For a question the text, or JSON with answers by field.
         response: String,
-        /// It is a no.
+        /// True denies the approval or declines the question, whatever `response` says; false if absent.
         is_error: bool,
-        /// The session, where the id alone is not enough.
+        /// The session; needed only if the id is open in several sessions.
         session_id: String,
-        /// Which runtime.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
     }
 }
 
 wire! {
-    /// The answer was taken.
+    /// The answer was accepted.
     AgentRespondResult {
-        /// `sent`.
+        /// Always `sent`; a failure is an error.
         status: String,
-        /// What was answered.
+        /// The id that was answered.
         tool_use_id: String,
     }
 }
 
 wire! {
-    /// How the agent is.
+    /// The state of the agent.
     AgentStatusResult {
-        /// `idle`, `running` or `waiting`.
+        /// `idle`, `running`, or `waiting` for an approval or an answer.
         state: String,
-        /// Its session.
+        /// The agent's session; absent if the default workspace has none.
         #[serde(skip_serializing_if = "Option::is_none")]
         session_id: Option<String>,
-        /// Its runtime.
+        /// Id of the session's runtime; the registry's default if there is no session.
         agent_type: String,
-        /// What it waits for.
+        /// Name of the tool that waits for an answer, `AskUserQuestion` for a question; absent if nothing waits.
         #[serde(skip_serializing_if = "Option::is_none")]
         waiting_for: Option<String>,
     }
 }
 
 params! {
-    /// Something typed to the agent.
+    /// Parameters of `agent/input`.
     AgentInputParams {
-        /// Text, or the name of a key.
+        /// Text, or the name of a key such as `enter` or `escape`. It answers what waits; otherwise text is a prompt
+        /// and `escape` stops the task.
         input: String,
         ;
-        /// The session.
+        /// The agent's session. Default: the running or latest one of the default workspace.
         session_id: String,
-        /// Which runtime.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
     }

@@ -1,22 +1,22 @@
-//! What a prompt brings along besides its words.
+//! Images that a prompt carries.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {
-    /// An image: its bytes, or at the local door the file that holds them.
+    /// An image in a prompt: either `data`, or over the local socket `path`.
     #[derive(Default)]
     #[serde(deny_unknown_fields)]
     PromptImage {
         ;
-        /// Its bytes in base64.
+        /// The image file in base64, at most 10 MiB decoded.
         data: String,
-        /// Its file, for the local door.
+        /// Path of the image file; only over the local socket.
         path: String,
-        /// Its media type; refused if the bytes are something else.
+        /// Media type; refused if the bytes are of another one. If absent, the bytes decide.
         #[serde(alias = "mimeType", alias = "mime_type")]
         media_type: String,
-        /// A file name for people.
+        /// File name to show; made from the path or the media type if absent.
         name: String,
     }
 }

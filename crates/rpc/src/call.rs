@@ -1,4 +1,4 @@
-//! A tool call in words for people, whichever agent makes it: what it would really do, never what the agent calls it.
+//! Describes a tool call for people, whichever agent makes it: what it would really do, not what the agent calls it.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -10,38 +10,38 @@ use similar::TextDiff;
 use crate::file_change;
 use crate::shorten::{beginning, short};
 
-/// Characters of what a call is about.
+/// Longest target of a call, in characters.
 const TARGET_CHARS: usize = 500;
-/// Characters of what a call would do.
+/// Longest preview of a call, in characters.
 const PREVIEW_CHARS: usize = 4000;
 
-/// Fields that hold a command line.
+/// Arguments that are a command line.
 const COMMANDS: [&str; 4] = ["command", "cmd", "script", "commandLine"];
-/// What a text editor's tool has in such a field, which is no command line.
+/// Values of `command` in the tool of a text editor, where it is no command line.
 const EDITOR_COMMANDS: [&str; 5] = ["view", "create", "str_replace", "insert", "undo_edit"];
-/// Fields that hold the folder in which a command runs.
+/// Arguments that name the folder in which a command runs.
 const FOLDERS: [&str; 7] =
     ["cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path", "working_dir"];
 
-/// What is known of a call when it is asked about or shown. The agent's title is no part of it: an agent may call
+/// The parts of a tool call that its description is made from. The agent's title is not among them: an agent may call
 /// `rm -rf` "Read README".
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// The tool, as the runtime names it.
+    /// The tool as the runtime names it.
     pub name: &'a str,
-    /// What the runtime says that it does; the input counts for more.
+    /// What the runtime says the tool does; what the input shows counts for more.
     pub kind: Option<ToolKind>,
-    /// Its input.
+    /// The tool's arguments.
     pub input: &'a Value,
 }
 
 impl<'a> Call<'a> {
-    /// The call that somebody is asked about.
+    /// The call that an approval is about.
     pub fn asked(asked: &'a ApprovalRequestedPayload) -> Self {
         Self { name: &asked.name, kind: asked.kind, input: &asked.input }
     }
 
-    /// The `type` of its `pty_permission`.
+    /// The kind of call as `type` of `pty_permission`, such as `bash_command`.
     pub fn permission(&self) -> &'static str {
         match self.kind() {
             ToolKind::Execute => "bash_command",
@@ -54,9 +54,10 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What it is about: a command, a file, an address, else its input as it is.
+    /// The command, file, pattern or address that the call is about, else its arguments as JSON; at
+    /// most 500 characters.
     pub fn target(&self) -> String {
-        let field = |names: &[&str]| file_change::first(self.input, names).map(Cow::from);
+        let field = |names: &[&str]| file_change::first_text(self.input, names).map(Cow::from);
         let target = match self.kind() {
             ToolKind::Execute => self.command(),
             ToolKind::Search => field(&["pattern", "query"]),
@@ -67,7 +68,8 @@ impl<'a> Call<'a> {
         short(&target.unwrap_or_else(|| self.raw().into()), TARGET_CHARS)
     }
 
-    /// A sentence that asks for leave, with the folder where that is not the session's.
+    /// A sentence that says what would be done. Files are relative to `cwd`; a command's folder is named if it
+    /// is not `cwd`.
     pub fn description(&self, cwd: &str) -> String {
         let target = self.target();
         let file = Path::new(&target).strip_prefix(cwd).map_or(target.as_str().into(), Path::to_string_lossy);
@@ -86,7 +88,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What it would do, as far as a small screen shows it; how much more there is, is said.
+    /// What would be done in detail: the command with all arguments, the new content or a diff. Cut at 4000 characters,
+    /// with a note of how many are missing.
     pub fn preview(&self) -> String {
         let changes = if self.edits() { file_change::changes(self.input) } else { Vec::new() };
         let preview = match (self.command(), changes.as_slice()) {
@@ -104,7 +107,7 @@ impl<'a> Call<'a> {
         beginning(&preview.unwrap_or_else(|| self.input.to_string()), PREVIEW_CHARS)
     }
 
-    /// One line such as `Bash(ls)`.
+    /// One line such as `Bash(ls)` or `Update(src/main.rs)`.
     pub fn display(&self) -> String {
         let target = self.target();
         match self.kind() {
@@ -120,18 +123,18 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// It changes a file.
+    /// Whether it changes a file.
     pub fn edits(&self) -> bool {
         self.kind() == ToolKind::Edit
     }
 
-    /// The folder that it names to run in.
+    /// The folder in which a command would run, if the arguments name one.
     pub fn folder(&self) -> Option<&'a str> {
-        self.command().and_then(|_| file_change::first(self.input, &FOLDERS))
+        self.command().and_then(|_| file_change::first_text(self.input, &FOLDERS))
     }
 
-    /// What it does: what the input spells out, else what the agent says; agents that do not say are known by the names
-    /// of their tools.
+    /// What the call does. The arguments decide, then the runtime's word; for runtimes that say nothing,
+    /// the tool's name.
     fn kind(&self) -> ToolKind {
         if self.command().is_some() {
             return ToolKind::Execute;
@@ -155,12 +158,12 @@ impl<'a> Call<'a> {
         file_change::changes(self.input).iter().any(|change| !change.old.is_empty())
     }
 
-    /// It is the tool of a server, whose fields mean what the server likes.
+    /// Whether the tool belongs to an MCP server, whose arguments may mean anything.
     fn is_of_server(&self) -> bool {
         self.name.starts_with("mcp__")
     }
 
-    /// The command, a list of words as well as a line.
+    /// The command line, if the arguments contain one; a list of words is joined with blanks.
     fn command(&self) -> Option<Cow<'a, str>> {
         let input: &'a Value = self.input;
         let of_field = |name: &&str| match input.get(*name)? {
@@ -175,7 +178,7 @@ impl<'a> Call<'a> {
         COMMANDS.iter().find_map(of_field).filter(|_| !self.is_of_server())
     }
 
-    /// The command, and below it every other field: each may change what runs.
+    /// The command, and below it every other argument, because each may change what runs.
     fn with_other_fields(&self, command: &str) -> String {
         let fields = self.input.as_object().into_iter().flatten();
         let others = fields.filter(|(name, value)| !COMMANDS.contains(&name.as_str()) && !value.is_null());
@@ -191,7 +194,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Its input as it is; nothing where it has none.
+    /// The arguments as JSON; empty if there are none.
     fn raw(&self) -> String {
         match self.input {
             Value::Null => String::new(),
@@ -201,8 +204,8 @@ impl<'a> Call<'a> {
     }
 }
 
-/// An agent's title for a call, where it says anything beyond what is shown of the call itself. It may be a lie, so it
-/// only ever stands beside that.
+/// The agent's title for a call, if it says anything that is not already shown. It may be a lie, so it must only ever
+/// stand beside what the call really does.
 pub fn other_title<'a>(shown: &str, title: Option<&'a str>, name: &str) -> Option<&'a str> {
     let shown = shown.to_lowercase();
     let says_more = |title: &&str| {

@@ -1,4 +1,4 @@
-//! Messages of a session's history, as the history's methods answer with them.
+//! The messages of a session's history, as `session/messages` returns them.
 
 use roost_model::ids::SessionId;
 use roost_model::time::Timestamp;
@@ -6,80 +6,80 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Who speaks; a tool's result is the user's, as in Claude's own records.
+/// Who a message comes from. As in Claude's own records, a tool's result comes from the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Speaker {
-    /// The person, or a tool that answers the agent.
+    /// The person, or a tool that returns its result to the agent.
     User,
-    /// The agent.
+    /// The agent; also for the message that a failed task ends with.
     Assistant,
-    /// Instructions.
+    /// Instructions that stand before the conversation.
     System,
 }
 
-/// One block of a message.
+/// One block of a message's content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Block {
-    /// Text; code is fenced, artifacts are named.
+    /// Text. Code is fenced with its language; images and artifacts are named in brackets.
     Text {
-        /// The text.
+        /// Never empty; cut if the message would exceed 128 KiB.
         text: String,
     },
-    /// The agent calls a tool, or asks a question.
+    /// A tool call of the agent, or a question to the user.
     ToolUse {
-        /// Our id of the call or question.
+        /// Roost's id of the tool call or question, by which it is answered.
         id: String,
-        /// The tool.
+        /// The tool as the runtime names it; `AskUserQuestion` for a question.
         name: String,
-        /// Its input, always an object.
+        /// The tool's arguments. Arguments that are not an object stand in a field `input`.
         input: Map<String, Value>,
     },
-    /// What became of it.
+    /// The result of a tool call, or how a question ended.
     ToolResult {
-        /// Which call or question.
+        /// The `id` of the `tool_use` block that this answers.
         tool_use_id: String,
-        /// The result as text.
+        /// The result as text. For a big result its beginning, and the id of the artifact that has all of it.
         content: String,
-        /// It failed or was denied.
+        /// True if the tool failed, the call was denied or the question was not answered.
         is_error: bool,
     },
 }
 
-/// What was said.
+/// The content of a message, in the shape of Claude's API.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Said {
-    /// By whom.
+    /// Who it comes from; the same as `type` of the message.
     pub role: Speaker,
-    /// Its blocks, at least one.
+    /// The content in order; at least one block.
     pub content: Vec<Block>,
-    /// The model that said it.
+    /// The model that wrote it; only for messages of the agent, and only if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Why the turn ends with it, where it does.
+    /// Why the turn ends with this message: `error` for a failed task; absent for all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
 }
 
-/// A message of a session's history.
+/// One message of a session's history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
-    /// Its place in the session.
+    /// Position in the session, strictly increasing; in a forked session it counts on from the other one.
     pub id: u64,
-    /// Which session.
+    /// The session that was asked for, also for messages that it has from another one.
     pub session_id: SessionId,
-    /// Who speaks.
+    /// Who it comes from.
     #[serde(rename = "type")]
     pub speaker: Speaker,
-    /// The same in the history and in the live event.
+    /// Unique id, the same in the history and in the `claude_message` event.
     pub uuid: String,
-    /// When.
+    /// When it was recorded.
     pub timestamp: Timestamp,
-    /// What was said.
+    /// Role and content, in the shape of Claude's API.
     pub message: Said,
-    /// It sums up a context that was too long; Roost's log has none such.
+    /// Whether it summarizes a context that became too long; always false for sessions in Roost's log.
     pub is_context_compaction: bool,
-    /// It is not for people; Roost's log has none such.
+    /// Whether it is not meant to be shown; always false for sessions in Roost's log.
     pub is_meta: bool,
 }

@@ -1,4 +1,4 @@
-//! Elements: what a screen shows of a session, in the order of its events.
+//! Elements: a session as a list of things to draw, in the order of its events.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use roost_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One element of a screen.
+/// One thing to draw.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Element {
-    /// Derived from the event's `seq`, or the place in what a runtime keeps, so it never changes.
+    /// Derived from the event's `seq` (or the position in the runtime's own record), so it never changes.
     pub id: String,
-    /// When.
+    /// When the event was recorded.
     pub timestamp: Timestamp,
-    /// What it shows.
+    /// What to draw.
     #[serde(flatten)]
     pub content: ElementContent,
 }
@@ -22,37 +22,37 @@ pub struct Element {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "content", rename_all = "snake_case")]
 pub enum ElementContent {
-    /// What the user said.
+    /// A prompt of the user.
     UserInput {
-        /// The text.
+        /// The prompt's text, with images and files named.
         text: String,
     },
-    /// What the agent said.
+    /// An answer of the agent.
     AssistantText {
-        /// The text.
+        /// The answer's text; code is fenced as in Markdown.
         text: String,
-        /// The model that said it.
+        /// The model that wrote it; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
-    /// A tool call, or a question to the user.
+    /// A tool call, or a question to the user. Its status changes later.
     ToolCall(ToolCallElement),
-    /// What became of it.
+    /// The result of a tool call or question.
     ToolResult(ToolResultElement),
-    /// What it changes in a file.
+    /// A change that a tool call makes to a file.
     Diff(DiffElement),
-    /// What the agent thought.
+    /// The agent's reasoning.
     Thinking {
-        /// The text.
+        /// The text, cut at 64 KiB.
         text: String,
-        /// It is shown when asked for.
+        /// Whether to show it folded; always true.
         collapsed: bool,
     },
-    /// The task ended before it was done.
+    /// The task was stopped or failed before its end.
     Interrupted {
-        /// The call that it interrupted; empty where none ran.
+        /// The tool call that was interrupted; empty if none was open.
         tool_call_id: String,
-        /// Why.
+        /// The reason, for people.
         message: String,
     },
 }
@@ -61,123 +61,123 @@ pub enum ElementContent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CallStatus {
-    /// It runs, or waits for leave to.
+    /// It runs, or waits for an approval.
     Running,
-    /// It is done.
+    /// It ended with success.
     Completed,
     /// It failed or was denied.
     Error,
-    /// The task ended first.
+    /// The task ended before it did.
     Interrupted,
 }
 
-/// A tool call as a screen shows it.
+/// A tool call to draw.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallElement {
-    /// The tool.
+    /// The tool as the runtime names it.
     pub tool: String,
-    /// Our id of the call.
+    /// Roost's id of the call.
     pub tool_id: String,
-    /// One line for people, such as `Bash(ls)`.
+    /// One line that says what the call does, such as `Bash(ls)`.
     pub display: String,
-    /// Its input; what is no text is JSON.
+    /// Its arguments as text; a value that is not a string is JSON.
     pub params: BTreeMap<String, String>,
     /// How far it is.
     pub status: CallStatus,
-    /// How long it took, waiting included.
+    /// Time from request to result in milliseconds, including the wait for approval; absent while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
 }
 
-/// What became of a tool call.
+/// The result of a tool call to draw.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolResultElement {
-    /// Which call.
+    /// The `tool_id` of the call.
     pub tool_call_id: String,
-    /// The tool.
+    /// The tool as the runtime names it.
     pub tool_name: String,
-    /// It failed or was denied.
+    /// True if the tool failed or the call was denied.
     pub is_error: bool,
-    /// Which way it failed, where that is known.
+    /// `DENIED` if the call was denied; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
-    /// Its first line.
+    /// The result's first line, cut to 80 characters.
     pub summary: String,
-    /// Its text.
+    /// The result as text, cut at 64 KiB.
     pub full_content: String,
-    /// How many lines that has.
+    /// Number of lines in `full_content`.
     pub line_count: usize,
-    /// There is more than the summary.
+    /// Whether `full_content` has more than `summary`.
     pub expandable: bool,
-    /// There is more than the text.
+    /// Whether the result has more than `full_content`.
     pub truncated: bool,
 }
 
-/// What a tool call changes in a file.
+/// A change that a tool call makes to a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiffElement {
-    /// Which call.
+    /// The `tool_id` of the call.
     pub tool_call_id: String,
-    /// The file.
+    /// Path of the file, as the agent gave it.
     pub file_path: String,
-    /// How much.
+    /// The number of changed lines.
     pub summary: DiffSummary,
-    /// What.
+    /// The changes, in the file's order.
     pub hunks: Vec<DiffHunk>,
 }
 
-/// How much a diff changes.
+/// The number of lines that a diff changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiffSummary {
-    /// Lines added.
+    /// Number of lines added.
     pub added: usize,
-    /// Lines removed.
+    /// Number of lines removed.
     pub removed: usize,
-    /// Both for people, such as `+3 -1`.
+    /// Both numbers as text, such as `+3 -1`.
     pub display: String,
 }
 
-/// Lines of a file that change together.
+/// A group of changed lines with up to 3 unchanged lines around them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiffHunk {
-    /// `@@ -old +new @@`.
+    /// The header as in a unified diff: `@@ -1,2 +1,3 @@`.
     pub header: String,
-    /// The first old line.
+    /// Number of the first line before the change, from 1; if there are none, of the line before.
     pub old_start: usize,
-    /// How many old lines.
+    /// Number of lines before the change.
     pub old_count: usize,
-    /// The first new line.
+    /// Number of the first line after the change, from 1; if there are none, of the line before.
     pub new_start: usize,
-    /// How many new lines.
+    /// Number of lines after the change.
     pub new_count: usize,
-    /// The lines.
+    /// The lines in order.
     pub lines: Vec<DiffLine>,
 }
 
-/// What happens to a line.
+/// What a change does to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LineChange {
-    /// It stays.
+    /// Unchanged, shown as context.
     Context,
-    /// It is new.
+    /// Only in the file after the change.
     Added,
-    /// It goes.
+    /// Only in the file before the change.
     Removed,
 }
 
-/// A line of a diff.
+/// One line of a diff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiffLine {
-    /// What happens to it.
+    /// What the change does to it.
     #[serde(rename = "type")]
     pub change: LineChange,
-    /// Its number before.
+    /// Its number before the change, from 1; absent for an added line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_line: Option<usize>,
-    /// Its number after.
+    /// Its number after the change, from 1; absent for a removed line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_line: Option<usize>,
-    /// The line without its end.
+    /// The line without its line break.
     pub content: String,
 }

@@ -1,4 +1,4 @@
-//! Following the log from afar.
+//! The methods for subscriptions to the log, and for reading it.
 
 use roost_model::event::NormalizedEvent;
 use schemars::JsonSchema;
@@ -6,89 +6,91 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 words! {
-    /// The form that events come in.
+    /// The form in which a subscription sends events.
     #[derive(Default)]
     EventFormat {
-        /// The notifications of the cdev protocol.
+        /// One notification `event/<name>` for everything that a screen shows.
         #[default]
         Cdev,
-        /// The log's events as they are, in batches.
+        /// The log's own events in batches, as `event/batch`.
         Normalized,
     }
 }
 
 params! {
-    /// Which events, from where, in which form. A second subscription of the same form replaces the first.
+    /// Parameters of `events/subscribe`. A second subscription of the same format replaces the first.
     #[derive(Default)]
     SubscribeParams {
         ;
-        /// The form.
+        /// The form of the events; `cdev` if absent.
         format: EventFormat,
-        /// After this cursor, or `beginning`; absent means from now on.
+        /// The cursor after which to resume, or `beginning` for the oldest event that is still stored. If absent, only
+        /// new events are sent.
         after: String,
-        /// Go on after a durable cursor of this name, if there is one.
+        /// Resume after the cursor that `events/ack` stored under this name, 1 to 100 characters. `after` wins; without
+        /// a stored cursor only new events are sent.
         name: String,
-        /// Only these types of events.
+        /// Only events with these names; all if absent or empty.
         types: Vec<String>,
-        /// Only of these sessions.
+        /// Only events of these sessions; all if absent or empty.
         sessions: Vec<String>,
-        /// Only of these workspaces.
+        /// Only events of these workspaces; all if absent or empty.
         workspaces: Vec<String>,
-        /// Call the cdev events `agent_…` instead of `claude_…`.
+        /// Whether events named `claude_…` are called `agent_…`; false if absent. Only for the format `cdev`.
         neutral_names: bool,
     }
 }
 
 wire! {
-    /// Events come from here on.
+    /// The subscription is active.
     EventsSubscribeResult {
-        /// The form.
+        /// The form of the events.
         format: EventFormat,
-        /// They come after this cursor.
+        /// Events after this cursor will be sent.
         cursor: String,
     }
 }
 
 params! {
-    /// Which form to hear no more of.
+    /// Parameters of `events/unsubscribe`.
     #[derive(Default)]
     UnsubscribeParams {
         ;
-        /// The form; both if absent.
+        /// The format whose subscription ends; both if absent.
         format: EventFormat,
     }
 }
 
 params! {
-    /// How far a reader has come.
+    /// Parameters of `events/ack`.
     AckParams {
-        /// The reader's name.
+        /// Name of the reader, 1 to 100 characters; each device has its own names.
         name: String,
-        /// The cursor that came with the last event.
+        /// The cursor of the last event that the reader has processed.
         cursor: String,
         ;
     }
 }
 
 wire! {
-    /// The reader's place is kept.
+    /// The cursor is stored.
     AckResult {
-        /// The reader's name.
+        /// Name of the reader.
         name: String,
-        /// Its place.
+        /// The cursor that `events/subscribe` with this name resumes after.
         cursor: String,
     }
 }
 
 params! {
-    /// A page of a session's events.
+    /// Parameters of `log/read`.
     LogReadParams {
-        /// Which session.
+        /// Id of the session, from `session/start` or `session/list`.
         session_id: String,
         ;
-        /// After this event; 0 if absent.
+        /// Return events after this `seq`; 0 if absent, which is the beginning.
         after_seq: u64,
-        /// How many at most; 1000 if absent.
+        /// Most events to return: 1 to 10000, default 1000. Fewer are returned if they would exceed 768 KiB.
         limit: u32,
     }
 }
@@ -96,34 +98,34 @@ params! {
 /// A page of a session's events.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LogReadResult {
-    /// Them, as they are stored.
+    /// The events in order, as they are stored.
     #[schemars(with = "Vec<NormalizedEvent>")]
     pub events: Vec<Box<RawValue>>,
-    /// The last one here; ask again after it.
+    /// `seq` of the last event here, or `after_seq` if there is none. Pass it as `after_seq` for the next page.
     pub last_seq: u64,
-    /// There are more.
+    /// Whether there are more events after these.
     pub has_more: bool,
 }
 
-/// `event/batch`: events as they are in the log.
+/// `event/batch`: events as they are in the log, for the format `normalized`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct EventBatch {
-    /// Them.
+    /// The events in order.
     #[schemars(with = "Vec<NormalizedEvent>")]
     pub events: Vec<Box<RawValue>>,
-    /// The place after them.
+    /// The cursor after the last of them; pass it as `after` to resume.
     pub cursor: String,
 }
 
 params! {
-    /// A piece of something too big for an event.
+    /// Parameters of `artifact/read`.
     ArtifactParams {
-        /// Which artifact.
+        /// Id of the artifact, from an event.
         artifact_id: String,
         ;
-        /// From this byte on.
+        /// First byte to return, from 0; 0 if absent.
         offset: u64,
-        /// Bytes at most; 256 KiB if absent.
+        /// Most bytes to return: 1 to 512 KiB, default 256 KiB.
         length: u32,
     }
 }
@@ -131,15 +133,15 @@ params! {
 wire! {
     /// A piece of an artifact.
     ArtifactResult {
-        /// Which artifact.
+        /// Id of the artifact.
         artifact_id: String,
-        /// `utf-8` or `base64`.
+        /// Encoding of `content`: `utf-8` if the piece is valid text, else `base64`.
         encoding: String,
-        /// The piece.
+        /// The bytes of the piece, in `encoding`.
         content: String,
-        /// Where it begins.
+        /// Position of its first byte.
         offset: u64,
-        /// How big the artifact is.
+        /// Size of the whole artifact in bytes.
         size: u64,
     }
 }

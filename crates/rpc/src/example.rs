@@ -3,25 +3,25 @@
 //! They all tell of one evening: a phone, one workspace, one session of the demo agent that wants to write a file.
 
 mod git;
+mod objects;
 mod repository;
-mod things;
 
+use objects::*;
 use serde_json::{Value, json};
-use things::*;
 
 use super::table::Method;
 
-/// One call and its answer.
+/// An example of a method for the OpenRPC document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Example {
-    /// The parameters.
+    /// Parameters that the method accepts.
     pub params: Value,
-    /// The result.
+    /// The result that it then returns.
     pub result: Value,
 }
 
 impl Example {
-    /// The example of this method.
+    /// The example of this method; every method has one.
     pub fn of(method: Method) -> Self {
         let (params, result) = params_and_result(method);
         Self { params, result }
@@ -35,10 +35,10 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "protocol_version": "1.0", "client_info": { "name": "pocket", "version": "2.3.0" },
                 "capabilities": { "notifications": ["claude_message", "pty_permission"] },
             }),
-            initialized(),
+            initialize_result(),
         ),
         Method::Initialized => (json!({}), json!({})),
-        Method::Shutdown => (json!({}), done()),
+        Method::Shutdown => (json!({}), success()),
         Method::StatusGet => (
             json!({}),
             json!({
@@ -104,23 +104,23 @@ fn params_and_result(method: Method) -> (Value, Value) {
             json!({ "session_id": SESSION, "type": "question", "response": { "database": "postgres" }, "id": QUESTION }),
             json!({ "status": "responded", "agent_type": "demo" }),
         ),
-        Method::SessionStateGet | Method::SessionInfoGet => (session(), state()),
-        Method::SessionActive => (json!({ "workspace_id": WORKSPACE }), json!({ "sessions": [state()] })),
+        Method::SessionStateGet | Method::SessionInfoGet => (session_params(), session_state()),
+        Method::SessionActive => (json!({ "workspace_id": WORKSPACE }), json!({ "sessions": [session_state()] })),
         Method::SessionList => (
             json!({ "agent_type": "demo", "workspace_id": WORKSPACE, "limit": 20, "offset": 0 }),
-            json!({ "sessions": [listed()], "total": 1 }),
+            json!({ "sessions": [session_info()], "total": 1 }),
         ),
-        Method::SessionGet => (session(), listed()),
+        Method::SessionGet => (session_params(), session_info()),
         Method::SessionHistory | Method::WorkspaceSessionHistory => (
             json!({ "workspace_id": WORKSPACE, "limit": 50, "offset": 0, "agent_type": "demo" }),
-            json!({ "sessions": [of_workspace()], "total": 1 }),
+            json!({ "sessions": [history_item()], "total": 1 }),
         ),
-        Method::SessionMessages => (json!({ "session_id": SESSION, "limit": 50, "order": "desc" }), messages()),
+        Method::SessionMessages => (json!({ "session_id": SESSION, "limit": 50, "order": "desc" }), messages_result()),
         Method::WorkspaceSessionMessages => (
             json!({ "session_id": SESSION, "workspace_id": WORKSPACE, "limit": 50, "offset": 0, "order": "desc" }),
-            messages(),
+            messages_result(),
         ),
-        Method::SessionElements => (json!({ "session_id": SESSION, "limit": 50 }), elements()),
+        Method::SessionElements => (json!({ "session_id": SESSION, "limit": 50 }), elements_result()),
         Method::SessionWatch => (
             json!({ "session_id": SESSION, "agent_type": "demo", "after": CURSOR }),
             json!({ "status": "watching", "watching": true, "workspace_id": WORKSPACE, "session_id": SESSION }),
@@ -170,7 +170,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
             json!({ "workspace_id": WORKSPACE }),
             json!({
                 "workspace_id": WORKSPACE, "workspace_name": "engine", "path": FOLDER, "auto_start": false,
-                "created_at": ADDED, "sessions": [of_workspace()], "active_session_count": 1,
+                "created_at": ADDED, "sessions": [history_item()], "active_session_count": 1,
                 "has_active_session": true, "git_tracker_state": "healthy", "git_repo_name": "engine",
                 "is_git_repo": true, "git_last_error": "", "is_being_watched": true, "watched_session_id": SESSION,
             }),
@@ -186,7 +186,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "scanned_paths": 310, "skipped_paths": 2, "cancelled": false,
             }),
         ),
-        Method::WorkspaceDiscoverCancel => (json!({ "discover_id": SEARCH }), done()),
+        Method::WorkspaceDiscoverCancel => (json!({ "discover_id": SEARCH }), success()),
         Method::WorkspaceCacheInvalidate => {
             (json!({}), json!({ "success": true, "message": "What was known of the repositories is forgotten." }))
         }
@@ -290,9 +290,9 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "tool_use_id": TOOL_CALL, "decision": "allow", "scope": "session", "session_id": SESSION, "attempt": 1,
                 "input_hash": INPUT_HASH, "key": "answer-1",
             }),
-            done(),
+            success(),
         ),
-        Method::PermissionPending => (json!({ "session_id": SESSION }), pending()),
+        Method::PermissionPending => (json!({ "session_id": SESSION }), pending_result()),
         Method::PermissionStatsGet => {
             (json!({}), json!({ "active_sessions": 1, "total_patterns": 2, "pending_requests": 1 }))
         }
@@ -301,13 +301,13 @@ fn params_and_result(method: Method) -> (Value, Value) {
             json!({ "format": "normalized", "after": CURSOR, "sessions": [SESSION] }),
             json!({ "format": "normalized", "cursor": CURSOR }),
         ),
-        Method::EventsUnsubscribe => (json!({ "format": "normalized" }), done()),
+        Method::EventsUnsubscribe => (json!({ "format": "normalized" }), success()),
         Method::EventsAck => {
             (json!({ "name": "archive", "cursor": CURSOR }), json!({ "name": "archive", "cursor": CURSOR }))
         }
         Method::LogRead => (
             json!({ "session_id": SESSION, "after_seq": 6, "limit": 1 }),
-            json!({ "events": [event()], "last_seq": 7, "has_more": true }),
+            json!({ "events": [log_event()], "last_seq": 7, "has_more": true }),
         ),
         Method::ArtifactRead => (
             json!({ "artifact_id": INPUT_HASH, "offset": 0, "length": 65536 }),
@@ -317,7 +317,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
         ),
 
         Method::DeviceList => (json!({}), json!({ "devices": [device()] })),
-        Method::DeviceRevoke => (json!({ "device_id": DEVICE }), done()),
+        Method::DeviceRevoke => (json!({ "device_id": DEVICE }), success()),
         Method::PairCreate => (
             json!({ "scope": "operate" }),
             json!({
@@ -334,7 +334,7 @@ fn params_and_result(method: Method) -> (Value, Value) {
                 "auto_started": false, "log": "ok",
             }),
         ),
-        Method::DaemonStop => (json!({}), done()),
+        Method::DaemonStop => (json!({}), success()),
     }
 }
 
@@ -344,7 +344,7 @@ mod tests {
     use crate::Typed;
 
     impl Example {
-        /// The example as the method's types read it and write it again.
+        /// The example after a round trip through the method's types; equal unless it has unknown or missing fields.
         pub(crate) fn reread<M: Typed>(&self) -> serde_json::Result<Self> {
             let params: M::Params = serde_json::from_value(self.params.clone())?;
             let result: M::Result = serde_json::from_value(self.result.clone())?;

@@ -1,4 +1,4 @@
-//! What is answered when a call cannot be carried out: one table of codes for every door.
+//! The errors that calls are answered with: one table of codes for every transport.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 
 macro_rules! fault_table {
     ($(#[doc = $doc:literal] $variant:ident = $number:literal, $word:literal, $status:literal;)*) => {
-        /// Why a call could not be carried out.
+        /// Why a call failed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum FaultCode { $(#[doc = $doc] $variant),* }
 
         impl FaultCode {
-            /// Every code, in the table's order.
+            /// Every code, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// The number in `error.code`.
@@ -31,7 +31,7 @@ macro_rules! fault_table {
                 match self { $(Self::$variant => $status),* }
             }
 
-            /// What it means, in a sentence.
+            /// What it means, in one sentence; its doc comment in the table.
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$variant => $doc.trim_ascii()),* }
             }
@@ -100,48 +100,48 @@ fault_table! {
     UnsupportedVersion = -32059, "UNSUPPORTED_VERSION", 400;
 }
 
-/// An error as it goes to a client.
+/// The error object of a JSON-RPC response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[error("{message}")]
 pub struct Fault {
-    /// The number.
+    /// The number of its [`FaultCode`].
     pub code: i32,
-    /// What happened and what to do, for people.
+    /// What happened and what to do about it, for people.
     pub message: String,
-    /// The word in `code`, and what the error is about.
+    /// The word of its [`FaultCode`] as `code`, and further fields such as `field` or `session_id`.
     #[serde(default)]
     pub data: Map<String, Value>,
 }
 
 impl Fault {
-    /// An error of this kind.
+    /// An error with this code and message.
     pub fn new(code: FaultCode, message: impl fmt::Display) -> Self {
         let data = Map::from_iter([("code".to_owned(), code.word().into())]);
         Self { code: code.number(), message: message.to_string(), data }
     }
 
-    /// Wrong parameters.
+    /// An error about the parameters.
     pub fn params(message: impl fmt::Display) -> Self {
         Self::new(FaultCode::InvalidParams, message)
     }
 
-    /// A parameter that must be there is not.
+    /// An error about a required parameter that is absent.
     pub fn missing(field: &str) -> Self {
         Self::params(format_args!("{field} is required")).with("field", field)
     }
 
-    /// No session has this id.
+    /// An error about a session that does not exist.
     pub fn no_session(id: &str) -> Self {
         Self::new(FaultCode::SessionNotFound, format_args!("no session \"{id}\"")).with("session_id", id)
     }
 
-    /// Says what the error is about.
+    /// Adds a field to `data`.
     pub fn with(mut self, key: &str, value: impl Serialize) -> Self {
         self.data.insert(key.into(), json!(value));
         self
     }
 
-    /// The kind of error, if it is one of ours.
+    /// Its code; `None` for a number or word that this version does not know.
     pub fn kind(&self) -> Option<FaultCode> {
         let word = self.data.get("code").and_then(Value::as_str);
         FaultCode::ALL

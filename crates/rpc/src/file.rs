@@ -1,128 +1,129 @@
-//! Files of a workspace.
+//! The methods for the files of a workspace, read from disk rather than from the index.
 
 use roost_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {
-    /// A file, or a part of it.
+    /// Parameters of `file/get` and `workspace/file/get`.
     FileGetParams {
-        /// Where it is, relative to the workspace's folder.
+        /// Path of the file, relative to the workspace's folder.
         path: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// How much is read at most, in KiB.
+        /// Most KiB to read: 1 to 10000, default 500. Fewer are read if the answer would exceed 768 KiB.
         max_size_kb: u64,
-        /// From this byte on.
+        /// First byte to read, from 0; 0 if absent.
         offset: u64,
     }
 }
 
 words! {
-    /// How a file's bytes are written in JSON.
+    /// How a file's bytes are written into JSON.
     FileEncoding {
-        /// As they are.
+        /// As text, because they are valid UTF-8.
         #[serde(rename = "utf-8")]
         Utf8,
-        /// In Base64.
+        /// As base64, because they are not text.
         Base64,
     }
 }
 
 wire! {
-    /// What a file holds.
+    /// The content of a file, or a part of it.
     FileContent {
-        /// Where it is.
+        /// Path of the file, relative to the workspace's folder.
         path: String,
-        /// Its bytes, or the part that was asked for.
+        /// The bytes that were read, in `encoding`.
         content: String,
-        /// How they are written.
+        /// Encoding of `content`.
         encoding: FileEncoding,
-        /// There is more after them.
+        /// Whether the file goes on after them.
         truncated: bool,
-        /// How big the whole file is.
+        /// Size of the whole file in bytes.
         size: u64,
-        /// Where the bytes begin.
+        /// Position of the first byte that was read.
         offset: u64,
-        /// What it holds, told by its content.
+        /// Media type, judged by the content.
         media_type: String,
-        /// Its name says that it holds secrets.
+        /// Whether its name suggests that it contains secrets, such as `.env`.
         is_sensitive: bool,
     }
 }
 
 params! {
-    /// A folder.
+    /// Parameters of `file/list`.
     #[derive(Default)]
     FileListParams {
         ;
-        /// Where it is, relative to the workspace's folder, which it is if absent.
+        /// Path of the folder, relative to the workspace's folder; the workspace's folder itself if absent.
         path: String,
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// How many at most; as many as fit into an answer if absent.
+        /// Most entries to return; as many as fit into 768 KiB if absent.
         limit: u32,
-        /// How many are passed over.
+        /// Entries to skip; 0 if absent.
         offset: u32,
     }
 }
 
 words! {
-    /// What lies in a folder.
+    /// Whether an entry is a file or a folder.
     EntryType {
-        /// A file.
+        /// A file, or a symbolic link to anything.
         File,
-        /// A folder.
+        /// A folder itself, never a link to one.
         Directory,
     }
 }
 
 wire! {
-    /// One thing that lies in a folder.
+    /// One entry of a folder.
     FileListEntry {
-        /// Its name.
+        /// Its name without the path.
         name: String,
-        /// What it is.
+        /// Whether it is a file or a folder.
         #[serde(rename = "type")]
         kind: EntryType,
-        /// A file's bytes.
+        /// Size of a file in bytes; absent for a folder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size: Option<u64>,
-        /// When it last changed.
+        /// When it was last modified; absent if the file system does not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         modified: Option<Timestamp>,
-        /// How much lies directly in a folder.
+        /// Number of entries directly in a folder; absent for a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         children_count: Option<u64>,
     }
 }
 
 wire! {
-    /// What lies in a folder, folders first.
+    /// The entries of a folder, folders first. Hidden ones are left out, as are `node_modules`,
+    /// `__pycache__` and `vendor`.
     FileListResult {
-        /// Where it is.
+        /// Path of the folder, relative to the workspace's folder.
         path: String,
-        /// What lies there, or a part of it.
+        /// The entries of this page.
         entries: Vec<FileListEntry>,
-        /// How much lies there in all.
+        /// Number of entries on all pages.
         total_count: u64,
     }
 }
 
 params! {
-    /// A part of what lies in a workspace's folder.
+    /// Parameters of `workspace/files/list`.
     FilesListParams {
-        /// Whose.
+        /// Id of the workspace, from `workspace/list`.
         workspace_id: String,
         ;
-        /// Where it is, relative to the workspace's folder, which it is if absent.
+        /// Path of the folder, relative to the workspace's folder; the workspace's folder itself if absent.
         directory: String,
-        /// So many files at most.
+        /// Most files to return: 1 to 500, default 100. Folders are not counted.
         limit: u32,
-        /// After so many.
+        /// Files to skip; 0 if absent.
         offset: u32,
-        /// What begins with a dot, too.
+        /// Whether to include names that begin with a dot; false if absent.
         include_hidden: bool,
     }
 }
@@ -130,82 +131,82 @@ params! {
 wire! {
     /// A file of a workspace.
     FileInfo {
-        /// Where it is.
+        /// Path, relative to the workspace's folder.
         path: String,
-        /// Its name.
+        /// Name without the path.
         name: String,
-        /// The folder that it lies in; empty for the workspace's own.
+        /// Path of the folder that contains it; empty for the workspace's own folder.
         directory: String,
-        /// What follows the last dot of its name.
+        /// What follows the last dot of its name; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extension: Option<String>,
-        /// Its bytes.
+        /// Size in bytes.
         size_bytes: u64,
-        /// When it last changed.
+        /// When it was last modified.
         modified_at: Timestamp,
-        /// When this was looked up.
+        /// When this entry was read.
         indexed_at: Timestamp,
-        /// It holds no text.
+        /// Whether its content is not text.
         is_binary: bool,
-        /// It is a link.
+        /// Whether it is a symbolic link.
         is_symlink: bool,
-        /// Its name says that it holds secrets.
+        /// Whether its name suggests that it contains secrets, such as `.env`.
         is_sensitive: bool,
-        /// Git tracks it.
+        /// Whether git tracks it.
         git_tracked: bool,
-        /// Git ignores it; never so in the index, which leaves out what git ignores.
+        /// Whether git ignores it; always false in results from the index, which leaves such files out.
         git_ignored: bool,
     }
 }
 
 wire! {
-    /// A folder of a workspace.
+    /// A folder of a workspace, with numbers for what it contains.
     DirInfo {
-        /// Where it is.
+        /// Path, relative to the workspace's folder.
         path: String,
-        /// Its name.
+        /// Name without the path.
         name: String,
-        /// Folders in it, as far as it was counted.
+        /// Folders in it; too few if there were too many to count.
         folder_count: u64,
-        /// Files in it, as far as it was counted.
+        /// Files in it; too few if there were too many to count.
         file_count: u64,
-        /// Their bytes.
+        /// Size of those files together, in bytes.
         total_size_bytes: u64,
-        /// The same for people.
+        /// That size for people, such as `20.0 KB`.
         total_size_display: String,
-        /// When it last changed.
+        /// When it was last modified.
         last_modified: Timestamp,
-        /// The same for people.
+        /// That time for people, such as `2 hours ago`.
         modified_display: String,
     }
 }
 
 wire! {
-    /// Where a page stands.
+    /// Which part of the files a page contains.
     FilesPage {
-        /// So many at most.
+        /// Most files that the page could have.
         limit: u32,
-        /// After so many.
+        /// Files before this page.
         offset: u32,
-        /// There is more.
+        /// Whether there are files after this page.
         has_more: bool,
     }
 }
 
 wire! {
-    /// A part of what lies in a workspace's folder.
+    /// A page of a folder's files, and all of its folders that fit.
     FilesListResult {
-        /// Where it is.
+        /// Path of the folder, relative to the workspace's folder.
         directory: String,
-        /// Its files.
+        /// The files of this page, by name.
         files: Vec<FileInfo>,
-        /// Its folders.
+        /// The folders in it; not paged.
         directories: Vec<DirInfo>,
-        /// How many files there are.
+        /// Number of files on all pages.
         total_files: u64,
-        /// How many folders there are.
+        /// Number of folders in it.
         total_directories: u64,
-        /// Where the page of files stands.
+        /// Which part of the files this page contains.
         pagination: FilesPage,
     }
 }

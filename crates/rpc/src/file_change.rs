@@ -1,15 +1,15 @@
-//! The changes to files that a tool call's input or result spells out, in the words of several agents.
+//! Finds the changes to files in a tool call's input or result, in the field names of several agents.
 
 use serde_json::Value;
 
-/// A file's change; what was there before is empty for a new file and where nobody says.
+/// A change to a file. `old` is empty for a new file, and if the input does not say what was there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change<'a> {
-    /// The file.
+    /// Path of the file, as the agent gave it.
     pub path: &'a str,
-    /// The text that goes.
+    /// The text that is replaced.
     pub old: &'a str,
-    /// The text that takes its place.
+    /// The text that replaces it.
     pub new: &'a str,
 }
 
@@ -17,13 +17,13 @@ const PATHS: [&str; 5] = ["file_path", "path", "filePath", "notebook_path", "abs
 const OLD: [&str; 4] = ["old_string", "oldText", "oldString", "old_str"];
 const NEW: [&str; 7] = ["new_string", "newText", "newString", "new_str", "new_source", "content", "file_text"];
 
-/// The file that an input is about.
+/// The path of the file that an input is about, if it names one.
 pub fn path(input: &Value) -> Option<&str> {
     let location = || input.get("locations")?.get(0)?.as_str();
-    first(input, &PATHS).or_else(location)
+    first_text(input, &PATHS).or_else(location)
 }
 
-/// The changes that an input or a result spells out.
+/// All changes in an input or a result, in order; empty if it contains none.
 pub fn changes(value: &Value) -> Vec<Change<'_>> {
     if let Some(edits) = value.get("edits").and_then(Value::as_array) {
         let path = path(value);
@@ -41,10 +41,10 @@ pub fn changes(value: &Value) -> Vec<Change<'_>> {
 }
 
 fn change<'a>(path: &'a str, edit: &'a Value) -> Option<Change<'a>> {
-    Some(Change { path, old: first(edit, &OLD).unwrap_or_default(), new: first(edit, &NEW)? })
+    Some(Change { path, old: first_text(edit, &OLD).unwrap_or_default(), new: first_text(edit, &NEW)? })
 }
 
-/// The first of these fields that is a text.
-pub fn first<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
+/// The value of the first of these fields that is a text.
+pub fn first_text<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
     names.iter().find_map(|name| value.get(name)?.as_str())
 }

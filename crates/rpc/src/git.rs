@@ -1,4 +1,5 @@
-//! The repository of a workspace: what changed, and what is done about it.
+//! The git methods: status, diff, staging and commits. Branches, history, remotes and worktrees have files
+//! of their own.
 
 mod branch;
 mod history;
@@ -14,236 +15,240 @@ pub use sync::*;
 pub use worktree::*;
 
 params! {
-    /// A repository.
+    /// Parameters that select a workspace's repository.
     #[derive(Default)]
     GitParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
     }
 }
 
 wire! {
-    /// A file that changed.
+    /// A changed file.
     GitFile {
-        /// Where it is.
+        /// Path, relative to the workspace's folder.
         path: String,
-        /// `M A D R C T`, `?` for a file that git does not know, `!` for a conflict.
+        /// One letter as in `git status`: `M`, `A`, `D`, `R`, `C` or `T`; `?` for untracked, `!` for a conflict.
         status: String,
-        /// Lines added.
+        /// Lines added; absent if it is not text or too many files changed to count.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         additions: Option<u64>,
-        /// Lines deleted.
+        /// Lines deleted; absent if it is not text or too many files changed to count.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deletions: Option<u64>,
-        /// Where it was before it was renamed.
+        /// Path before it was renamed or copied; absent if it was not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         old_path: Option<String>,
-        /// The name is not UTF-8: `path` shows it with replacements and names no file, but its folder can be named.
+        /// True if the name is not UTF-8; absent otherwise. `path` then shows it with replacement characters and cannot
+        /// be used: name its folder instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_utf8: Option<bool>,
     }
 }
 
 wire! {
-    /// How a working copy is.
+    /// The state of a working copy, file by file.
     GitStatusResult {
-        /// The branch; empty when none is checked out.
+        /// The branch that is checked out; empty if the HEAD is detached.
         branch: String,
-        /// The branch that it follows.
+        /// The branch's upstream, such as `origin/main`; absent if it has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         upstream: Option<String>,
-        /// Commits that the followed branch has not.
+        /// Commits that the upstream does not have.
         ahead: u64,
-        /// Commits that only the followed branch has.
+        /// Commits that only the upstream has.
         behind: u64,
-        /// What the next commit holds.
+        /// Changes in the index, which the next commit will contain.
         staged: Vec<GitFile>,
-        /// What it does not hold yet.
+        /// Changes that are not in the index.
         unstaged: Vec<GitFile>,
-        /// Files that git does not know.
+        /// Files that git does not track.
         untracked: Vec<GitFile>,
-        /// Files whose conflict waits.
+        /// Files with merge conflicts.
         conflicted: Vec<GitFile>,
-        /// Nothing changed.
+        /// Whether there is nothing to commit, stage or resolve.
         is_clean: bool,
-        /// So many files are left out, because they do not fit into an answer.
+        /// Number of files left out because the answer would exceed 768 KiB; absent if none were.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         omitted: Option<u64>,
-        /// The folder's name.
+        /// Name of the workspace's folder.
         repo_name: String,
-        /// The folder.
+        /// The workspace's folder, absolute.
         repo_root: String,
     }
 }
 
 wire! {
-    /// How a repository is, at a glance.
+    /// The state of a repository in numbers.
     GitStateResult {
-        /// There is a repository.
+        /// Whether the workspace's folder is a repository.
         is_git_repo: bool,
-        /// It has a commit.
+        /// Whether it has at least one commit.
         has_commits: bool,
-        /// `no_git`, `git_initialized`, `no_remote`, `no_push`, `synced`, `diverged` or `conflict`.
+        /// `no_git`, `git_initialized` (no commit yet), `no_remote`, `no_push` (no upstream), `synced`,
+        /// `diverged` or `conflict`.
         state: String,
-        /// The branch; empty when none is checked out.
+        /// The branch that is checked out; empty if the HEAD is detached.
         branch: String,
-        /// The branch that it follows; empty if none.
+        /// The branch's upstream, such as `origin/main`; empty if it has none.
         upstream: String,
-        /// Commits that the followed branch has not.
+        /// Commits that the upstream does not have.
         ahead: u64,
-        /// Commits that only the followed branch has.
+        /// Commits that only the upstream has.
         behind: u64,
-        /// Files that the next commit holds.
+        /// Number of changes in the index.
         staged_count: u64,
-        /// Files that it does not hold yet.
+        /// Number of changes that are not in the index.
         unstaged_count: u64,
-        /// Files that git does not know.
+        /// Number of files that git does not track.
         untracked_count: u64,
-        /// Conflicts wait.
+        /// Whether files have merge conflicts.
         has_conflicts: bool,
-        /// The repositories elsewhere that it knows.
+        /// The remotes; empty if there are none.
         remotes: Vec<GitRemote>,
-        /// There is one.
+        /// Whether there is a remote.
         has_remote: bool,
-        /// The first of them; empty if none.
+        /// Name of the first remote; empty if there is none.
         remote: String,
-        /// The branch follows another.
+        /// Whether the branch has an upstream.
         has_upstream: bool,
-        /// The folder's name.
+        /// Name of the workspace's folder.
         repo_name: String,
-        /// The folder.
+        /// The workspace's folder, absolute.
         repo_root: String,
     }
 }
 
 params! {
-    /// What to compare.
+    /// Parameters of `git/diff`.
     #[derive(Default)]
     GitDiffParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// The file; all that changed if absent.
+        /// Path of the file or folder; every changed file if absent or empty.
         path: String,
-        /// What the next commit holds, or what it does not hold yet; either if absent.
+        /// True compares the index with the last commit, false the files with the index. If absent, both for all files;
+        /// for one file the first of false and true that has changes.
         staged: bool,
     }
 }
 
 wire! {
-    /// What changed in a file.
+    /// The diff of one file.
     GitFileDiff {
-        /// Where it is.
+        /// Path, relative to the workspace's folder.
         path: String,
-        /// The lines.
+        /// The unified diff as `git diff` writes it; empty if there was no room for it.
         diff: String,
-        /// It is what the next commit holds.
+        /// Whether it compares the index with the last commit.
         is_staged: bool,
-        /// The file is new.
+        /// Whether the file is new.
         is_new: bool,
-        /// It is no text.
+        /// Whether it is not text; the diff then only says that it differs.
         is_binary: bool,
-        /// There is more of it.
+        /// Whether the diff was cut.
         is_truncated: bool,
-        /// Lines added, of what is shown.
+        /// Lines added, in what is shown.
         additions: u64,
-        /// Lines deleted, of what is shown.
+        /// Lines deleted, in what is shown.
         deletions: u64,
     }
 }
 
 wire! {
-    /// What changed in the file that was named, or in all of them.
+    /// The diff of the file that was named, or of every changed file.
     GitDiffResult {
-        /// The file; empty if none was named.
+        /// The file that was named; empty if none was.
         path: String,
-        /// Its lines; empty if none was named.
+        /// Its unified diff; empty if no file was named.
         diff: String,
-        /// It is what the next commit holds.
+        /// Whether it compares the index with the last commit.
         is_staged: bool,
-        /// The file is new.
+        /// Whether the file is new.
         is_new: bool,
-        /// It is no text.
+        /// Whether it is not text.
         is_binary: bool,
-        /// There is more of it, or of one of the files.
+        /// Whether this diff, or one in `diffs`, was cut.
         is_truncated: bool,
-        /// Every file, if none was named.
+        /// The diff of every changed file; absent if one was named.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         diffs: Option<Vec<GitFileDiff>>,
     }
 }
 
 params! {
-    /// Files and folders.
+    /// Parameters of `git/stage`, `git/unstage` and `git/discard`.
     GitPathsParams {
-        /// Where they are.
+        /// Paths of files and folders, relative to the workspace's folder and taken literally. `.` is everything; an
+        /// empty path is refused.
         paths: Vec<String>,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
     }
 }
 
 wire! {
-    /// The files are in the next commit.
+    /// The changes are in the index.
     GitStageResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// What was named.
+        /// The paths from the parameters.
         staged: Vec<String>,
     }
 }
 
 wire! {
-    /// The files are not in the next commit.
+    /// The changes are no longer in the index.
     GitUnstageResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// What was named.
+        /// The paths from the parameters.
         unstaged: Vec<String>,
     }
 }
 
 wire! {
-    /// The files are as they were.
+    /// The files are as they were in the index.
     GitDiscardResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// What was discarded.
+        /// Paths of the files that were restored or deleted.
         discarded: Vec<String>,
     }
 }
 
 params! {
-    /// A commit of what is staged.
+    /// Parameters of `git/commit`, which commits what is in the index.
     GitCommitParams {
-        /// What is said about it.
+        /// The commit message.
         message: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Push it, too.
+        /// Whether to push the branch afterwards; false if absent.
         push: bool,
-        /// The session that made it, to be named at the end of the message.
+        /// A session of this workspace to name in a trailer of the message; no trailer if absent.
         session_id: String,
     }
 }
 
 wire! {
-    /// The commit is made.
+    /// The commit was made.
     GitCommitResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// Enough of its id to be unique.
+        /// Abbreviated id of the commit.
         sha: String,
-        /// The first line of what was said about it.
+        /// First line of its message.
         message: String,
-        /// Files that it changed.
+        /// Number of files that it changes.
         files_committed: u64,
-        /// It is pushed, too.
+        /// Whether it was also pushed.
         pushed: bool,
-        /// Why it is not, if it should.
+        /// Why the push failed; absent if it succeeded or was not requested. The commit stays.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         push_error: Option<String>,
     }

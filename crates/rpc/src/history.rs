@@ -1,4 +1,4 @@
-//! Reading sessions: lists, messages, elements, and watching them.
+//! The methods that list, read and watch sessions.
 
 use roost_model::session::SessionRecord;
 use roost_model::time::Timestamp;
@@ -9,173 +9,174 @@ use crate::conversation::Message;
 use crate::element::Element;
 
 words! {
-    /// Who keeps a session.
+    /// Who has the record of a session.
     KeptBy {
-        /// Roost.
+        /// Roost: it is in the log.
         Managed,
-        /// Only its runtime: it began in a terminal, and goes on here when it is prompted.
+        /// Only its runtime: it was begun with the runtime's own command. The first prompt makes it `managed`.
         History,
     }
 }
 
 params! {
-    /// Which sessions.
+    /// Parameters of `session/list`.
     #[derive(Default)]
     SessionListParams {
         ;
-        /// Of this runtime.
+        /// Only sessions of the runtime with this id; all if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
-        /// Of this workspace.
+        /// Only sessions of this workspace; all if absent.
         workspace_id: String,
-        /// Of this folder.
+        /// Only sessions that work in this folder; all if absent. A folder outside the workspaces needs
+        /// the scope `admin`.
         cwd: String,
-        /// Kept by Roost, or by runtimes only; both if absent.
+        /// Only sessions that Roost has, or only those that runtimes have; both if absent.
         source: KeptBy,
-        /// How many at most; 50 if absent.
+        /// Most sessions to return: 1 to 500, default 50.
         limit: u32,
-        /// How many to pass over.
+        /// Sessions to skip; 0 if absent.
         offset: u32,
     }
 }
 
 wire! {
-    /// One session of a list.
+    /// One session in a list.
     SessionInfo {
-        /// Its id.
+        /// Id of the session.
         session_id: String,
-        /// Its runtime.
+        /// Id of its runtime.
         agent_type: String,
-        /// A name for people.
+        /// Its title; `(session)` if it has none yet.
         summary: String,
-        /// The first prompt's beginning.
+        /// The first line of the first prompt, or the title; absent if there is neither.
         #[serde(skip_serializing_if = "Option::is_none")]
         first_prompt: Option<String>,
-        /// Tasks so far.
+        /// Tasks that it has had.
         task_count: u64,
-        /// Messages so far; 0 where only its runtime keeps it, which does not count them.
+        /// Messages in its history; always 0 for the source `history`, because the runtime does not count them.
         message_count: u64,
-        /// When it began.
+        /// When it was created; for the source `history` the same as `last_updated`.
         start_time: Timestamp,
         /// When it last changed.
         last_updated: Timestamp,
-        /// `running` or `historical`.
+        /// `running` if it has a process or a task, else `historical`.
         status: String,
-        /// Who keeps it.
+        /// Who has its record.
         source: KeptBy,
-        /// Its workspace.
+        /// Its workspace; absent if its folder belongs to none.
         #[serde(skip_serializing_if = "Option::is_none")]
         workspace_id: Option<String>,
-        /// Its folder.
+        /// Its working directory, absolute.
         project_path: String,
-        /// Its model.
+        /// Its model; absent means the runtime's default.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// Who looks at it.
+        /// Ids of the clients that watch it or have it on their screen.
         viewers: Vec<String>,
-        /// Everything that is known of it.
+        /// Its complete record.
         record: SessionRecord,
     }
 }
 
 wire! {
-    /// Some sessions, the latest first; fewer than asked for where a frame would grow too big.
+    /// A page of sessions, last changed first. It is shorter than `limit` if it would exceed 768 KiB.
     SessionListResult {
-        /// Them.
+        /// The sessions of this page.
         sessions: Vec<SessionInfo>,
-        /// How many there are in all.
+        /// Number of sessions on all pages.
         total: u64,
-        /// What could not be looked at, and why.
+        /// Which runtimes could not be asked for their sessions, and why; absent if all could.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notices: Vec<String>,
     }
 }
 
 words! {
-    /// The order of a page.
+    /// The order of a page of messages.
     #[derive(Default)]
     Order {
-        /// The oldest first.
+        /// Oldest first; the default.
         #[default]
         Asc,
-        /// The newest first.
+        /// Newest first, for a screen that scrolls back.
         Desc,
     }
 }
 
 params! {
-    /// A page of messages.
+    /// Parameters of `session/messages`.
     MessagesParams {
-        /// Of which session.
+        /// Id of the session; the runtime's own id is understood, too.
         session_id: String,
         ;
-        /// Its workspace.
+        /// The workspace that the session must belong to; any if absent.
         workspace_id: String,
-        /// Its runtime.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
-        /// How many at most: 50 if absent, 500 at most.
+        /// Most messages to return: 1 to 500, default 50.
         limit: u32,
-        /// How many to pass over.
+        /// Messages to skip, counted in `order`; 0 if absent.
         offset: u32,
-        /// The order that limit and offset count in.
+        /// The order in which to count and return; `asc` if absent.
         order: Order,
     }
 }
 
 wire! {
-    /// A page of messages; shorter than asked for where a frame would grow too big.
+    /// A page of messages. It is shorter than `limit` if it would exceed 768 KiB.
     MessagesResult {
-        /// Of which session.
+        /// Id of the session.
         session_id: String,
-        /// Them.
+        /// The messages of this page, in the order that was requested.
         messages: Vec<Message>,
-        /// How many there are in all.
+        /// Number of messages on all pages.
         total: u64,
-        /// How many were asked for.
+        /// The limit that was applied.
         limit: u32,
-        /// How many were passed over.
+        /// The messages that were skipped.
         offset: u32,
-        /// There are more after these.
+        /// Whether there are more messages after these.
         has_more: bool,
-        /// How long it took.
+        /// Time it took in milliseconds.
         query_time_ms: f64,
     }
 }
 
 params! {
-    /// A page of elements.
+    /// Parameters of `session/elements`. Without `before` and `after` the last elements are returned.
     ElementsParams {
-        /// Of which session.
+        /// Id of the session; the runtime's own id is understood, too.
         session_id: String,
         ;
-        /// Its runtime.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
-        /// How many at most: 50 if absent, 100 at most.
+        /// Most elements to return: 1 to 100, default 50.
         limit: u32,
-        /// Those before this element.
+        /// Return the last elements before the one with this id. An unknown id is an error.
         before: String,
-        /// Those after this element.
+        /// Return the first elements after the one with this id. An unknown id is an error.
         after: String,
     }
 }
 
 wire! {
-    /// Where a page of elements stands.
+    /// Which part of a session's elements a page contains.
     ElementsPage {
-        /// How many there are in all.
+        /// Number of all elements.
         total: u64,
-        /// How many are here.
+        /// Number of elements in this page.
         returned: u64,
-        /// There are older ones.
+        /// Whether there are elements before these; get them with `before` and `oldest_id`.
         has_more_before: bool,
-        /// There are newer ones.
+        /// Whether there are elements after these; get them with `after` and `newest_id`.
         has_more_after: bool,
-        /// The first one here.
+        /// Id of the first element here; absent if the page is empty.
         #[serde(skip_serializing_if = "Option::is_none")]
         oldest_id: Option<String>,
-        /// The last one here.
+        /// Id of the last element here; absent if the page is empty.
         #[serde(skip_serializing_if = "Option::is_none")]
         newest_id: Option<String>,
     }
@@ -184,107 +185,109 @@ wire! {
 wire! {
     /// A page of elements.
     ElementsResult {
-        /// Of which session.
+        /// Id of the session.
         session_id: String,
-        /// Them.
+        /// The elements of this page, oldest first.
         elements: Vec<Element>,
-        /// Where the page stands.
+        /// Which part of the session they are.
         pagination: ElementsPage,
     }
 }
 
 params! {
-    /// A session to watch.
+    /// Parameters of `session/watch`.
     WatchParams {
-        /// Which.
+        /// Id of the session; the runtime's own id is understood, too.
         session_id: String,
         ;
-        /// Its workspace.
+        /// The workspace that the session must belong to; any if absent.
         workspace_id: String,
-        /// Its runtime.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
-        /// Send again what came after this cursor.
+        /// A cursor: events after it are sent again first. If absent, only new events are sent.
         after: String,
     }
 }
 
 params! {
-    /// A session to watch no more; one of the runtime's, or any, if none is named.
+    /// Parameters of `session/unwatch`. Without a `session_id`, one watched session that matches the others ends.
     #[derive(Default)]
     UnwatchParams {
         ;
-        /// Which.
+        /// Id of the session, from `session/start` or `session/list`.
         session_id: String,
-        /// Its workspace.
+        /// Only a session of this workspace; any if absent.
         workspace_id: String,
-        /// Its runtime.
+        /// Only a session of this runtime; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
     }
 }
 
 wire! {
-    /// Whether a session is watched now.
+    /// Whether this client watches a session now.
     WatchResult {
         /// `watching` or `unwatched`.
         status: String,
-        /// It is.
+        /// The same as a boolean.
         watching: bool,
-        /// Its workspace.
+        /// The session's workspace; absent if its folder belongs to none or, after `unwatch`, if none was named.
         #[serde(skip_serializing_if = "Option::is_none")]
         workspace_id: Option<String>,
-        /// Which.
+        /// Id of the session; absent if none was watched.
         #[serde(skip_serializing_if = "Option::is_none")]
         session_id: Option<String>,
-        /// What comes comes after this cursor.
+        /// Events after this cursor are sent. Absent after `unwatch`, and if the client subscribed only to
+        /// the format `normalized`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cursor: Option<String>,
     }
 }
 
 params! {
-    /// A session to forget; all of a runtime, or all, if none is named.
+    /// Parameters of `session/delete`. Without a `session_id`, every session that matches the others is
+    /// removed from lists.
     #[derive(Default)]
     DeleteParams {
         ;
-        /// Which.
+        /// Id of the session, from `session/start` or `session/list`.
         session_id: String,
-        /// Its workspace.
+        /// Only sessions of this workspace; any if absent.
         workspace_id: String,
-        /// Its runtime.
+        /// Only sessions of this runtime; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
     }
 }
 
 wire! {
-    /// Sessions that are no longer listed.
+    /// The sessions are no longer listed. Their events stay until retention removes them.
     DeleteResult {
-        /// `deleted`.
+        /// Always `deleted`; a failure is an error.
         status: String,
-        /// How many.
+        /// Number of sessions.
         deleted: u64,
-        /// Which, if one was named.
+        /// The session from the parameters; absent if none was named.
         #[serde(skip_serializing_if = "Option::is_none")]
         session_id: Option<String>,
-        /// Its workspace.
+        /// The workspace from the parameters; absent if none was named.
         #[serde(skip_serializing_if = "Option::is_none")]
         workspace_id: Option<String>,
     }
 }
 
 params! {
-    /// The sessions of a workspace.
+    /// Parameters of `workspace/session/history`.
     HistoryParams {
-        /// Which.
+        /// Id of the workspace, from `workspace/list`.
         workspace_id: String,
         ;
-        /// How many at most; 50 if absent.
+        /// Most sessions to return: 1 to 500, default 50.
         limit: u32,
-        /// How many to pass over.
+        /// Sessions to skip; 0 if absent.
         offset: u32,
-        /// Of this runtime.
+        /// Only sessions of the runtime with this id; all if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
     }
@@ -293,86 +296,86 @@ params! {
 wire! {
     /// One session of a workspace.
     HistoryItem {
-        /// Its id.
+        /// Id of the session.
         session_id: String,
-        /// Its workspace.
+        /// Id of the workspace.
         workspace_id: String,
-        /// Its runtime.
+        /// Id of its runtime.
         agent_type: String,
-        /// A name for people.
+        /// Its title; `(session)` if it has none yet.
         summary: String,
-        /// Messages so far; 0 where only its runtime keeps it, which does not count them.
+        /// Messages in its history; always 0 for the source `history`, because the runtime does not count them.
         message_count: u64,
         /// When it last changed.
         last_updated: Timestamp,
-        /// Its folder.
+        /// Its working directory, absolute.
         project_path: String,
-        /// `running` or `historical`.
+        /// `running` if it has a process or a task, else `historical`.
         status: String,
-        /// Who keeps it.
+        /// Who has its record.
         source: KeptBy,
-        /// When it began.
+        /// When it was created; for the source `history` the same as `last_updated`.
         started_at: Timestamp,
-        /// When it last changed.
+        /// The same as `last_updated`, by the name that some clients read.
         last_active: Timestamp,
-        /// Who looks at it.
+        /// Ids of the clients that watch it or have it on their screen.
         viewers: Vec<String>,
     }
 }
 
 wire! {
-    /// The sessions of a workspace, the latest first.
+    /// A page of a workspace's sessions, last changed first.
     HistoryResult {
-        /// Them.
+        /// The sessions of this page; fewer than `limit` if they would exceed 768 KiB.
         sessions: Vec<HistoryItem>,
-        /// How many there are in all.
+        /// Number of sessions on all pages.
         total: u64,
-        /// What could not be looked at, and why.
+        /// Which runtimes could not be asked for their sessions, and why; absent if all could.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notices: Vec<String>,
     }
 }
 
 params! {
-    /// A session of a workspace.
+    /// Parameters that select a session of a workspace.
     WorkspaceSessionParams {
-        /// The workspace.
+        /// Id of the workspace, from `workspace/list`.
         workspace_id: String,
-        /// The session.
+        /// Id of the session, which must belong to the workspace.
         session_id: String,
         ;
-        /// Its runtime.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
     }
 }
 
 wire! {
-    /// The session is the workspace's current one.
+    /// The session is now the one that `session/start` attaches to in this workspace.
     ActivateResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// The workspace.
+        /// Id of the workspace.
         workspace_id: String,
-        /// The session.
+        /// Id of the session.
         session_id: String,
-        /// For people.
+        /// The result for people.
         message: String,
     }
 }
 
 wire! {
-    /// Who else looks at the session.
+    /// The clients that have the session on their screen.
     FocusResult {
-        /// The workspace.
+        /// Id of the workspace.
         workspace_id: String,
-        /// The session.
+        /// Id of the session.
         session_id: String,
-        /// The others.
+        /// Ids of the other clients that watch it or have it on their screen.
         other_viewers: Vec<String>,
-        /// How many look, this client included.
+        /// Number of those clients, including this one.
         viewer_count: u64,
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
     }
 }

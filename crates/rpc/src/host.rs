@@ -1,4 +1,5 @@
-//! The daemon itself: its devices, its pairing, its end. Only for the local door and administrators.
+//! The methods for the daemon itself: devices, pairing, status and stop. They need the scope `admin`, which the
+//! local socket has.
 
 use std::fmt;
 
@@ -9,129 +10,130 @@ use serde::{Deserialize, Serialize};
 use super::Scope;
 
 wire! {
-    /// A device that was paired.
+    /// A paired device.
     Device {
-        /// Its id.
+        /// Id of the device.
         device_id: String,
-        /// Its name.
+        /// Name to show, from what it said of itself when it was paired.
         name: String,
         /// What it may do.
         scope: Scope,
-        /// Since when.
+        /// When it was paired.
         paired_at: Timestamp,
-        /// When it was last heard of.
+        /// When it last used a token; always present in this version.
         #[serde(skip_serializing_if = "Option::is_none")]
         last_seen: Option<Timestamp>,
-        /// Where it was paired from.
+        /// The address that it was paired from, without a port; absent if unknown.
         #[serde(skip_serializing_if = "Option::is_none")]
         remote_addr: Option<String>,
-        /// When it must have been heard of again.
+        /// When its refresh token expires. It must be paired again unless it refreshes before.
         expires_at: Timestamp,
-        /// Its open connections.
+        /// Number of its open connections.
         connections: u64,
     }
 }
 
 wire! {
-    /// All devices.
+    /// The paired devices.
     DeviceListResult {
-        /// Them.
+        /// All paired devices.
         devices: Vec<Device>,
     }
 }
 
 params! {
-    /// A device to forget.
+    /// Parameters of `device/revoke`.
     DeviceRevokeParams {
-        /// Which.
+        /// Id of the device, from `device/list`.
         device_id: String,
         ;
     }
 }
 
 params! {
-    /// How a new device may be paired.
+    /// Parameters of `pair/create`.
     #[derive(Default)]
     PairParams {
         ;
-        /// What it may do; operate if absent.
+        /// What the new device may do; `operate` if absent. At most the scope of the caller.
         scope: Scope,
     }
 }
 
 wire! {
-    /// What a device needs to be paired; what the QR code holds, and more.
+    /// What a device needs to be paired: the content of the QR code, and more.
     PairResult {
-        /// Where to connect to.
+        /// Address of the WebSocket.
         ws: String,
-        /// Where to send requests to.
+        /// Base address for HTTP requests.
         http: String,
-        /// This run of the daemon.
+        /// Id of this run of the daemon; changes with every start.
         session: String,
-        /// The default workspace's name.
+        /// Name of the default workspace.
         repo: String,
-        /// To be exchanged once.
+        /// Pairing token, good for one `POST /api/auth/exchange`.
         token: String,
-        /// Until when.
+        /// When the pairing token expires.
         token_expires_at: Timestamp,
-        /// The same as six digits, for typing.
+        /// Six digits to type instead of the token, for `POST /api/pair/code`; they expire after 10 minutes.
         code: String,
-        /// The page that shows all this.
+        /// Address of a page on this machine that shows the QR code; it opens once.
         page: String,
-        /// The certificate's SHA-256, where it is self-signed.
+        /// SHA-256 fingerprint of the certificate; absent unless it is self-signed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fingerprint: Option<String>,
     }
 }
 
 wire! {
-    /// The daemon as the local door sees it.
+    /// The state of the daemon, for its owner.
     DaemonStatus {
-        /// Its process.
+        /// Process id of the daemon.
         pid: u32,
-        /// Roost's version.
+        /// Version of Roost.
         version: String,
-        /// Where it listens; absent if only on the local socket.
+        /// Address and port that it listens on; absent if it has only the local socket.
         #[serde(skip_serializing_if = "Option::is_none")]
         address: Option<String>,
-        /// How long it runs.
+        /// Seconds since it started.
         uptime_seconds: u64,
-        /// Clients that are connected now, this one included.
+        /// Clients that are connected now, including this one.
         clients: u64,
-        /// Sessions with a running task.
+        /// Number of tasks that are running.
         running_tasks: u64,
-        /// What waits for an answer.
+        /// Number of approvals and questions that wait for an answer.
         pending: u64,
-        /// Devices that are paired.
+        /// Number of paired devices.
         devices: u64,
-        /// Addresses that sent too many wrong tries of the pairing code that was shown last; of IPv6 their networks.
+        /// Addresses (for IPv6, networks) that sent too many wrong codes since the last pairing code was shown; absent
+        /// if none did.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         locked_addresses: Vec<String>,
-        /// They were so many that the pairing code is no longer good.
+        /// Whether wrong codes from all addresses together have made the pairing code invalid; false if absent.
         #[serde(default)]
         code_withdrawn: bool,
-        /// It was started by a client and leaves by itself.
+        /// Whether a client started it in the background, so that it stops by itself when it is no longer used.
         auto_started: bool,
-        /// Whether events can be stored.
+        /// `ok`, or `stalled: ` or `failed: ` with the reason why events cannot be stored.
         log: String,
     }
 }
 
 impl DaemonStatus {
-    /// What [`DaemonStatus::log`] says, for programs; people read the text.
+    /// [`DaemonStatus::log`] as a value to match on.
     pub fn log_health(&self) -> LogHealth {
         LogHealth::from(self.log.as_str())
     }
 }
 
-/// Whether the daemon's log can be written, with the reason why not.
+/// Whether the daemon can write its log, and if not, why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogHealth {
     /// Events are stored.
     Ok,
-    /// Not now; nothing is lost, and agents wait.
+    /// Events cannot be stored now, for example because the disk is full. Nothing is lost; agents wait.
     Stalled(String),
-    /// Not until the daemon is started again.
+    /// Events cannot be stored until the daemon is restarted.
     Failed(String),
 }
 
@@ -149,7 +151,7 @@ impl fmt::Display for LogHealth {
 }
 
 impl From<&str> for LogHealth {
-    /// A word that this version does not know is a stall: the daemon of another version says that something is wrong.
+    /// An unknown word counts as a stall: a daemon of another version reports that something is wrong.
     fn from(text: &str) -> Self {
         match (text.strip_prefix(STALLED), text.strip_prefix(FAILED)) {
             (Some(reason), _) => Self::Stalled(reason.into()),

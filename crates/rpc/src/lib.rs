@@ -1,14 +1,16 @@
 //! The method table: every method's name, parameters, result, scope and cost, and the JSON-RPC messages around them.
 //!
-//! Doors, the OpenRPC document, the CLI and the TypeScript client come from [`Method::ALL`]; handlers live in the server.
+//! The transports, the OpenRPC document, the CLI and the TypeScript client are made from [`Method::ALL`]; the handlers
+//! are in the server.
 //!
 //! Decisions:
 //! * Parameters accept every spelling that a real client sends (`#[serde(alias)]`); results carry the fields that any of
-//!   them reads. Unknown parameters are ignored, as old and new clients meet.
+//!   them reads. Unknown parameters are ignored, so that a newer client can talk to an older
+//!   daemon.
 //! * A result is always an object, because a client may refuse `null`.
 //! * Methods that are not built yet are not in the table.
 
-/// A struct that crosses the wire.
+/// Declares a struct that is sent or received.
 macro_rules! wire {
     ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident: $ty:ty),* $(,)? }) => {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,7 +19,7 @@ macro_rules! wire {
     };
 }
 
-/// Parameters: what must be there, then what may be left out.
+/// Declares a struct of parameters: required fields, then a semicolon, then optional ones.
 macro_rules! params {
     ($(#[$doc:meta])* $name:ident {
         $($(#[$rdoc:meta])* $required:ident: $rty:ty,)* ; $($(#[$fdoc:meta])* $field:ident: $ty:ty,)*
@@ -31,7 +33,7 @@ macro_rules! params {
     };
 }
 
-/// One word of a few.
+/// Declares an enum that is a single word on the wire.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident),* $(,)? }) => {
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! Saying hello, and how the daemon is.
+//! The methods that open and close a connection, and those for the daemon's state.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The version of the protocol that is spoken here.
+/// Version of the protocol that this daemon speaks.
 pub const PROTOCOL_VERSION: &str = "1.0";
-/// The name that clients of the cdev protocol expect.
+/// The server name that clients of the cdev protocol expect.
 pub const SERVER_NAME: &str = "cdev";
 
 params! {
-    /// What a client says of itself; both spellings of each field are understood.
+    /// Parameters of `initialize`. Each is understood in snake case and in camel case.
     #[derive(Default)]
     InitializeParams {
         ;
-        /// The version it speaks: `1.x`.
+        /// The version that the client speaks: `1` or `1.x`. Others are refused; any if absent.
         #[serde(alias = "protocolVersion")]
         protocol_version: String,
-        /// Its name.
+        /// Name and version of the client; ignored in this version.
         #[serde(alias = "clientInfo")]
         client_info: ClientInfo,
-        /// What it can do.
+        /// What the client can do; ignored in this version.
         capabilities: Value,
-        /// Its working directory.
+        /// Working directory of the client; ignored in this version.
         #[serde(alias = "rootPath")]
         root_path: String,
     }
@@ -36,19 +36,19 @@ params! {
     #[derive(Default)]
     ClientInfo {
         ;
-        /// Its name.
+        /// Name of the client program.
         name: String,
-        /// Its version.
+        /// Version of the client program.
         version: String,
     }
 }
 
 wire! {
-    /// The server's name and version.
+    /// Name and version of the server.
     ServerInfo {
-        /// Its name.
+        /// Always `cdev`, the name that clients of that protocol expect.
         name: String,
-        /// Its version.
+        /// Version of Roost.
         version: String,
     }
 }
@@ -57,48 +57,48 @@ wire! {
     /// What the server is and can do.
     #[serde(rename_all = "camelCase")]
     InitializeResult {
-        /// The version that will be spoken.
+        /// The version that will be spoken: `1.0`.
         protocol_version: String,
-        /// Who answers.
+        /// Name and version of the server.
         server_info: ServerInfo,
         /// The same, for clients that look for it in snake case.
         #[serde(rename = "server_info")]
         server_info_snake: ServerInfo,
-        /// What there is.
+        /// What the server can do.
         capabilities: ServerCapabilities,
-        /// This connection's id.
+        /// Id of this connection, as in `viewers` and `answered_by`.
         client_id: String,
     }
 }
 
 wire! {
-    /// What the server can do.
+    /// What the server can do. In the maps, an operation that is absent cannot be used.
     #[serde(rename_all = "camelCase")]
     ServerCapabilities {
-        /// Agents can be run, stopped, answered, listed and watched.
+        /// Operations on agents, such as `run` and `sessionWatch`.
         agent: BTreeMap<String, bool>,
-        /// What can be done with git.
+        /// Operations on git, such as `commit`.
         git: BTreeMap<String, bool>,
-        /// What can be done with files.
+        /// Operations on files: `get` and `list`.
         file: BTreeMap<String, bool>,
-        /// What can be done with the repository's index.
+        /// Operations on the index of files, such as `search`.
         repository: BTreeMap<String, bool>,
-        /// The names of the events that may be sent.
+        /// Names of all events that may be sent, without the prefix `event/`.
         notifications: Vec<String>,
-        /// The ids of the runtimes.
+        /// Ids of the runtimes, the values for `agent_type`.
         supported_agents: Vec<String>,
-        /// Everything about the runtimes (seed 000).
+        /// Everything about the runtimes (seed 000), including whether they can be used now.
         runtime_registry: RuntimeRegistry,
     }
 }
 
 params! {
-    /// No parameters.
+    /// Parameters of methods that take none.
     #[derive(Default)]
     NoParams { ; }
 }
 wire! {
-    /// It is done, and there is nothing more to say.
+    /// The call succeeded, and there is nothing more to return.
     Success {
         /// Always true; a failure is an error.
         success: bool,
@@ -106,63 +106,63 @@ wire! {
 }
 
 impl Success {
-    /// It is done.
+    /// The one value that it has.
     pub const DONE: Self = Self { success: true };
 }
 
 wire! {
-    /// Nothing.
+    /// An empty result.
     #[derive(Default)]
     Empty {}
 }
 
 wire! {
-    /// How the daemon and its default agent are; the union of what clients read.
+    /// The state of the daemon and its default agent. It has every field that some client reads, hence the repetitions.
     StatusResult {
-        /// This run of the daemon.
+        /// Id of this run of the daemon; changes with every start.
         session_id: String,
-        /// The session of the default workspace's agent.
+        /// The running or latest session of the default workspace; absent if there is none.
         #[serde(skip_serializing_if = "Option::is_none")]
         agent_session_id: Option<String>,
-        /// `idle`, `running` or `waiting`.
+        /// State of that session: `idle`, `running`, or `waiting` for an answer.
         claude_state: String,
-        /// The same.
+        /// The same as `claude_state`.
         agent_state: String,
-        /// The runtime that is used when none is named.
+        /// Id of the runtime that is used if a call names none.
         agent_type: String,
-        /// Roost's version.
+        /// Version of Roost.
         version: String,
-        /// The same.
+        /// The same as `version`.
         agent_version: String,
         /// Clients that are connected now.
         connected_clients: u64,
-        /// The default workspace's folder; empty if there is none.
+        /// The default workspace's folder, absolute; empty if there is no workspace.
         repo_path: String,
-        /// Its name.
+        /// Name of the default workspace; empty if there is none.
         repo_name: String,
-        /// How long the daemon runs.
+        /// Seconds since the daemon started.
         uptime_seconds: u64,
-        /// File changes are reported.
+        /// Whether file changes are reported; always true.
         watcher_enabled: bool,
-        /// Git can be used.
+        /// Whether git can be used; always true.
         git_enabled: bool,
-        /// The default workspace is a git repository.
+        /// Whether the default workspace is a git repository.
         is_git_repo: bool,
-        /// Sessions with a running task.
+        /// Number of tasks that are running, in all sessions.
         running_tasks: u64,
-        /// What waits for an answer.
+        /// Number of approvals and questions that wait for an answer, in all sessions.
         pending: u64,
     }
 }
 
 wire! {
-    /// The daemon is there.
+    /// Whether the daemon works.
     HealthResult {
-        /// `ok`, or `stalled` while nothing can be recorded.
+        /// `ok`, or `stalled` while events cannot be stored.
         status: String,
-        /// It can do its work.
+        /// Whether the status is `ok`.
         healthy: bool,
-        /// How long the daemon runs.
+        /// Seconds since the daemon started.
         uptime_seconds: u64,
     }
 }

@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0: what a line or frame may hold, and what is answered.
+//! JSON-RPC 2.0: parses a line or frame into calls, and encodes the responses.
 
 use std::fmt;
 
@@ -9,25 +9,25 @@ use serde_json::{Number, Value};
 
 use super::fault::{Fault, FaultCode};
 
-/// Members of one batch at most.
+/// Most calls in one batch.
 pub const MAX_BATCH: usize = 64;
-/// How deep arrays and objects may lie within each other.
+/// Deepest nesting of arrays and objects that is accepted; serde would recurse as deep as the frame goes.
 pub const MAX_DEPTH: usize = 100;
 
-/// The id of a request, given back as it came.
+/// The id of a request, sent back unchanged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Id {
-    /// Text.
+    /// An id that is text.
     Text(String),
-    /// A number.
+    /// An id that is a number, also a negative one or a fraction.
     Number(Number),
-    /// `null`, and the id of an answer to what could not be read.
+    /// `null`, which also stands in the response to a frame that could not be read.
     Null(()),
 }
 
 impl Id {
-    /// The id of an answer to what could not be read.
+    /// The id of the response to a frame that could not be read.
     pub const NULL: Self = Self::Null(());
 }
 
@@ -41,28 +41,28 @@ impl fmt::Display for Id {
     }
 }
 
-/// A request, or a notification if it has no id.
+/// A JSON-RPC request, or a notification if it has no id.
 #[derive(Debug)]
 pub struct Call {
-    /// `None` means that nobody waits for an answer.
+    /// `None` for a notification, which gets no response.
     pub id: Option<Id>,
-    /// The method's name.
+    /// Name of the method, not checked yet.
     pub method: String,
-    /// The parameters as they came; absent means `{}`.
+    /// The parameters, not parsed yet; `None` means `{}`.
     pub params: Option<Box<RawValue>>,
 }
 
-/// What a frame holds.
+/// The content of one frame. An entry that is not a valid call is the error response to send for it.
 #[derive(Debug)]
 pub enum Incoming {
-    /// One message: a call, or the answer to what is none.
+    /// A single call.
     One(Result<Call, Box<Response>>),
-    /// Several; what is answered is answered together.
+    /// A batch; its responses are sent together.
     Batch(Vec<Result<Call, Box<Response>>>),
 }
 
 impl Incoming {
-    /// Reads a frame; one that cannot be read at all is answered with the error.
+    /// Parses a frame. If it is not JSON at all, the error is the response to send.
     pub fn read(frame: &[u8]) -> Result<Self, Box<Response>> {
         let refuse = |code, why: &dyn fmt::Display| Box::new(Response::error(Id::NULL, Fault::new(code, why)));
         let parse = |error: serde_json::Error| refuse(FaultCode::ParseError, &error);
@@ -93,7 +93,7 @@ impl Call {
         struct Wire<'a> {
             #[serde(default)]
             jsonrpc: Option<Value>,
-            #[serde(borrow, default, deserialize_with = "some")]
+            #[serde(borrow, default, deserialize_with = "present_or_null")]
             id: Option<&'a RawValue>,
             #[serde(default)]
             method: Option<Value>,
@@ -122,7 +122,7 @@ impl Call {
     }
 }
 
-/// How deep arrays and objects lie within each other; parameters are parsed by hands that would follow any depth.
+/// The deepest nesting of arrays and objects; counted on the bytes, because parsing would already recurse.
 fn depth(frame: &[u8]) -> usize {
     let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
     for byte in frame {
@@ -142,44 +142,44 @@ fn depth(frame: &[u8]) -> usize {
 }
 
 /// Keeps `"id": null` apart from no id at all: the first is answered.
-fn some<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+fn present_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Debug, Serialize)]
 pub struct Response {
     jsonrpc: &'static str,
     /// The request's id.
     pub id: Id,
-    /// What came of it.
+    /// Its result or error, flattened into the response.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The method's result, encoded.
     Result(Box<RawValue>),
-    /// Why there is none.
+    /// The error that is sent in place of a result.
     Error(Fault),
 }
 
 impl Response {
-    /// The answer to this request.
+    /// The response to the request with this id.
     pub fn new(id: Id, outcome: Result<Box<RawValue>, Fault>) -> Self {
         let outcome = outcome.map_or_else(Outcome::Error, Outcome::Result);
         Self { jsonrpc: "2.0", id, outcome }
     }
 
-    /// A refusal.
+    /// An error response.
     pub fn error(id: Id, fault: Fault) -> Self {
         Self::new(id, Err(fault))
     }
 
-    /// The answer as one line.
+    /// The response as one line of JSON.
     pub fn encode(&self) -> String {
         // An id and an encoded result cannot fail to encode; a fault holds only JSON.
         serde_json::to_string(self).unwrap_or_default()

@@ -1,7 +1,7 @@
-//! What the daemon sends unasked: every event's name and fields, in one table beside the method table.
+//! The notifications that the daemon sends: every event's name and fields, in one table beside the method table.
 //!
-//! The cdev events are made in [`crate::cdev`] as plain JSON, because clients guess an event's kind from its fields; the
-//! types here are what clients are promised, and a test holds the projection to them.
+//! `roost-server` makes the cdev events as plain JSON, because clients guess an event's kind from its fields. The types
+//! here are what clients are promised, and a test holds that projection to them.
 
 use roost_model::time::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -22,24 +22,24 @@ pub use repository::*;
 pub use session::*;
 
 wire! {
-    /// What every event of a session has.
-    OfSession {
-        /// The session.
+    /// The fields that every event of a session has.
+    SessionFields {
+        /// Id of the session.
         session_id: String,
-        /// Its runtime.
+        /// Id of its runtime.
         agent_type: String,
         /// When it happened.
         timestamp: Timestamp,
-        /// Its workspace.
+        /// Its workspace; absent if its folder belongs to none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workspace_id: Option<String>,
-        /// The place after it; what is not kept has none.
+        /// The cursor after this event, to resume with `after`; absent for events that are not stored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cursor: Option<String>,
     }
 }
 
-/// An event of a session: what must be there, then what may be left out.
+/// Declares an event of a session: required fields, then a semicolon, then optional ones.
 macro_rules! session_event {
     ($(#[$doc:meta])* $name:ident {
         $($(#[$rdoc:meta])* $required:ident: $rty:ty,)* ; $($(#[$fdoc:meta])* $field:ident: $ty:ty,)*
@@ -49,9 +49,9 @@ macro_rules! session_event {
         pub struct $name {
             $($(#[$rdoc])* pub $required: $rty,)*
             $($(#[$fdoc])* #[serde(default, skip_serializing_if = "Option::is_none")] pub $field: Option<$ty>,)*
-            /// Whose it is, and of when.
+            /// The session and time, at the same level as the other fields.
             #[serde(flatten)]
-            pub of: super::OfSession,
+            pub session: super::SessionFields,
         }
     };
 }
@@ -64,7 +64,7 @@ macro_rules! notification_table {
         pub enum EventName { $(#[doc = $doc] $variant),* }
 
         impl EventName {
-            /// Every event, in the table's order.
+            /// Every event, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// The name without the prefix `event/`.
@@ -72,12 +72,12 @@ macro_rules! notification_table {
                 match self { $(Self::$variant => $name),* }
             }
 
-            /// What it tells, in a sentence.
+            /// What it tells, in one sentence; its doc comment in the table.
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$variant => $doc.trim_ascii()),* }
             }
 
-            /// The schema of its fields.
+            /// JSON Schema of its fields.
             pub fn params_schema(self, generator: &mut SchemaGenerator) -> Schema {
                 match self { $(Self::$variant => generator.subschema_for::<$params>()),* }
             }

@@ -1,4 +1,4 @@
-//! The method table as an OpenRPC document, which other people's tools can read.
+//! Writes the method table as an OpenRPC document, for other people's tools.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
@@ -10,7 +10,7 @@ use super::{Cost, Example, FaultCode, Method, Needs, Parameter, Scope};
 /// The version of OpenRPC that the document is written in.
 const OPENRPC: &str = "1.3.2";
 
-/// The document; `version` is that of the protocol.
+/// The OpenRPC document; `version` is the version of the protocol, not of Roost.
 pub fn document(version: &str) -> Value {
     // OpenRPC asks for draft 7. What is written is described: a field that is always there is required.
     let settings = SchemaSettings::draft07().for_serialize().with(|settings| {
@@ -18,9 +18,10 @@ pub fn document(version: &str) -> Value {
         settings.meta_schema = None;
     });
     let mut generator = settings.into_generator();
-    let methods: Vec<_> = Method::ALL.iter().map(|&method| describe(method, &mut generator)).collect();
+    let methods: Vec<_> = Method::ALL.iter().map(|&method| describe_method(method, &mut generator)).collect();
     let notifications: Vec<_> = EventName::ALL.iter().map(|&event| notification(event, &mut generator)).collect();
-    let schemas = generator.take_definitions(true).into_iter().map(|(name, schema)| (name, readable(schema)));
+    let schemas =
+        generator.take_definitions(true).into_iter().map(|(name, schema)| (name, with_sorted_keywords(schema)));
     let mut schemas: Map<_, _> = schemas.collect();
     schemas.sort_keys();
     let errors = FaultCode::ALL.iter().map(|code| (format!("{code:?}"), error(*code)));
@@ -43,7 +44,7 @@ pub fn document(version: &str) -> Value {
     })
 }
 
-fn describe(method: Method, generator: &mut SchemaGenerator) -> Value {
+fn describe_method(method: Method, generator: &mut SchemaGenerator) -> Value {
     let params = method.params_schema(generator);
     let properties = params.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     let required = params.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -69,7 +70,7 @@ fn describe(method: Method, generator: &mut SchemaGenerator) -> Value {
         "tags": [{ "name": method.area() }],
         "paramStructure": "by-name",
         "params": params,
-        "result": { "name": "result", "required": true, "schema": finished(result, generator) },
+        "result": { "name": "result", "required": true, "schema": with_transforms(result, generator) },
         "errors": errors,
         "examples": [example(method)],
         "x-scope": method.scope(),
@@ -78,11 +79,11 @@ fn describe(method: Method, generator: &mut SchemaGenerator) -> Value {
     })
 }
 
-/// One parameter; what is said of it stands beside the schema and not within.
+/// Describes one parameter. OpenRPC wants its description beside the schema, not inside.
 fn descriptor(name: &str, required: bool, schema: Value, generator: &mut SchemaGenerator) -> Value {
     let mut schema = Schema::try_from(schema).unwrap_or_default();
     let description = schema.remove("description");
-    let mut descriptor = json!({ "name": name, "required": required, "schema": finished(schema, generator) });
+    let mut descriptor = json!({ "name": name, "required": required, "schema": with_transforms(schema, generator) });
     if let Some(description) = description {
         descriptor["description"] = description;
     }
@@ -96,13 +97,13 @@ fn example(method: Method) -> Value {
     json!({ "name": method.name(), "params": params, "result": { "name": "result", "value": result } })
 }
 
-/// OpenRPC has no word for what a server sends unasked.
+/// Describes an event. OpenRPC has no notifications from the server, hence the key `x-notifications`.
 fn notification(event: EventName, generator: &mut SchemaGenerator) -> Value {
     let params = event.params_schema(generator);
     json!({
         "name": format!("event/{}", event.name()),
         "summary": event.summary(),
-        "params": finished(params, generator),
+        "params": with_transforms(params, generator),
     })
 }
 
@@ -110,7 +111,8 @@ fn error(code: FaultCode) -> Value {
     json!({ "code": code.number(), "message": code.summary(), "data": { "code": code.word() } })
 }
 
-/// Whether a client of this method should be ready for this error; every client is for the five of JSON-RPC itself.
+/// Whether to list this error for this method. The five errors of JSON-RPC itself are listed nowhere, because every
+/// client must expect them.
 fn may_answer(method: Method, code: FaultCode, takes: impl Fn(&str) -> bool) -> bool {
     match code {
         FaultCode::ParseError
@@ -145,22 +147,22 @@ fn may_answer(method: Method, code: FaultCode, takes: impl Fn(&str) -> bool) -> 
     }
 }
 
-/// It is about what lies beneath a workspace's folder.
+/// Whether the method works on files below a workspace's folder.
 fn is_beneath(method: Method) -> bool {
     method.is_git()
         || ["file", "repository"].contains(&method.area())
         || [Method::WorkspaceFileGet, Method::WorkspaceFilesList].contains(&method)
 }
 
-/// A schema in the words of draft 7; definitions get this when they are taken.
-fn finished(mut schema: Schema, generator: &mut SchemaGenerator) -> Value {
+/// Applies the transforms to draft 7 that the generator applies to definitions only when they are taken.
+fn with_transforms(mut schema: Schema, generator: &mut SchemaGenerator) -> Value {
     for transform in generator.transforms_mut() {
         transform.transform(&mut schema);
     }
     json!(schema)
 }
 
-/// A schema with its keywords in the order in which people read them.
-fn readable(schema: Value) -> Value {
+/// Sorts a schema's keywords in the order in which people read them.
+fn with_sorted_keywords(schema: Value) -> Value {
     json!(Schema::try_from(schema).unwrap_or_default())
 }

@@ -10,23 +10,23 @@ use serde::Serialize;
 use super::Method;
 use super::Method::*;
 
-/// What a caller must be to give a parameter.
+/// What a caller must be in order to pass a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Needs {
-    /// Allowed to call the method.
+    /// Anybody who may call the method.
     Operate,
     /// A device with the scope `admin`, or somebody at the machine.
     Admin,
-    /// Somebody at the machine: the local socket.
+    /// Somebody at the machine, which means the local socket.
     Local,
 }
 
-/// Which values of a parameter every caller of its method may give all the same.
+/// The exception: values that every caller of the method may pass, whatever [`Needs`] says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unless {
-    /// None.
+    /// There is no exception.
     Never,
     /// Names of the allow-list for variables, with plain values.
     AllowedVariables,
@@ -49,7 +49,7 @@ pub enum Unless {
 }
 
 impl Unless {
-    /// It in words, for people.
+    /// The exception in words, as the documentation has it.
     pub fn words(self) -> &'static str {
         match self {
             Self::Never => "",
@@ -69,21 +69,21 @@ impl Unless {
 /// A parameter by which the host could be made to run something, or to read beyond a workspace.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// The method.
+    /// The method that takes it.
     pub method: Method,
     /// The parameter's own name; a spelling that older clients use counts the same.
     pub name: &'static str,
-    /// Who may give it.
+    /// What a caller must be in order to pass it.
     pub needs: Needs,
-    /// What of it everybody may give who may call the method.
+    /// The values that need no more than the method does.
     pub unless: Unless,
-    /// What could be done with it.
+    /// What could be done with it, for the documentation.
     pub risk: &'static str,
 }
 
 macro_rules! parameter_table {
     ($($risk:literal => $needs:ident unless $unless:ident: $($method:ident.$name:tt),+;)*) => {
-        /// Every such parameter.
+        /// Every parameter that needs a rule.
         pub const PARAMETERS: &[Parameter] = &[$($(Parameter {
             method: $method,
             name: stringify!($name),
@@ -146,7 +146,7 @@ parameter_table! {
     "A new device gets so much, and never more than whoever makes its code." => Operate unless Never: PairCreate.scope;
 }
 
-/// Names that say which thing is meant, how much of it, or in what order: they run nothing and read no further.
+/// Parameters that only select something, limit it or order it. They run nothing and read nothing further.
 pub const HARMLESS: &[&str] = &[
     // Which one.
     "agent_type",
@@ -222,7 +222,7 @@ pub const HARMLESS: &[&str] = &[
 ];
 
 impl Method {
-    /// Its parameters that not everybody may give, or not everything as.
+    /// The method's parameters that have a rule in [`PARAMETERS`].
     pub fn parameters(self) -> impl Iterator<Item = &'static Parameter> {
         PARAMETERS.iter().filter(move |parameter| parameter.method == self)
     }

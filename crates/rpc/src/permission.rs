@@ -1,4 +1,4 @@
-//! Answering what agents ask.
+//! The methods that answer approvals and list what waits for an answer.
 
 use roost_model::approval::{ApprovalScope, Pending};
 use roost_model::time::Timestamp;
@@ -7,91 +7,94 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 words! {
-    /// Yes or no.
+    /// The answer to an approval.
     PermissionDecision {
-        /// It may run.
+        /// The call may run. For a question: it is answered.
         Allow,
-        /// It may not.
+        /// The call may not run. For a question: it is declined.
         Deny,
     }
 }
 
 params! {
-    /// The answer to a tool call that waits.
+    /// Parameters of `permission/respond`.
     PermissionRespondParams {
-        /// Which call.
+        /// Id of the approval or question, from `pty_permission` or `permission/pending`.
         tool_use_id: String,
-        /// The answer.
+        /// Whether the call may run.
         decision: PermissionDecision,
         ;
-        /// For how long it counts; once if absent.
+        /// How long the answer applies; `once` if absent. Ignored with `updated_input`, which applies once.
         scope: ApprovalScope,
-        /// The session, where the id alone is not enough.
+        /// The session; needed only if the id is open in several sessions.
         session_id: String,
-        /// Why not, for the agent to read.
+        /// Why the call is denied, for the agent to read; absent means no reason.
         #[serde(alias = "message")]
         reason: String,
-        /// The input to run with instead.
+        /// Arguments to run the tool with instead of its own; for a question its answers. Absent means unchanged.
         updated_input: Value,
-        /// The attempt that was seen; refused if it is another by now.
+        /// The attempt that the client saw; the answer is refused if there is another one by now. Not
+        /// checked if absent.
         attempt: u32,
-        /// The input that was seen; refused if it is another by now.
+        /// The `input_hash` that the client saw; the answer is refused if the input is another by now. Not
+        /// checked if absent.
         input_hash: String,
-        /// The same for every repetition of the same answer.
+        /// A text that the client makes up. Sent again with the same key, the same answer succeeds again
+        /// instead of failing.
         key: String,
     }
 }
 
 params! {
-    /// Where to look.
+    /// Parameters of `permission/pending`.
     #[derive(Default)]
     PendingParams {
         ;
-        /// Only in this session.
+        /// Only what waits in this session; in all sessions if absent.
         session_id: String,
     }
 }
 
 wire! {
-    /// Something that waits for an answer.
+    /// An approval or question that waits for an answer.
     PendingRequest {
-        /// Under which it is answered.
+        /// The id that an answer must name.
         tool_use_id: String,
-        /// In which session.
+        /// Id of the session that waits.
         session_id: String,
-        /// Its workspace; empty if its folder is none.
+        /// The session's workspace; empty if its folder belongs to none.
         workspace_id: String,
-        /// The tool, or `AskUserQuestion`.
+        /// The tool as the runtime names it; `AskUserQuestion` for a question.
         tool_name: String,
-        /// Its input.
+        /// The tool's arguments; for a question `question` and `fields`.
         tool_input: Value,
-        /// Since when.
+        /// When it was asked.
         created_at: Timestamp,
-        /// Its runtime.
+        /// Id of the session's runtime.
         agent_type: String,
-        /// Everything that is known of it.
+        /// The approval or question with everything that its event carried.
         pending: Pending,
     }
 }
 
 wire! {
-    /// What waits for an answer, the oldest first.
+    /// What waits for an answer, oldest first.
     PendingResult {
-        /// It.
+        /// The approvals and questions; fewer than `count` if they would exceed 768 KiB.
         requests: Vec<PendingRequest>,
-        /// How many.
+        /// Number of all that wait.
         count: u64,
     }
 }
 
 wire! {
-    /// How much was answered for longer than once.
+    /// Numbers about remembered answers and open approvals.
     PermissionStats {
-        /// Sessions with remembered answers.
+        /// Sessions that have remembered answers of their own.
         active_sessions: u64,
-        /// Remembered answers.
+        /// Remembered answers of all scopes.
         total_patterns: u64,
-        /// What waits.
+        /// Approvals and questions that wait for an answer.
         pending_requests: u64,
     }
 }

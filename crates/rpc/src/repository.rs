@@ -1,4 +1,4 @@
-//! The files of a workspace by name and by content, out of its index.
+//! The methods that list and search a workspace's files by means of its index.
 
 mod grep;
 mod search;
@@ -13,315 +13,315 @@ pub use grep::*;
 pub use search::*;
 
 params! {
-    /// A workspace's files.
+    /// Parameters that select a workspace's index.
     #[derive(Default)]
     RepositoryParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
     }
 }
 
 words! {
-    /// How an index is.
+    /// The state of an index.
     IndexWord {
-        /// Nothing was looked at yet.
+        /// It was not built yet; asking for its status builds it.
         Initializing,
-        /// The files are looked at.
+        /// It is being built.
         Indexing,
         /// It can be searched.
         Ready,
-        /// The files cannot be looked at.
+        /// It could not be built; see `error_message`.
         Error,
     }
 }
 
 wire! {
-    /// How a workspace's index is.
+    /// The state of a workspace's index.
     IndexStatusResult {
-        /// In a word.
+        /// The state in one word.
         status: IndexWord,
-        /// Files that it knows.
+        /// Files in the index.
         total_files: u64,
-        /// The same: a file is known whole or not at all.
+        /// The same as `total_files`, because files are never indexed in part.
         indexed_files: u64,
-        /// Bytes of all files.
+        /// Size of those files together, in bytes.
         total_size_bytes: u64,
-        /// When all files were looked at.
+        /// When all files were last read; absent before the first time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_full_scan: Option<Timestamp>,
-        /// When it changed.
+        /// When the index last changed; absent before the first time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_update: Option<Timestamp>,
-        /// The same, by the name that some clients read.
+        /// The same as `last_update`, by the name that some clients read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_indexed_at: Option<Timestamp>,
-        /// Bytes of memory that it takes.
+        /// Memory that the index uses, in bytes.
         database_size_bytes: u64,
-        /// The same, by the name that some clients read.
+        /// The same as `database_size_bytes`, by the name that some clients read.
         index_size_bytes: u64,
-        /// The workspace lies in a git repository.
+        /// Whether the workspace is in a git repository.
         is_git_repo: bool,
-        /// How far it is, from 0 to 1.
+        /// 1 if the index is ready, else 0.
         progress: f64,
-        /// A watcher keeps it up to date.
+        /// Whether a file watcher keeps it up to date.
         is_live: bool,
-        /// Files that it leaves out because their names are no text.
+        /// Files that are left out because their names are not UTF-8.
         unnamed_files: u64,
-        /// What is wrong.
+        /// Why the index could not be built; absent if it could.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error_message: Option<String>,
     }
 }
 
 params! {
-    /// An index to be made anew.
+    /// Parameters of `repository/index/rebuild`.
     #[derive(Default)]
     IndexRebuildParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Also while it is being made; changes nothing, since one look at the files is enough.
+        /// Accepted and ignored: while the index is being built, a second build would change nothing.
         force: bool,
     }
 }
 
 words! {
-    /// What became of the wish for a new index.
+    /// Whether a rebuild was started.
     RebuildWord {
-        /// It is begun.
+        /// It was started and runs in the background; see `repository/index/status`.
         Started,
-        /// It was begun before.
+        /// The index was already being built.
         AlreadyIndexing,
     }
 }
 
 wire! {
-    /// What became of the wish for a new index.
+    /// The answer to a request for a rebuild.
     IndexRebuildResult {
-        /// In a word.
+        /// Whether a rebuild was started.
         status: RebuildWord,
-        /// For people.
+        /// The result for people.
         message: String,
     }
 }
 
 wire! {
-    /// A file of the index.
+    /// A file in the index.
     RepositoryFile {
-        /// What every list of files tells.
+        /// The fields that every list of files has.
         #[serde(flatten)]
         file: FileInfo,
-        /// Its lines, once they were counted.
+        /// Number of lines; absent if they were not counted yet or it is not text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         line_count: Option<u64>,
-        /// How well it fits the query, from 0 to 1.
+        /// How well it matches the query, from 0 to 1; absent outside a search.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         match_score: Option<f64>,
     }
 }
 
 words! {
-    /// By what files are sorted.
+    /// What files are sorted by.
     FileSort {
-        /// Their names.
+        /// By name without the path; the default.
         Name,
-        /// Their sizes.
+        /// By size in bytes.
         Size,
-        /// When they were changed.
+        /// By time of the last modification.
         Modified,
-        /// Their paths.
+        /// By path, relative to the workspace's folder.
         Path,
     }
 }
 
 words! {
-    /// Which end comes first.
+    /// The direction in which files are sorted.
     SortOrder {
-        /// The smallest.
+        /// Smallest, oldest or first in the alphabet first.
         Asc,
-        /// The biggest.
+        /// Largest, newest or last in the alphabet first.
         Desc,
     }
 }
 
 params! {
-    /// A folder to be listed.
+    /// Parameters of `repository/files/list`.
     #[derive(Default)]
     RepositoryListParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// The folder; the workspace's own if absent.
+        /// Path of the folder, relative to the workspace's folder; the workspace's folder itself if absent.
         #[serde(alias = "path")]
         directory: String,
-        /// Also what is in its folders.
+        /// Whether to include the files of its subfolders; false if absent.
         recursive: bool,
-        /// So many files at most.
+        /// Most files to return: 1 to 1000, default 100. Folders are not counted.
         limit: u32,
-        /// After so many.
+        /// Files to skip; 0 if absent.
         offset: u32,
-        /// By what they are sorted.
+        /// What to sort by; `name` if absent.
         #[serde(alias = "sort")]
         sort_by: FileSort,
-        /// Which end comes first.
+        /// The direction of the order; `asc` if absent.
         #[serde(alias = "order")]
         sort_order: SortOrder,
-        /// Only these extensions.
+        /// Only files with these extensions; all if absent.
         #[serde(alias = "file_types", deserialize_with = "list_or_text")]
         extensions: Vec<String>,
-        /// Only files of at least so many bytes.
+        /// Only files of at least this size in bytes; all if absent.
         min_size: u64,
-        /// Only files of at most so many bytes.
+        /// Only files of at most this size in bytes; all if absent.
         max_size: u64,
     }
 }
 
 wire! {
-    /// A folder of the index.
+    /// A folder in the index.
     RepositoryFolder {
-        /// Where it is.
+        /// Path, relative to the workspace's folder.
         path: String,
-        /// Its name.
+        /// Name without the path.
         name: String,
-        /// Files beneath it.
+        /// Files in it and in its subfolders.
         file_count: u64,
-        /// Folders in it.
+        /// Folders directly in it.
         folder_count: u64,
-        /// Their bytes.
+        /// Size of those files together, in bytes.
         total_size_bytes: u64,
-        /// When the latest of them was changed.
+        /// When the newest of those files was modified.
         last_modified: Timestamp,
     }
 }
 
 wire! {
-    /// What is in a folder.
+    /// A page of a folder's files, and its folders.
     RepositoryListResult {
-        /// Where it is.
+        /// Path of the folder, relative to the workspace's folder.
         directory: String,
-        /// Some of its files.
+        /// The files of this page, in the order that was requested.
         files: Vec<RepositoryFile>,
-        /// Its folders.
+        /// The folders in it, at most 1000; not paged.
         directories: Vec<RepositoryFolder>,
-        /// How many files there are.
+        /// Number of files on all pages.
         total_files: u64,
-        /// How many folders there are.
+        /// Number of folders in it.
         total_directories: u64,
-        /// Where the page of files stands.
+        /// Which part of the files this page contains.
         pagination: FilesPage,
     }
 }
 
 params! {
-    /// A tree of folders.
+    /// Parameters of `repository/files/tree`.
     #[derive(Default)]
     TreeParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Its top; the workspace's own folder if absent.
+        /// Path of the top folder, relative to the workspace's folder; the workspace's folder itself if absent.
         #[serde(alias = "directory")]
         path: String,
-        /// Levels.
+        /// Levels of folders to open: at most 10, default 2.
         depth: u32,
-        /// What begins with a dot, too.
+        /// Whether to include names that begin with a dot; false if absent.
         include_hidden: bool,
     }
 }
 
 wire! {
-    /// A folder or a file of a tree.
+    /// A folder or file in a tree.
     TreeNode {
-        /// Where it is.
+        /// Path, relative to the workspace's folder.
         path: String,
-        /// Its name.
+        /// Name without the path.
         name: String,
-        /// What it is.
+        /// Whether it is a file or a folder.
         #[serde(rename = "type")]
         kind: super::file::EntryType,
-        /// What is in a folder; absent where the tree ends.
+        /// The entries of a folder; absent for a file, and for a folder below `depth`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         children: Option<Vec<TreeNode>>,
-        /// A file's bytes.
+        /// Size of a file in bytes; absent for a folder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size_bytes: Option<u64>,
-        /// What follows the last dot of a file's name.
+        /// What follows the last dot of a file's name; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extension: Option<String>,
-        /// Files beneath a folder.
+        /// Files in a folder and its subfolders; absent for a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file_count: Option<u64>,
-        /// Their bytes.
+        /// Size of those files together, in bytes; absent for a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         total_size_bytes: Option<u64>,
     }
 }
 
 wire! {
-    /// A tree: its top, for clients that read it there, and the same as `root`.
+    /// A tree of folders. Its top is there twice: its fields at this level, and again as `root`.
     TreeResult {
-        /// The top.
+        /// The top folder.
         #[serde(flatten)]
         node: TreeNode,
-        /// The top again.
+        /// The top folder again, for clients that read it here.
         root: TreeNode,
-        /// Folders and files in it.
+        /// Number of nodes in the tree.
         total_nodes: u64,
-        /// How deep it goes.
+        /// Number of levels that the tree has.
         max_depth_reached: u32,
-        /// There were more nodes than fit.
+        /// Whether nodes are missing because there are more than 2500 or they would exceed 768 KiB.
         truncated: bool,
     }
 }
 
 wire! {
-    /// How much there is of a language.
+    /// How much of a workspace is written in one language.
     LanguageStats {
-        /// Its name.
+        /// Name of the language, judged by the files' extensions.
         language: String,
-        /// Files.
+        /// Number of files.
         files: u64,
-        /// Lines.
+        /// Number of lines.
         lines: u64,
-        /// Bytes.
+        /// Size in bytes.
         bytes: u64,
-        /// Its part of the bytes, in percent.
+        /// Share of the bytes in percent, from 0 to 100.
         percentage: f64,
     }
 }
 
 wire! {
-    /// What a workspace is made of.
+    /// Numbers about a workspace's files.
     RepositoryStats {
-        /// Files.
+        /// Number of files.
         total_files: u64,
-        /// Folders.
+        /// Number of folders.
         total_directories: u64,
-        /// Bytes.
+        /// Size of all files together, in bytes.
         total_size_bytes: u64,
-        /// Lines of all texts.
+        /// Number of lines in all text files.
         total_lines: u64,
-        /// How many files of each extension, of the most frequent ones.
+        /// Number of files by extension, for the 20 most frequent ones.
         files_by_extension: serde_json::Map<String, serde_json::Value>,
-        /// The largest files.
+        /// The 10 largest files.
         largest_files: Vec<RepositoryFile>,
-        /// The files that were changed last.
+        /// The 10 files that were modified last.
         recently_modified: Vec<RepositoryFile>,
-        /// Files that git tracks.
+        /// Number of files that git tracks.
         git_tracked_files: u64,
-        /// Always 0: what git ignores is not in the index.
+        /// Always 0, because the index leaves out what git ignores.
         git_ignored_files: u64,
-        /// Files that are no text.
+        /// Number of files that are not text.
         binary_files: u64,
-        /// Files whose names say that they hold secrets.
+        /// Number of files whose names suggest that they contain secrets.
         sensitive_files: u64,
-        /// The languages, that with the most bytes first.
+        /// The languages, the one with the most bytes first.
         languages: Vec<LanguageStats>,
     }
 }
 
-/// A list, or a text with commas as a query has it.
+/// Reads a list, or a text with commas in the way of a URL's query.
 fn list_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

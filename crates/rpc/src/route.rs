@@ -1,20 +1,20 @@
-//! The REST routes: each stands for a method of the table.
+//! The REST routes, each of which calls a method of the table.
 
 use super::table::{Cost, Method};
 
-/// How a route is asked.
+/// The HTTP method of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verb {
-    /// With its parameters in the query.
+    /// Parameters are in the query.
     Get,
-    /// With its parameters in the body.
+    /// Parameters are in the body.
     Post,
-    /// With its parameters in the query.
+    /// Parameters are in the query.
     Delete,
 }
 
 impl Verb {
-    /// As HTTP writes it.
+    /// The HTTP method in capitals.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -24,19 +24,19 @@ impl Verb {
     }
 }
 
-/// A REST route.
+/// A REST route and the method that it calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// How it is asked.
+    /// The HTTP method.
     pub verb: Verb,
-    /// Where it is.
+    /// The path, beginning with `/api/`.
     pub path: String,
-    /// The method that it stands for.
+    /// The method that it calls.
     pub method: Method,
 }
 
 impl Method {
-    /// The routes that stand for it.
+    /// The routes that call this method; none for most methods. Reads are `GET`, everything else is `POST`.
     pub fn routes(self) -> Vec<Route> {
         let name = self.name();
         let verb = match self.cost() {

@@ -1,4 +1,4 @@
-//! Steering sessions: start, send, stop, answer, look.
+//! The methods that start, prompt, stop and answer sessions, and those for their state.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use super::agent::RunMode;
 use super::attachment::PromptImage;
 
 words! {
-    /// Which session `session/start` gives where none is named.
+    /// Which session `session/start` uses if no `session_id` is given.
     #[derive(Default)]
     StartMode {
-        /// The latest of the workspace, a new one if there is none.
+        /// The workspace's current session, else one that is running, else the latest; a new one if there is none.
         #[default]
         Attach,
         /// A new one.
@@ -27,108 +27,113 @@ words! {
 }
 
 words! {
-    /// Whether somebody can be asked.
+    /// Whether a person can be asked while the prompt runs.
     Presence {
-        /// Whoever watches may answer; what is asked waits.
+        /// Approvals and questions wait until some client answers.
         Present,
-        /// The sender is alone; what would be asked is denied at once.
+        /// Nobody answers: what would be asked is denied at once.
         Nobody,
     }
 }
 
 params! {
-    /// The session to have.
+    /// Parameters of `session/start`. `env`, `isolation`, `credential_namespace`, `worktree` and `runtime_config` are
+    /// refused for a session that exists.
     #[derive(Default)]
     SessionStartParams {
         ;
-        /// Where; required from afar.
+        /// The workspace to work in; required unless `session_id` or `cwd` is given.
         workspace_id: String,
-        /// Where, for the local door: a folder, workspace or not.
+        /// The folder to work in, in a workspace or not; needs the scope `admin`, which the local socket has.
         cwd: String,
-        /// The session to go on with.
+        /// The session to attach to. One that only its runtime has becomes a session of Roost.
         #[serde(alias = "resume_session_id")]
         session_id: String,
-        /// Which one where none is named.
+        /// Which session to use if `session_id` is absent; `attach` if absent.
         mode: StartMode,
-        /// How much it may do unasked.
+        /// How much it may do without asking; `ask` for a new session if absent. An existing one changes with
+        /// its next task.
         permission_mode: AnyMode,
-        /// It may do everything unasked.
+        /// True is the same as the `permission_mode` `yolo`, and wins over it.
         yolo_mode: bool,
-        /// Which runtime.
+        /// Id of the runtime for a new session, such as `claude`; the registry's default if absent. An existing session
+        /// must have it.
         #[serde(alias = "runtime")]
         agent_type: String,
-        /// A new session works in a working copy and on a branch of its own.
+        /// Whether a new session gets a git worktree and branch of its own; false if absent. Needs `workspace_id`.
         worktree: bool,
-        /// Its name.
+        /// Title for lists, at most 1 KiB; the first line of the first prompt if absent.
         title: String,
-        /// Its model.
+        /// Model to use, at most 1 KiB; the runtime's default if absent. An existing session changes with
+        /// its next task.
         model: String,
-        /// The runtime's own configuration.
+        /// The runtime's own settings, at most 64 KiB, passed on without interpretation.
         #[serde(alias = "runtimeConfig")]
         runtime_config: Map<String, Value>,
-        /// Variables that its runtime gets on top of its environment; their values are told nobody else.
+        /// Extra environment variables for the runtime. No answer and no event shows their values.
         env: BTreeMap<String, Secret>,
-        /// How much of the user's home its runtime shares.
+        /// How much of the user's home the runtime shares. If absent, the configured default; `namespaced`
+        /// with a `credential_namespace`.
         #[serde(alias = "isolation_level", alias = "isolationLevel")]
         isolation: IsolationLevel,
-        /// Whose logins it uses, where they are kept apart.
+        /// Name of the set of logins to use, 1 to 200 characters; `default` if absent.
         #[serde(alias = "credentialNamespace")]
         credential_namespace: String,
     }
 }
 
 params! {
-    /// A session to go on from.
+    /// Parameters of `session/fork`.
     SessionForkParams {
-        /// Which one; also one that only its runtime keeps, which becomes one of ours.
+        /// The session to fork. One that only its runtime has becomes a session of Roost first.
         session_id: String,
         ;
-        /// The workspace that it must belong to.
+        /// The workspace that the session must belong to; any if absent.
         workspace_id: String,
-        /// The folder that it may be found in besides the workspaces.
+        /// A folder outside the workspaces in which to look for the session; needs the scope `admin`.
         cwd: String,
-        /// The runtime that must be its own.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
-        /// The new session's name; else the same.
+        /// Title of the new session, at most 1 KiB; that of the other one if absent.
         title: String,
-        /// How much the new session may do unasked; else as much.
+        /// How much the new session may do without asking; as much as the other one if absent.
         permission_mode: AnyMode,
-        /// It may do everything unasked.
+        /// True is the same as the `permission_mode` `yolo`, and wins over it.
         yolo_mode: bool,
     }
 }
 
 wire! {
-    /// The session is there.
+    /// The session that was created, forked or attached to. If something waits in it, its events are sent again.
     SessionStartResult {
-        /// Its id; permanent.
+        /// Id of the session; never changes.
         session_id: String,
-        /// The same.
+        /// The same as `session_id`.
         id: String,
-        /// Its workspace; empty if its folder is none.
+        /// Its workspace; empty if its folder belongs to none.
         workspace_id: String,
-        /// `attached`, or `starting` for a new one.
+        /// `starting` for a new session, else `attached`.
         status: String,
-        /// `attached`, `existing`, `started` or `forked`.
+        /// `started` or `forked` for a new session, `existing` for the workspace's running one, else `attached`.
         outcome: String,
-        /// `managed` or `history`.
+        /// `managed` for a session that is new or has a process, else `history`.
         source: String,
-        /// Its runtime.
+        /// Id of its runtime.
         agent_type: String,
-        /// For people.
+        /// The result for people.
         message: String,
-        /// Something waits for an answer.
+        /// Whether an approval or question waits for an answer in it.
         has_pending_permission: bool,
-        /// What kind of call waits.
+        /// Kind of the approval that waits, as `type` of `pty_permission`; absent if none waits.
         #[serde(skip_serializing_if = "Option::is_none")]
         pending_permission_type: Option<String>,
-        /// What that call is about.
+        /// What that call is about, as `target` of `pty_permission`; absent if none waits.
         #[serde(skip_serializing_if = "Option::is_none")]
         pending_permission_target: Option<String>,
-        /// Its folder.
+        /// Its working directory, absolute.
         project_path: String,
-        /// When it began.
+        /// When it was created.
         started_at: Timestamp,
         /// When it last changed.
         last_active: Timestamp,
@@ -136,241 +141,246 @@ wire! {
 }
 
 params! {
-    /// A prompt.
+    /// Parameters of `session/send`.
     SessionSendParams {
-        /// What to do.
+        /// The prompt's text.
         prompt: String,
         ;
-        /// To which session; absent means by `mode`.
+        /// The session to prompt; if absent, `mode` decides. One that only its runtime has becomes a session of Roost.
         session_id: String,
-        /// Where, for a new session or the latest.
+        /// The workspace in which to create or find the session; required without `session_id`.
         workspace_id: String,
-        /// A new session, or the latest of the workspace.
+        /// Without `session_id`: a new session, or the one that `session/start` would attach to. `new` if absent.
         mode: RunMode,
-        /// How much it may do unasked.
+        /// How much it may do without asking from this prompt on; `ask` for a new session, unchanged for
+        /// another if absent.
         permission_mode: AnyMode,
-        /// It may do everything unasked.
+        /// True is the same as the `permission_mode` `yolo`, and wins over it.
         yolo_mode: bool,
-        /// Which runtime.
+        /// Id of the runtime for a new session, such as `claude`; the registry's default if absent. An existing session
+        /// must have it.
         #[serde(alias = "runtime")]
         agent_type: String,
-        /// Whether somebody can be asked; `present` if absent.
+        /// Whether a person can be asked while the prompt runs; `present` if absent.
         approver: Presence,
-        /// The session's model from this prompt on.
+        /// Model to use from this prompt on, at most 1 KiB; unchanged if absent.
         model: String,
-        /// Images that belong to the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each.
+        /// Images for the prompt: png, jpeg, gif or webp, at most 5 of 10 MiB each. Refused if the runtime takes none.
         images: Vec<PromptImage>,
-        /// Files that the prompt refers to: paths below the session's folder; at the local door any.
+        /// Files that the prompt refers to, at most 50: paths below the session's folder, over the local
+        /// socket any path.
         files: Vec<String>,
     }
 }
 
 wire! {
-    /// The prompt was taken.
+    /// The prompt was accepted.
     SessionSendResult {
-        /// `sent`.
+        /// Always `sent`; see `delivery`.
         status: String,
-        /// By which session.
+        /// Id of the session that got the prompt.
         session_id: String,
-        /// Its runtime.
+        /// Id of its runtime.
         agent_type: String,
-        /// Its workspace.
+        /// Its workspace; absent if its folder belongs to none.
         #[serde(skip_serializing_if = "Option::is_none")]
         workspace_id: Option<String>,
-        /// The session was made for it.
+        /// Whether the session was created for this prompt.
         auto_created: bool,
-        /// `started` or `queued`.
+        /// `started`, or `queued` behind a running task.
         delivery: String,
-        /// The task that it became.
+        /// The task that the prompt became; absent if it was queued.
         #[serde(skip_serializing_if = "Option::is_none")]
         task_id: Option<String>,
-        /// Its place in the queue.
+        /// Id of the prompt in the session's queue; absent if it was started.
         #[serde(skip_serializing_if = "Option::is_none")]
         prompt_id: Option<String>,
     }
 }
 
 words! {
-    /// What is stopped.
+    /// What `session/stop` stops.
     #[derive(Default)]
     StopWhat {
-        /// The session: its task, then its process.
+        /// The running task, then the process. The next prompt resumes the session.
         #[default]
         Session,
-        /// The running task; the session stays ready.
+        /// Only the running task; the process stays ready.
         Task,
     }
 }
 
 params! {
-    /// What to stop.
+    /// Parameters of `session/stop`.
     SessionStopParams {
-        /// Which session.
+        /// Id of the session, from `session/start` or `session/list`.
         session_id: String,
         ;
-        /// All of it, or its task.
+        /// What to stop; `session` if absent.
         what: StopWhat,
-        /// Why, for the record.
+        /// Why, for the record; `stopped by a client` if absent.
         reason: String,
-        /// Its runtime.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
     }
 }
 
 wire! {
-    /// It is stopped.
+    /// The task or session is stopped.
     SessionStopResult {
-        /// Always true.
+        /// Always true, also if no task was running.
         success: bool,
-        /// For people.
+        /// The result for people.
         message: String,
-        /// Its runtime.
+        /// Id of the session's runtime.
         agent_type: String,
-        /// How the task ended, if one ran.
+        /// How the task ended; absent if none was running.
         #[serde(skip_serializing_if = "Option::is_none")]
         outcome: Option<TaskOutcome>,
     }
 }
 
 params! {
-    /// Something typed to a session.
+    /// Parameters of `session/input`: `key`, or if that is absent, `input`.
     SessionInputParams {
-        /// Which session.
+        /// Id of the session, from `session/start` or `session/list`.
         session_id: String,
         ;
-        /// Text, or the name of a key.
+        /// Text, or the name of a key. It answers what waits; otherwise text is a prompt.
         input: String,
-        /// A key.
+        /// Name of a key, such as `enter` (allow once) or `escape` (deny or stop). Keys without a meaning do nothing.
         key: String,
-        /// Its runtime.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
     }
 }
 
 wire! {
-    /// It was taken.
+    /// The input was accepted.
     SessionInputResult {
-        /// `sent`.
+        /// Always `sent`; a failure is an error.
         status: String,
-        /// The key, if it was one.
+        /// The key that it was understood as; absent for text.
         #[serde(skip_serializing_if = "Option::is_none")]
         key: Option<String>,
-        /// The session's runtime.
+        /// Id of the session's runtime.
         agent_type: String,
     }
 }
 
 words! {
-    /// What is answered.
+    /// What `session/respond` answers.
     AskKind {
-        /// A tool call.
+        /// An approval of a tool call.
         Permission,
-        /// A question.
+        /// A question of the agent.
         Question,
     }
 }
 
 params! {
-    /// An answer to what waits in a session.
+    /// Parameters of `session/respond`.
     SessionRespondParams {
-        /// Which session.
+        /// Id of the session, from `session/start` or `session/list`.
         session_id: String,
-        /// What is answered.
+        /// Which kind to answer if `id` is absent.
         r#type: AskKind,
-        /// The answer: a word, or for a question also an object of answers by field.
+        /// The answer. For an approval a word such as `yes`, `no`, `allow_once`, `allow_session` or `deny`; any other
+        /// word denies, and is the reason. For a question the text, or an object with values by field id or label.
         response: Value,
         ;
-        /// Which of several.
+        /// Id of the approval or question; the oldest of that kind if absent.
         #[serde(alias = "tool_use_id", alias = "question_id", alias = "request_id")]
         id: String,
-        /// Its runtime.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
     }
 }
 
 params! {
-    /// A session.
+    /// Parameters that select a session.
     SessionParams {
-        /// Which.
+        /// Id of the session, from `session/start` or `session/list`.
         session_id: String,
         ;
-        /// Its runtime.
+        /// Id of the runtime that the session must have; any if absent.
         #[serde(alias = "runtime")]
         agent_type: String,
     }
 }
 
 wire! {
-    /// A session as it is now.
+    /// The current state of a session. It has every field that some client reads, hence the repetitions.
     SessionState {
-        /// Its id.
+        /// Id of the session.
         id: String,
-        /// The same.
+        /// The same as `id`.
         session_id: String,
-        /// Its workspace; empty if its folder is none.
+        /// Its workspace; empty if its folder belongs to none.
         workspace_id: String,
-        /// `starting`, `running`, `stopping`, `stopped` or `error`.
+        /// `starting` before the first prompt, `running`, `stopping`, `stopped`, or `error` if it ended with
+        /// a failed task.
         status: String,
-        /// Its folder.
+        /// Its working directory, absolute.
         project_path: String,
-        /// Its runtime.
+        /// Id of its runtime.
         agent_type: String,
-        /// When it began.
+        /// When it was created.
         started_at: Timestamp,
         /// When it last changed.
         last_active: Timestamp,
-        /// The same.
+        /// The same as `last_active`.
         last_updated: Timestamp,
-        /// Why the last task failed.
+        /// Present if the last task failed; the `task.failed` event says why.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
-        /// `idle`, `running` or `waiting`.
+        /// `idle`, `running`, or `waiting` for an answer.
         claude_state: String,
-        /// The runtime's own id.
+        /// The runtime's own id for it; empty until the runtime has told it.
         claude_session_id: String,
-        /// A task runs.
+        /// Whether a task is running.
         is_running: bool,
-        /// Something waits for an answer.
+        /// Whether an approval or question waits for an answer.
         waiting_for_input: bool,
-        /// What waits.
+        /// Id of the oldest that waits; absent if nothing does.
         #[serde(skip_serializing_if = "Option::is_none")]
         pending_tool_use_id: Option<String>,
-        /// Its tool.
+        /// Its tool as the runtime names it, `AskUserQuestion` for a question; absent if nothing waits.
         #[serde(skip_serializing_if = "Option::is_none")]
         pending_tool_name: Option<String>,
-        /// A name for people.
+        /// Its title; `(session)` if it has none yet.
         summary: String,
-        /// Messages so far.
+        /// Messages in its history.
         message_count: u64,
-        /// How much it may do unasked.
+        /// How much it may do without asking: `plan`, `ask`, `accept_edits`, `auto` or `yolo`.
         mode: String,
-        /// Its model.
+        /// Its model; absent means the runtime's default.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// The prompts that wait.
+        /// Prompts that wait for the running task to end, in order.
         queue: Vec<QueuedPrompt>,
-        /// The connections that look at it.
+        /// Ids of the clients that watch it or have it on their screen.
         viewers: Vec<String>,
     }
 }
 
 params! {
-    /// Where to look.
+    /// Parameters of `session/active`.
     #[derive(Default)]
     ActiveParams {
         ;
-        /// Only there.
+        /// Only sessions of this workspace; all if absent.
         workspace_id: String,
     }
 }
 
 wire! {
-    /// Sessions with a process or a task.
+    /// The sessions that were prompted and not closed since.
     ActiveResult {
-        /// Them.
+        /// Their current states.
         sessions: Vec<SessionState>,
     }
 }

@@ -1,6 +1,6 @@
-//! Texts that are too long for a screen, cut to their beginning.
+//! Cuts texts that are too long for a screen.
 
-/// The beginning of a text for one line on a small screen.
+/// The first characters of a text, with `…` if it was cut; for titles and summaries.
 pub fn short(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -8,7 +8,7 @@ pub fn short(text: &str, chars: usize) -> String {
     }
 }
 
-/// The beginning of a text that somebody decides about; what is missing is said.
+/// The first characters of a text, with a note of how many are missing; for what somebody has to decide about.
 pub fn beginning(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("{}… [cut: {} more characters]", &text[..at], text[at..].chars().count()),

@@ -1,4 +1,4 @@
-//! The table itself.
+//! The method table: one line per method, and what is derived from it.
 
 use std::borrow::Cow;
 
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 
 use super::*;
 
-/// What a process of a hosted agent may do with a method.
+/// What the process of a hosted agent may do with a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentMay {
-    /// Nothing.
+    /// It may not call it.
     Nothing,
-    /// Call it.
+    /// It may call it.
     Call,
-    /// Call it about its own session, which `session_id` must name.
+    /// It may call it for its own session, which `session_id` must name.
     LookAtItself,
 }
 
-/// What a call costs, for the limits.
+/// What a call may do, which decides about rate limits and cancellation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cost {
-    /// It changes nothing; a disconnect cancels it.
+    /// Changes nothing. It is cancelled when the client disconnects.
     Read,
-    /// It changes something; once accepted it is carried out.
+    /// Changes something. Once accepted it is carried out, even if the client disconnects.
     Change,
-    /// It may start an agent.
+    /// May start an agent; counts against the limit of running agents.
     Start,
 }
 
@@ -41,7 +41,7 @@ pub enum CallOrder {
     Free,
 }
 
-/// A parameter that names what calls are ordered by, given or left out.
+/// A parameter that calls are ordered by, whether it is required or optional.
 trait OrderKey {
     fn name(&self) -> Option<&str>;
 }
@@ -58,20 +58,20 @@ impl OrderKey for Option<String> {
     }
 }
 
-/// A method's types, for callers that know at compile time what they call.
+/// The types of a method, for callers that know at compile time what they call.
 pub trait Typed {
-    /// The method.
+    /// The method as a value.
     const METHOD: Method;
-    /// Its parameters.
+    /// Its parameters, as in the table.
     type Params: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send;
-    /// Its result.
+    /// Its result, as in the table.
     type Result: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send;
 
     /// What [`Method::call_order`] goes by: the session or workspace that these parameters name.
     fn order_key(params: &Self::Params) -> Option<&str>;
 }
 
-/// The table's own name for what some clients call otherwise.
+/// Maps the alternative names of methods to those in the table; other names stay as they are.
 fn alias(name: &str) -> Cow<'_, str> {
     let rest = |prefix: &str| name.strip_prefix(prefix);
     match (name, rest("workspace/git/"), rest("git/worktree/")) {
@@ -98,11 +98,11 @@ macro_rules! order_key {
 macro_rules! method_table {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal ($params:ty) -> $result:ty,
         $scope:ident, $cost:ident, $order:ident;)*) => {
-        /// Every method.
+        /// Every method of the protocol.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Method { $($(#[doc = $doc])+ $variant),* }
 
-        /// Every method as a type of its own.
+        /// Every method as a type of its own, for [`Typed`].
         pub mod method {
             $($(#[doc = $doc])+ #[derive(Clone, Copy, Debug)] pub struct $variant;)*
         }
@@ -118,35 +118,35 @@ macro_rules! method_table {
         })*
 
         impl Method {
-            /// Every method, in the table's order.
+            /// Every method, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// The name on the wire.
+            /// The name on the wire, such as `session/send`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
             }
 
-            /// The method of this name, or of this other name.
+            /// The method with this name or alternative name.
             pub fn from_name(name: &str) -> Option<Self> {
                 match &*alias(name) { $($name => Some(Self::$variant),)* _ => None }
             }
 
-            /// What it does, in a sentence.
+            /// What it does, in one sentence; its doc comment in the table.
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($doc),+).trim_ascii()),* }
             }
 
-            /// The part of the protocol that it belongs to.
+            /// The first part of its name, such as `session`; `lifecycle` for names without a slash.
             pub fn area(self) -> &'static str {
                 self.name().split_once('/').map_or("lifecycle", |(area, _)| area)
             }
 
-            /// It is about a workspace's repository.
+            /// Whether it works on a workspace's repository.
             pub fn is_git(self) -> bool {
                 self.area() == "git" || self.name().starts_with("workspace/worktree/")
             }
 
-            /// What a client must be allowed to do.
+            /// The scope that a client needs in order to call it.
             pub fn scope(self) -> Scope {
                 match self { $(Self::$variant => Scope::$scope),* }
             }
@@ -166,32 +166,32 @@ macro_rules! method_table {
                 }
             }
 
-            /// What a call costs.
+            /// What a call may do.
             pub fn cost(self) -> Cost {
                 match self { $(Self::$variant => Cost::$cost),* }
             }
 
-            /// Which calls of one client it must not overtake.
+            /// Which earlier calls of the same client it waits for.
             pub fn call_order(self) -> CallOrder {
                 match self { $(Self::$variant => CallOrder::$order),* }
             }
 
-            /// The name of its parameters' type.
+            /// Name of the type of its parameters.
             pub fn params_name(self) -> Cow<'static, str> {
                 match self { $(Self::$variant => <$params>::schema_name()),* }
             }
 
-            /// The schema of its parameters.
+            /// JSON Schema of its parameters.
             pub fn params_schema(self, generator: &mut SchemaGenerator) -> Schema {
                 match self { $(Self::$variant => <$params>::json_schema(generator)),* }
             }
 
-            /// The schema of its result.
+            /// JSON Schema of its result.
             pub fn result_schema(self, generator: &mut SchemaGenerator) -> Schema {
                 match self { $(Self::$variant => generator.subschema_for::<$result>()),* }
             }
 
-            /// The example as its types read and write it.
+            /// The example after a round trip through the method's types.
             #[cfg(test)]
             pub(super) fn reread(self, example: &Example) -> serde_json::Result<Example> {
                 match self { $(Self::$variant => example.reread::<method::$variant>()),* }

@@ -1,4 +1,4 @@
-//! The method table as TypeScript, for clients that are checked when they are compiled.
+//! Writes the method table as TypeScript, for clients that are checked when they are compiled.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ const HEAD: &str = "\
 // ROOST_BLESS=1 cargo test -p roost-rpc
 ";
 
-/// The module: a type for every method's parameters and result and for every event, and the tables of all three.
+/// The whole module: a type for every method's parameters and result and for every event, and the tables of all three.
 pub fn module() -> String {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut types = BTreeMap::new();
@@ -59,7 +59,7 @@ pub fn module() -> String {
     module
 }
 
-/// A named type with what is said about it.
+/// Declares a named type, with its description as a comment.
 fn declaration(name: &str, schema: &Value) -> String {
     let about = description(schema, "");
     let own = schema["properties"].as_object().map(|properties| fields(properties, schema));
@@ -99,7 +99,7 @@ fn type_of(schema: &Value) -> String {
     }
 }
 
-/// A type that has only a word.
+/// A schema that has no more than a `type`, as a type expression.
 fn plain(word: &Value, schema: &Value) -> String {
     match word.as_str() {
         Some("string") => "string".into(),
@@ -119,8 +119,8 @@ fn plain(word: &Value, schema: &Value) -> String {
     }
 }
 
-/// The types that a schema gives the choice of. TypeScript cannot say "any text but these", and with "any text" the
-/// others could not be told apart, so a variant for what is not known yet is left out.
+/// The alternatives of a schema. A variant for unknown names is left out: TypeScript cannot say "any text but these",
+/// and with "any text" it could not tell the others apart.
 fn variants(schema: &Value) -> Option<impl Iterator<Item = &Value>> {
     let variants = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array())?;
     let known = |variant: &&Value| !variant["properties"].as_object().is_some_and(|all| all.values().any(excludes));
@@ -142,9 +142,10 @@ fn fields(properties: &Map<String, Value>, schema: &Value) -> String {
     properties.iter().map(line).collect()
 }
 
-/// A field; one that may be left out is never written as `null`.
-fn field(name: &str, value: &Value, of: &Value) -> String {
-    let required = of["required"].as_array().is_some_and(|required| required.iter().any(|required| required == name));
+/// Declares a field. An optional one is marked with `?` instead of `null`, because Roost never writes `null` for it.
+fn field(name: &str, value: &Value, parent: &Value) -> String {
+    let required =
+        parent["required"].as_array().is_some_and(|required| required.iter().any(|required| required == name));
     match type_of(value) {
         ty if required => format!("{name}: {ty}"),
         ty => format!("{name}?: {}", ty.trim_end_matches(" | null")),

@@ -1,4 +1,4 @@
-//! Workspaces: the folders that agents may work in.
+//! The methods for workspaces: the folders that agents may work in.
 
 use roost_model::time::Timestamp;
 use schemars::JsonSchema;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::history::HistoryItem;
 
 params! {
-    /// How much to tell of each workspace.
+    /// Parameters of `workspace/list`.
     #[derive(Default)]
     WorkspaceListParams {
         ;
-        /// With git's state; yes if absent.
+        /// Whether to read the state of git in each; true if absent.
         include_git: bool,
-        /// Workspaces whose git state is read, at most.
+        /// Most workspaces to read the state of git in; all if absent.
         git_limit: u32,
     }
 }
@@ -21,124 +21,126 @@ params! {
 wire! {
     /// A folder that agents may work in.
     Workspace {
-        /// Its id.
+        /// Id of the workspace.
         id: String,
-        /// Its name.
+        /// Name to show.
         name: String,
-        /// Its folder.
+        /// The folder, absolute.
         path: String,
-        /// The folder is there.
+        /// Whether the folder exists now.
         exists: bool,
-        /// A session is started with the daemon.
+        /// Whether the daemon creates a session in it on start, if it has none.
         auto_start: bool,
         /// When it was added.
         created_at: Timestamp,
-        /// Its sessions, the latest first, as far as they fit.
+        /// Its sessions in Roost's log, last changed first; at most 50, fewer in a long list of workspaces.
         sessions: Vec<HistoryItem>,
-        /// All of its sessions.
+        /// Number of all its sessions.
         session_count: u64,
-        /// Sessions with a process or a task.
+        /// Number of sessions that have a process or a task.
         active_session_count: u64,
-        /// There is one.
+        /// Whether there is such a session.
         has_active_session: bool,
-        /// The current session; empty if there is none.
+        /// The session that `workspace/session/activate` chose, else one that is running; empty if there is neither.
         active_session_id: String,
-        /// Its runtime.
+        /// Id of that session's runtime; absent if there is none.
         #[serde(skip_serializing_if = "Option::is_none")]
         active_agent_type: Option<String>,
-        /// It is a git repository.
+        /// Whether its folder is a git repository.
         is_git_repo: bool,
-        /// `no_git`, `git_init`, `no_remote`, `no_push`, `synced`, `diverged` or `conflict`.
+        /// `no_git`, `git_init` (no commit yet), `no_remote`, `no_push` (no upstream), `synced`,
+        /// `diverged` or `conflict`.
         git_state: String,
-        /// How its repository is, where that was asked for and could be found out.
+        /// The state of its repository in numbers. Absent if it was not requested, or git did not answer
+        /// within 5 seconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         git: Option<WorkspaceGit>,
     }
 }
 
 wire! {
-    /// How a workspace's repository is, at a glance.
+    /// The state of a workspace's repository in numbers.
     WorkspaceGit {
-        /// There is one.
+        /// Whether there is a repository.
         initialized: bool,
-        /// It knows others.
+        /// Whether it has a remote.
         has_remotes: bool,
-        /// The branch; empty when none is checked out.
+        /// The branch that is checked out; empty if the HEAD is detached.
         branch: String,
-        /// Commits that the followed branch has not.
+        /// Commits that the upstream does not have.
         ahead: u64,
-        /// Commits that only the followed branch has.
+        /// Commits that only the upstream has.
         behind: u64,
-        /// Files that the next commit holds.
+        /// Number of changes in the index.
         staged_count: u64,
-        /// Files that it does not hold yet.
+        /// Number of changes that are not in the index.
         unstaged_count: u64,
-        /// Files that git does not know.
+        /// Number of files that git does not track.
         untracked_count: u64,
-        /// Conflicts wait.
+        /// Whether files have merge conflicts.
         has_conflicts: bool,
-        /// The same as `git_state`.
+        /// The same as `git_state` of the workspace.
         state: String,
     }
 }
 
 wire! {
-    /// All workspaces.
+    /// The workspaces of this host.
     WorkspaceListResult {
-        /// Them.
+        /// All workspaces of this host.
         workspaces: Vec<Workspace>,
     }
 }
 
 params! {
-    /// A workspace.
+    /// Parameters that select a workspace.
     WorkspaceParams {
-        /// Which.
+        /// Id of the workspace, from `workspace/list`.
         workspace_id: String,
         ;
     }
 }
 
 params! {
-    /// A folder to work in.
+    /// Parameters of `workspace/add`.
     WorkspaceAddParams {
-        /// The folder, absolute.
+        /// The folder, absolute. Outside `workspaces.roots` it needs the scope `admin`.
         path: String,
         ;
-        /// Its name; the folder's if absent.
+        /// Name to show, at most 200 characters; the folder's name if absent.
         name: String,
-        /// A session is started with the daemon.
+        /// Whether the daemon creates a session in it on start, if it has none; false if absent.
         auto_start: bool,
-        /// Make the folder if it is not there.
+        /// Whether to create the folder if it does not exist; false if absent.
         create_if_missing: bool,
     }
 }
 
 params! {
-    /// Where repositories are looked for.
+    /// Parameters of `workspace/discover`.
     #[derive(Default)]
     WorkspaceDiscoverParams {
         ;
-        /// Below these folders; the usual ones if absent.
+        /// Folders to search below, absolute; the configured ones if absent or empty.
         paths: Vec<String>,
-        /// Look now, whatever is known.
+        /// Whether to search again even if results of the last hour are known; false if absent.
         fresh: bool,
     }
 }
 
 wire! {
-    /// A repository that was found on the machine.
+    /// A git repository on this machine.
     DiscoveredRepository {
-        /// Its folder.
+        /// Its folder, absolute.
         path: String,
-        /// The folder's name.
+        /// Name of its folder.
         name: String,
-        /// Where it comes from, without a password.
+        /// Address of its remote, without a password; absent if it has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remote_url: Option<String>,
         /// When git last changed something in it.
         last_modified: Timestamp,
-        /// It is a workspace already.
+        /// Whether it is a workspace already.
         is_configured: bool,
     }
 }
@@ -146,133 +148,133 @@ wire! {
 wire! {
     /// The repositories that were found.
     WorkspaceDiscoverResult {
-        /// Them, by their folders.
+        /// The repositories, by folder.
         repositories: Vec<DiscoveredRepository>,
-        /// How many.
+        /// Number of repositories.
         count: u64,
-        /// They were known before.
+        /// Whether they come from an earlier search.
         cached: bool,
-        /// For how long.
+        /// Age of that search in seconds; 0 if `cached` is false.
         cache_age_seconds: u64,
-        /// A newer search is under way.
+        /// Whether a newer search is running in the background.
         refresh_in_progress: bool,
-        /// How long this took.
+        /// Time that this search took in milliseconds; 0 if `cached` is true.
         elapsed_ms: u64,
-        /// Folders that were looked into.
+        /// Number of folders that were searched.
         scanned_paths: u64,
-        /// Folders that were not.
+        /// Number of folders that could not be searched, or not within the limits of depth and time.
         skipped_paths: u64,
-        /// It was cancelled before its end: this is what was found until then.
+        /// Whether the search was cancelled; the result then has what was found until then.
         cancelled: bool,
     }
 }
 
 params! {
-    /// A search for repositories that is wanted no more.
+    /// Parameters of `workspace/discover/cancel`. Cancelling a search that has ended is no error.
     WorkspaceDiscoverCancelParams {
-        /// Which, as `workspace_discover_progress` told it.
+        /// Id of the search, from `workspace_discover_progress`.
         discover_id: String,
         ;
     }
 }
 
 params! {
-    /// What to forget.
+    /// Parameters of `workspace/cache/invalidate`.
     #[derive(Default)]
     WorkspaceCacheParams {
         ;
-        /// Whose; all if absent.
+        /// A workspace, which must exist; it makes no difference, because one cache serves all.
         workspace_id: String,
     }
 }
 
 params! {
-    /// What to change of a workspace.
+    /// Parameters of `workspace/update`. What is absent stays as it is.
     WorkspaceUpdateParams {
-        /// Which.
+        /// Id of the workspace, from `workspace/list`.
         workspace_id: String,
         ;
-        /// Its name.
+        /// New name to show, at most 200 characters.
         name: String,
-        /// A session is started with the daemon.
+        /// Whether the daemon creates a session in it on start, if it has none.
         auto_start: bool,
     }
 }
 
 wire! {
-    /// It is done, in words.
+    /// Whether something was done, with a sentence for people.
     Done {
-        /// It is; false only where there was nothing to do.
+        /// False only if there was nothing to do; a failure is an error.
         success: bool,
-        /// For people.
+        /// The result for people.
         message: String,
     }
 }
 
 wire! {
-    /// How a workspace is.
+    /// The state of a workspace.
     WorkspaceStatusResult {
-        /// Which.
+        /// Id of the workspace.
         workspace_id: String,
-        /// Its name.
+        /// Name to show.
         workspace_name: String,
-        /// Its folder.
+        /// The folder, absolute.
         path: String,
-        /// A session is started with the daemon.
+        /// Whether the daemon creates a session in it on start, if it has none.
         auto_start: bool,
         /// When it was added.
         created_at: Timestamp,
-        /// Its sessions, the latest first.
+        /// Its sessions in Roost's log, last changed first; at most 50.
         sessions: Vec<HistoryItem>,
-        /// Sessions with a process or a task.
+        /// Number of sessions that have a process or a task.
         active_session_count: u64,
-        /// There is one.
+        /// Whether there is such a session.
         has_active_session: bool,
-        /// `healthy`, `unhealthy`, `unavailable` or `not_git`.
+        /// Whether git works: `healthy`, `unhealthy` (git fails), `unavailable` (the folder is gone) or `not_git`.
         git_tracker_state: String,
-        /// The repository's name.
+        /// Name of the workspace; empty if its folder is not a repository.
         git_repo_name: String,
-        /// It is a git repository.
+        /// Whether its folder is a git repository.
         is_git_repo: bool,
-        /// Git's last error.
+        /// Why git failed just now; empty if it did not.
         git_last_error: String,
-        /// Somebody watches one of its sessions.
+        /// Whether a client watches one of its sessions or has it on its screen.
         is_being_watched: bool,
-        /// Which; empty if none.
+        /// That session; empty if there is none.
         watched_session_id: String,
     }
 }
 
 wire! {
-    /// The workspaces that this client follows.
+    /// The workspaces whose events this client gets, after a change.
     SubscribeResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// The one that was named.
+        /// The workspace from the parameters.
         workspace_id: String,
-        /// All of them.
+        /// Ids of all workspaces that it subscribed to; empty means all workspaces.
         subscribed: Vec<String>,
     }
 }
 
 wire! {
-    /// The workspaces that this client follows; all if none is named.
+    /// The workspaces whose events this client gets.
     SubscriptionsResult {
-        /// Them.
+        /// Ids of the workspaces that it subscribed to; empty means all workspaces.
         workspaces: Vec<String>,
-        /// Others are left out.
+        /// Whether events of other workspaces are left out.
         is_filtering: bool,
-        /// How many.
+        /// Number of those ids.
         count: u64,
     }
 }
 
 wire! {
-    /// This client follows everything.
+    /// This client gets the events of every workspace.
     SubscribeAllResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// Always false.
+        /// Always false, because no workspace is left out.
         is_filtering: bool,
     }
 }

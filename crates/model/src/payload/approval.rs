@@ -1,4 +1,4 @@
-//! A person is asked about a tool call, and what comes of it.
+//! Events about approvals: a person is asked about a tool call, and the approval ends.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,56 +15,56 @@ use crate::tool::{PolicyDecision, ToolCallIdentity};
 payload! {
     /// `approval.requested`: everything that a person needs in order to decide, in one event.
     ApprovalRequestedPayload {
-        /// Which call; an answer must name the same attempt and input.
+        /// The call, its attempt and its input. An answer for another attempt or input is refused.
         #[serde(flatten)]
         identity: ToolCallIdentity,
-        /// The tool.
+        /// The tool as the runtime names it.
         name: String,
-        /// A line for people.
+        /// The agent's own description of the call, not verified: show `name` and `input` beside it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// What it does.
+        /// What the runtime says the tool does; absent if it does not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kind: Option<ToolKind>,
-        /// Its input; cut where it is big.
+        /// The tool's arguments. Above 8 KiB they are shortened here, and `input_ref` has them in full.
         input: Value,
-        /// The whole of a big input.
+        /// The complete arguments; absent if `input` is complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input_ref: Option<ArtifactRef>,
-        /// The rule that asks.
+        /// Name of the policy rule that requires the approval; absent if no named rule does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
-        /// The calls that an answer for longer than once would cover; absent where none may.
+        /// The calls that a remembered answer would cover. Absent if the answer can only apply once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         offer: Option<CallPattern>,
-        /// When nobody's answer counts any more.
+        /// When it is denied unless answered; absent if it waits without limit (`approval_timeout_minutes = 0`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     }
 }
 
 payload! {
-    /// `approval.resolved`: nobody needs to decide any more.
+    /// `approval.resolved`: the approval is no longer open, whether somebody answered or not.
     ApprovalResolvedPayload {
-        /// Which call.
+        /// The call and attempt that were decided.
         #[serde(flatten)]
         identity: ToolCallIdentity,
-        /// What was decided.
+        /// The decision; `deny` whenever nobody answered.
         decision: PolicyDecision,
-        /// How it came to that.
+        /// Whether it was answered, and if not, why it ended.
         end: ApprovalEnd,
-        /// For how long it counts.
+        /// How long the decision applies; `once` unless it was remembered.
         scope: ApprovalScope,
-        /// Why, as the runtime is told.
+        /// The reason that the runtime was given; absent if there was none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// Who answered.
+        /// Who answered; absent if nobody did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answered_by: Option<Answerer>,
-        /// The input that it runs with, where a person changed it.
+        /// The arguments that the tool runs with, if the person changed them; absent means unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         edited_input: Option<Value>,
-        /// What is remembered of it.
+        /// The rule that was stored from this answer; absent if it applies once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remembered: Option<RememberedRule>,
     }

@@ -1,4 +1,4 @@
-//! The host itself changes: its workspaces and the devices that may use it.
+//! Events about the daemon itself: its workspaces, its devices and changes to repositories.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,13 +7,13 @@ use crate::ids::{DeviceId, SessionId, WorkspaceId};
 use crate::scope::Scope;
 
 payload! {
-    /// `workspace.added`: clients may now work in this directory.
+    /// `workspace.added`: clients may now work in this folder.
     WorkspaceAddedPayload {
-        /// Which workspace.
+        /// Its new id.
         workspace_id: WorkspaceId,
-        /// Its name for people.
+        /// Display name; the folder's name unless the client gave one.
         name: String,
-        /// Its directory; absolute.
+        /// The folder, absolute.
         path: String,
     }
 }
@@ -21,25 +21,25 @@ payload! {
 payload! {
     /// `workspace.updated`: what changed about a workspace; absent means unchanged.
     WorkspaceUpdatedPayload {
-        /// Which workspace.
+        /// The workspace that changed.
         workspace_id: WorkspaceId,
-        /// Its name for people.
+        /// The new display name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// Whether a session is started in it when Roost starts.
+        /// Whether the daemon creates a session in it on start, if it has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         auto_start: Option<bool>,
     }
 }
 
 payload! {
-    /// `workspace.removed`: clients no longer see this directory; nothing in it is touched.
+    /// `workspace.removed`: clients no longer see this folder. Its files and sessions stay.
     WorkspaceRemovedPayload {
-        /// Which workspace.
+        /// The id that it had.
         workspace_id: WorkspaceId,
-        /// Its name for people.
+        /// The display name that it had.
         name: String,
-        /// Its directory; absolute.
+        /// The folder, absolute.
         path: String,
     }
 }
@@ -47,11 +47,11 @@ payload! {
 payload! {
     /// `device.paired`: a device may now use this host.
     DevicePairedPayload {
-        /// Which device.
+        /// Its new id.
         device_id: DeviceId,
-        /// Its name for people.
+        /// Display name: what the device calls itself.
         name: String,
-        /// What it may do.
+        /// What the device may do.
         scope: Scope,
     }
 }
@@ -59,72 +59,72 @@ payload! {
 payload! {
     /// `device.revoked`: a device may no longer use this host.
     DeviceRevokedPayload {
-        /// Which device.
+        /// The device whose tokens no longer work.
         device_id: DeviceId,
-        /// Why.
+        /// Why it was revoked, for people.
         reason: String,
     }
 }
 
 payload! {
-    /// `pairing.locked`: an address sent too many wrong pairing codes, and none of its tries counts until another code is
-    /// shown.
+    /// `pairing.locked`: an address sent too many wrong pairing codes, and none of its tries counts until another
+    /// code is shown.
     PairingLockedPayload {
-        /// Where they came from.
+        /// The address that the codes came from; for IPv6 its network.
         address: String,
-        /// How many of them came from there.
+        /// Wrong codes from this address since the code was shown.
         wrong_tries: u32,
-        /// Together with those of other addresses they were so many that the code itself is no longer good.
+        /// True if wrong codes from all addresses together have also made the code itself invalid.
         code_withdrawn: bool,
     }
 }
 
 payload! {
-    /// `git.operation.completed`: a client had something done with a workspace's repository.
+    /// `git.operation.completed`: a git operation for a client ended.
     GitOperationCompletedPayload {
-        /// Whose repository.
+        /// The workspace whose repository it was.
         workspace_id: WorkspaceId,
-        /// What was done, such as `commit`.
+        /// Name of the operation, such as `commit` or `stash/pop`.
         operation: String,
-        /// It is finished; false also while conflicts wait.
+        /// False if it failed, or if conflicts have to be resolved first.
         success: bool,
-        /// What came of it, for people.
+        /// The result for people, at most 2 KiB; absent if there is nothing to say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
-        /// Why it failed.
+        /// Why it failed, at most 2 KiB; absent if it did not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
-        /// The commit that was made.
+        /// The commit that it made; absent if it made none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sha: Option<String>,
-        /// The branch that it was about.
+        /// The branch that it changed or used; absent if it concerned none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
-        /// How many files it was about.
+        /// How many paths or files it changed; absent if it does not count them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         files_affected: Option<u64>,
-        /// Commits that went to the remote.
+        /// Commits that were sent to the remote; only for a push.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commits_pushed: Option<u64>,
-        /// Commits that came from the remote.
+        /// Commits that came from the remote; only for a pull or fetch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commits_pulled: Option<u64>,
-        /// Files whose conflict waits.
+        /// Files with conflicts, at most 100; absent if there are none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conflicted_files: Option<Vec<String>>,
     }
 }
 
 payload! {
-    /// `git.branch.changed`: another branch is checked out in a workspace.
+    /// `git.branch.changed`: another branch was checked out, by a client or by anybody else.
     GitBranchChangedPayload {
-        /// Whose repository.
+        /// The workspace whose repository it is.
         workspace_id: WorkspaceId,
-        /// The branch before.
+        /// The branch before; `HEAD` if none was checked out.
         from_branch: String,
-        /// The branch now.
+        /// The branch that is checked out now.
         to_branch: String,
-        /// The session that did it.
+        /// The session that did it; always absent in this version.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session_id: Option<SessionId>,
     }

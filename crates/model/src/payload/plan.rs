@@ -1,48 +1,48 @@
-//! The agent's plan.
+//! Events about the agent's plan, its list of steps.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How far a step of a plan is.
+/// How far the agent is with a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStatus {
-    /// Not begun.
+    /// The agent has not begun it.
     Pending,
-    /// Under way.
+    /// The agent is working on it.
     InProgress,
-    /// Done.
+    /// The agent says that it is finished.
     Completed,
 }
 
-/// How much a step of a plan matters.
+/// How important the agent considers a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PlanPriority {
-    /// Much.
+    /// The agent ranks it first.
     High,
-    /// Some.
+    /// The usual rank, and that of runtimes that have no priorities.
     Medium,
-    /// Little.
+    /// The agent ranks it last.
     Low,
 }
 
 payload! {
     /// One step of a plan.
     PlanEntry {
-        /// What is to be done.
+        /// The step in the agent's words.
         content: String,
-        /// How much it matters.
+        /// The step's rank; `medium` if the runtime has none.
         priority: PlanPriority,
-        /// How far it is.
+        /// The step's progress, as the agent reports it.
         status: PlanStatus,
     }
 }
 
 payload! {
-    /// `plan.updated`: the whole plan as it now stands.
+    /// `plan.updated`: the complete plan, which replaces the one before.
     PlanUpdatedPayload {
-        /// Its steps.
+        /// All steps in order.
         entries: Vec<PlanEntry>,
     }
 }

@@ -1,4 +1,4 @@
-//! The agent asks the user, and what came of it.
+//! Events about questions: the agent asks the user, and the question ends.
 
 use std::collections::BTreeMap;
 
@@ -8,83 +8,83 @@ use serde::{Deserialize, Serialize};
 use crate::approval::Answerer;
 use crate::ids::{QuestionId, ToolCallId};
 
-/// The tool by which an agent asks the user. A call of it is shown as the question that it asks, which has events of
-/// its own.
+/// The tool by which an agent asks the user. A call of it is shown as the question that it asks, which has events
+/// of its own.
 pub const QUESTION_TOOL: &str = "AskUserQuestion";
 
 payload! {
-    /// One choice of a question.
+    /// One choice that a question offers.
     QuestionOption {
-        /// What is sent back.
+        /// The value to send back.
         value: String,
-        /// What people read.
+        /// The text to show.
         label: String,
-        /// More about it.
+        /// An explanation to show beside the label; absent if the agent gave none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         description: Option<String>,
     }
 }
 
 payload! {
-    /// One field of a question.
+    /// One field of a question's form.
     QuestionField {
-        /// The key of the answer.
+        /// The key of this field in `answers`.
         id: String,
-        /// What people read.
+        /// The text to show.
         label: String,
-        /// The choices; none means free text.
+        /// The choices. If empty, the answer is free text.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         options: Vec<QuestionOption>,
-        /// Several choices may be taken.
+        /// Whether several choices may be selected; false if absent.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         multiple: bool,
-        /// It must be answered.
+        /// Whether an answer must contain this field; false if absent.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         required: bool,
     }
 }
 
 payload! {
-    /// `question.asked`: the agent asks the user.
+    /// `question.asked`: the agent asks the user and waits; answer with `session/respond`.
     QuestionAskedPayload {
-        /// Which question.
+        /// The id that an answer must name.
         question_id: QuestionId,
-        /// What it asks.
+        /// The question's text.
         message: String,
-        /// What an answer holds.
+        /// The fields of the form to fill in, in order.
         fields: Vec<QuestionField>,
-        /// The tool call that asks.
+        /// The tool call by which the agent asked; absent if its runtime has no such call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_call_id: Option<ToolCallId>,
     }
 }
 
-/// What came of a question.
+/// How a question ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum QuestionOutcome {
-    /// It was answered.
+    /// A client answered it.
     Answered,
-    /// Somebody refused to answer, or nobody could.
+    /// A client refused to answer, or no client could be asked.
     Declined,
-    /// The task ended first.
+    /// The task ended while it was open.
     Cancelled,
 }
 
 payload! {
     /// `question.resolved`: the question is no longer open.
     QuestionResolvedPayload {
-        /// Which question.
+        /// The question that ended.
         question_id: QuestionId,
-        /// What came of it.
+        /// Whether it was answered.
         outcome: QuestionOutcome,
-        /// The answers by field.
+        /// The answers: values by field id. Empty unless `outcome` is `answered`.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         answers: BTreeMap<String, Vec<String>>,
-        /// Who answered.
+        /// Who answered; absent if nobody did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answered_by: Option<Answerer>,
-        /// Why it was not answered.
+        /// Why it was not answered; absent if it was, or if no reason was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }

@@ -1,4 +1,4 @@
-//! Requests to the runtime, and what it says beside its protocol.
+//! Events about a runtime's process: requests to it, and output outside its protocol.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,48 +6,48 @@ use serde::{Deserialize, Serialize};
 use crate::ids::RequestId;
 
 payload! {
-    /// `runtime.request.started`: a request went to the runtime.
+    /// `runtime.request.started`: Roost sent a request to the runtime.
     RuntimeRequestStartedPayload {
-        /// Which one.
+        /// The same id stands in `runtime.request.completed`.
         request_id: RequestId,
-        /// The runtime's name for it.
+        /// The method's name in the runtime's own protocol.
         method: String,
     }
 }
 
-/// How a request to a runtime ended.
+/// How the runtime answered a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestStatus {
-    /// It was answered.
+    /// With a result.
     Ok,
-    /// It was answered with an error.
+    /// With an error.
     Error,
 }
 
 payload! {
-    /// `runtime.request.completed`: the runtime answered.
+    /// `runtime.request.completed`: the runtime answered a request.
     RuntimeRequestCompletedPayload {
-        /// Which one.
+        /// The request, as in `runtime.request.started`.
         request_id: RequestId,
-        /// The runtime's name for it.
+        /// The method's name in the runtime's own protocol.
         method: String,
-        /// How it ended.
+        /// Whether it answered with a result or an error.
         status: RequestStatus,
-        /// How long it took.
+        /// Time from request to answer, in milliseconds.
         duration_ms: u64,
     }
 }
 
-/// How much a notice matters.
+/// How important a notice is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NoticeLevel {
-    /// Good to know.
+    /// Harmless, such as a line on stderr.
     Info,
-    /// Something was odd.
+    /// Unexpected, such as a protocol message that Roost does not know.
     Warning,
-    /// Something went wrong.
+    /// Something failed, such as a message that could not be read.
     Error,
 }
 
@@ -55,24 +55,24 @@ pub enum NoticeLevel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NoticeSource {
-    /// A line on stdout that is not protocol.
+    /// A line on the runtime's stdout that is not part of its protocol.
     Stdout,
-    /// A line on stderr.
+    /// A line on the runtime's stderr.
     Stderr,
-    /// A protocol message that means nothing to us; kept raw.
+    /// A protocol message without an event of its own; the message is in `runtime.raw`.
     Protocol,
-    /// Roost itself.
+    /// Roost's engine, about the session.
     Engine,
 }
 
 payload! {
-    /// `runtime.notice`: noise, stderr, and native messages without a meaning of their own.
+    /// `runtime.notice`: output outside the protocol, and messages that have no event type of their own.
     RuntimeNoticePayload {
-        /// How much it matters.
+        /// How important it is.
         level: NoticeLevel,
         /// Where it comes from.
         source: NoticeSource,
-        /// What it says.
+        /// The line or message, for people.
         message: String,
     }
 }

@@ -1,4 +1,4 @@
-//! A session is made, changes and is closed.
+//! Events about a session as a whole: it is created, changed and closed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,76 +10,76 @@ use crate::runtime::{IsolationLevel, RuntimeName};
 use crate::session::{Adopted, Forked, QueuedPrompt, SessionStatus};
 
 payload! {
-    /// `session.created`: what the session was made with.
+    /// `session.created`: the settings of a new session.
     SessionCreatedPayload {
-        /// The version of this contract.
+        /// Version of the runtime contract that it was created under; `1` in this version.
         contract_version: String,
-        /// Which runtime serves it.
+        /// The runtime that runs it; never changes.
         runtime: RuntimeName,
-        /// The working directory.
+        /// The working directory, absolute; never changes.
         cwd: String,
-        /// Whose runtime state and credentials are used.
+        /// Name of the set of logins and runtime state that it uses; `default` unless named.
         credential_namespace: String,
-        /// A name for people.
+        /// Title for lists; absent until somebody or the first prompt gives one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// The model asked for.
+        /// The model that was requested; absent means the runtime's default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// The mode in the seed's words.
+        /// The mode in the seed's three words.
         permission_mode: PermissionMode,
-        /// The mode in ours.
+        /// The mode in Roost's five words; counts where the two differ.
         mode: Mode,
-        /// The workspace it was made in.
+        /// The workspace it was created in; absent if its folder belongs to none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workspace_id: Option<WorkspaceId>,
-        /// How much of the user's home its runtime shares, where the session says so itself.
+        /// How much of the user's home the runtime shares; absent means the runtime's configured default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         isolation: Option<IsolationLevel>,
-        /// The names of the variables that its runtime gets; their values are told nobody else.
+        /// Names of the extra environment variables that a client gave it; the values are in no event.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         env: Vec<String>,
-        /// The runtime's own configuration, passed on and never interpreted; secrets are taken out.
+        /// The runtime's own settings, passed on unchanged to the runtime; secrets are removed here.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runtime_config: Option<Map<String, Value>>,
-        /// The hash of that configuration with its secrets.
+        /// `sha256:<hex>` of those settings with their secrets, to notice changes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runtime_config_hash: Option<String>,
-        /// It began outside of Roost.
+        /// Present if the conversation began outside Roost.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         adopted: Option<Adopted>,
-        /// It goes on from where another session was.
+        /// Present if it was forked from another session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         forked: Option<Forked>,
     }
 }
 
 payload! {
-    /// `session.updated`: what changed about a session; absent means unchanged.
+    /// `session.updated`: what changed about a session. An absent field is unchanged.
     #[derive(Default)]
     SessionUpdatedPayload {
-        /// Its state.
+        /// The new status.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<SessionStatus>,
-        /// Its name.
+        /// The new title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// Its model.
+        /// The new model, from the next task on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// Its mode.
+        /// The new mode, from the next task on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<Mode>,
-        /// The runtime's id for it became known.
+        /// The runtime's own id for the session, once it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runtime_session_id: Option<RuntimeSessionId>,
-        /// The prompts that wait now, all of them.
+        /// The complete queue of waiting prompts after the change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         queue: Option<Vec<QueuedPrompt>>,
-        /// It was taken off the lists, or put on them again.
+        /// True if it was removed from lists with `session/delete`, false if it is listed again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hidden: Option<bool>,
-        /// Why, where that is not plain.
+        /// The reason for the change, if there is one to tell.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }
@@ -88,7 +88,7 @@ payload! {
 payload! {
     /// `session.closed`: the session's process and resources are gone.
     SessionClosedPayload {
-        /// Why.
+        /// What ended it, for people: a stop, the idle timeout, an exit or a restart.
         reason: String,
     }
 }

@@ -12,22 +12,22 @@ use crate::runtime::InteractionMode;
 payload! {
     /// `task.started`: the new messages only, never the compiled history.
     TaskStartedPayload {
-        /// What the user said.
+        /// The prompt's messages; the history is in earlier events.
         messages: Vec<TranscriptMessage>,
-        /// The mode in the seed's words.
+        /// The mode in the seed's three words.
         permission_mode: PermissionMode,
-        /// The mode in ours.
+        /// The mode in Roost's five words; counts where the two differ.
         mode: Mode,
-        /// Whether somebody may be asked.
+        /// Whether approvals and questions may wait for a person, or are denied at once.
         interaction_mode: InteractionMode,
-        /// The queued prompt that this task serves.
+        /// The queued prompt that became this task; absent if it did not wait.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt_id: Option<PromptId>,
     }
 }
 
 payload! {
-    /// `task.completed`: the agent is done.
+    /// `task.completed`: the agent finished its turn.
     TaskCompletedPayload {
         /// Why it ended, in the runtime's word (`end_turn`, `max_tokens`, …).
         reason: String,
@@ -35,9 +35,9 @@ payload! {
 }
 
 payload! {
-    /// `task.failed`: the agent is not done and will not be.
+    /// `task.failed`: the task ended with an error.
     TaskFailedPayload {
-        /// What happened, for people.
+        /// What happened, in one sentence for people.
         reason: String,
         /// What happened, for programs.
         error: TaskError,
@@ -45,9 +45,9 @@ payload! {
 }
 
 payload! {
-    /// `task.stopped`: somebody stopped the agent.
+    /// `task.stopped`: somebody stopped the task before its end.
     TaskStoppedPayload {
-        /// Why.
+        /// The reason given with the stop, for people.
         reason: String,
     }
 }

@@ -11,165 +11,165 @@ use crate::tool::{
     ToolSandboxSummary,
 };
 
-/// What a tool does, as far as its runtime tells.
+/// What a tool does, according to its runtime. The policy does not rely on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
-    /// Reads.
+    /// Reads files or other data.
     Read,
-    /// Changes a file.
+    /// Creates or changes a file.
     Edit,
     /// Deletes a file.
     Delete,
-    /// Moves a file.
+    /// Moves or renames a file.
     Move,
-    /// Searches.
+    /// Searches files or the web.
     Search,
-    /// Runs a command.
+    /// Runs a command or code.
     Execute,
-    /// Thinks.
+    /// Only reasons; it touches nothing.
     Think,
     /// Fetches from the network.
     Fetch,
-    /// Changes the session's mode.
+    /// Changes the session's mode, for example leaves plan mode.
     SwitchMode,
-    /// Something else.
+    /// Anything else, or unknown.
     Other,
 }
 
 payload! {
-    /// `tool.call.requested`: the agent wants a tool to run.
+    /// `tool.call.requested`: the agent wants to run a tool. Nothing runs yet.
     ToolCallRequestedPayload {
-        /// Which call.
+        /// The call and this attempt at it.
         #[serde(flatten)]
         identity: ToolCallIdentity,
-        /// The tool.
+        /// The tool as the runtime names it.
         name: String,
-        /// Its input; cut where it is big.
+        /// The tool's arguments. Above 8 KiB they are shortened here, and `input_ref` has them in full.
         input: Value,
-        /// The whole of a big input.
+        /// The complete arguments; absent if `input` is complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input_ref: Option<ArtifactRef>,
-        /// A line for people.
+        /// The agent's own description of the call, not verified.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// What it does.
+        /// What the runtime says the tool does; absent if it does not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kind: Option<ToolKind>,
     }
 }
 
 payload! {
-    /// `tool.call.policy_evaluated`: one layer's word.
+    /// `tool.call.policy_evaluated`: the result of one layer of the policy.
     ToolCallPolicyEvaluatedPayload {
-        /// Which call.
+        /// The call and attempt that were judged.
         #[serde(flatten)]
         identity: ToolCallIdentity,
-        /// Which layer.
+        /// The layer that judged.
         source: PolicySource,
-        /// What it says.
+        /// What it decided; a later layer may be stricter.
         result: PolicyResult,
-        /// Its rule's name.
+        /// Name of the rule that matched; absent if none has a name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
     }
 }
 
 payload! {
-    /// `tool.call.approved`: the call may run.
+    /// `tool.call.approved`: the call may run, by policy or because a person allowed it.
     ToolCallApprovedPayload {
-        /// Which call.
+        /// The call and attempt that may run.
         #[serde(flatten)]
         identity: ToolCallIdentity,
     }
 }
 
 payload! {
-    /// `tool.call.denied`: the call may not run.
+    /// `tool.call.denied`: the call will not run.
     ToolCallDeniedPayload {
-        /// Which call.
+        /// The call and attempt that were denied.
         #[serde(flatten)]
         identity: ToolCallIdentity,
-        /// The tool.
+        /// The tool as the runtime names it.
         name: String,
-        /// Why, as the runtime was told.
+        /// The reason that the runtime was given.
         reason: String,
-        /// The policy as it stood.
+        /// The mode, rules and answers that led to the decision.
         policy_snapshot: ToolPolicySnapshot,
     }
 }
 
 payload! {
-    /// `tool.call.started`: the tool runs.
+    /// `tool.call.started`: the tool is running.
     ToolCallStartedPayload {
-        /// Which call.
+        /// The call and attempt that run.
         #[serde(flatten)]
         identity: ToolCallIdentity,
     }
 }
 
-/// A tool's output stream.
+/// The output stream of a tool that runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputStream {
-    /// Standard output.
+    /// Standard output, or the only stream of a runtime that does not tell them apart.
     Stdout,
-    /// Standard error.
+    /// Standard error, where the runtime reports it apart.
     Stderr,
 }
 
 payload! {
-    /// `tool.output.delta`: a piece of a tool's output.
+    /// `tool.output.delta`: output of a tool while it runs.
     ToolOutputDeltaPayload {
-        /// Which call.
+        /// The call and attempt that wrote it.
         #[serde(flatten)]
         identity: ToolCallIdentity,
-        /// Which stream.
+        /// The stream that it was written to.
         stream: OutputStream,
-        /// The piece.
+        /// The text to append.
         delta: String,
     }
 }
 
 payload! {
-    /// `tool.output.completed`: a tool's whole output.
+    /// `tool.output.completed`: the complete output of a tool; the deltas before it are then obsolete.
     ToolOutputCompletedPayload {
-        /// Which call.
+        /// The call and attempt that wrote it.
         #[serde(flatten)]
         identity: ToolCallIdentity,
-        /// Standard output.
+        /// Everything on standard output; absent if the runtime does not report it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stdout: Option<String>,
-        /// Standard error.
+        /// Everything on standard error; absent if the runtime does not report it apart.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stderr: Option<String>,
     }
 }
 
 payload! {
-    /// `tool.call.completed`: the tool is done.
+    /// `tool.call.completed`: the tool ended, with success or not.
     ToolCallCompletedPayload {
-        /// Which call.
+        /// The call and attempt that ended.
         #[serde(flatten)]
         identity: ToolCallIdentity,
-        /// The tool.
+        /// The tool as the runtime names it.
         name: String,
-        /// Who ran it.
+        /// Whether Roost or the runtime ran it.
         executed_by: ToolExecutedBy,
-        /// Where it ran.
+        /// The environment it ran in.
         execution_env: ToolExecutionEnv,
-        /// The policy as it stood.
+        /// The mode, rules and answers that allowed it.
         policy_snapshot: ToolPolicySnapshot,
-        /// What its sandbox allowed.
+        /// The limits of its sandbox; absent if it had none or the runtime does not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sandbox: Option<ToolSandboxSummary>,
-        /// A big result.
+        /// The complete result; absent if `result_preview` is complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         result_ref: Option<ArtifactRef>,
-        /// A small result, or the start of a big one.
+        /// The result, or if that is above 8 KiB, its first 512 characters.
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         result_preview: Option<Value>,
-        /// It failed.
+        /// True if the tool failed; absent if the runtime does not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         is_error: Option<bool>,
     }

@@ -1,4 +1,4 @@
-//! What a runtime can do, and the words it is said in.
+//! What a runtime can do, in seed 001's vocabulary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,48 +6,48 @@ use serde::{Deserialize, Serialize};
 wire_enum! {
     /// How a runtime's user logs in.
     AuthModel {
-        /// OAuth with the credential on local disk.
+        /// With OAuth; the credential lies on the local disk.
         OauthLocal,
-        /// An API key.
+        /// With an API key.
         ApiKey,
-        /// Either.
+        /// Either with OAuth or with an API key.
         Both,
         /// The runtime does not say.
         Unknown,
     }
 }
 wire_enum! {
-    /// Who executes tools.
+    /// Who runs the tools that an agent calls.
     ToolExecutionModel {
-        /// Tools reach the runtime over MCP.
+        /// MCP servers outside the runtime.
         ExternalMcp,
-        /// The runtime runs its own tools.
+        /// The runtime itself.
         RuntimeInternal,
-        /// Both.
+        /// The runtime runs its own tools and calls those of MCP servers.
         Hybrid,
     }
 }
 wire_enum! {
     /// Who decides whether a tool may run.
     PermissionModel {
-        /// The host alone.
+        /// Roost alone; the runtime follows.
         Codesdk,
-        /// The runtime alone.
+        /// The runtime alone; Roost is not asked.
         Runtime,
-        /// The runtime asks the host for some calls.
+        /// Both: the runtime asks Roost about the calls that it does not decide itself.
         Hybrid,
     }
 }
 wire_enum! {
     /// Where a runtime keeps its state.
     RuntimeStateModel {
-        /// In its process.
+        /// In memory; lost when its process ends.
         InProcess,
-        /// On local disk.
+        /// In files on this machine.
         LocalDisk,
         /// On a server.
         ServerSide,
-        /// In several places.
+        /// In more than one of these places.
         Hybrid,
         /// The runtime does not say.
         Unknown,
@@ -56,120 +56,120 @@ wire_enum! {
 wire_enum! {
     /// How an ended session is continued.
     ResumeModel {
-        /// The runtime continues it by its own id.
+        /// The runtime reloads the conversation by its own id.
         Native,
-        /// The host rebuilds the context from its transcript.
+        /// Roost sends the conversation again, from its transcript.
         Reconstruct,
-        /// Not at all.
+        /// It cannot be continued.
         None,
     }
 }
 wire_enum! {
     /// Whether a tool call may be repeated after a resume.
     ToolReplaySafety {
-        /// Repeating is harmless.
+        /// Running it again is harmless.
         SafeReplay,
-        /// Someone must approve again.
+        /// It must be approved again.
         RequiresReapproval,
         /// The runtime does not say.
         Unknown,
     }
 }
 wire_enum! {
-    /// A runtime's part in MCP.
+    /// Which roles a runtime can take in the Model Context Protocol.
     McpSupport {
-        /// None.
+        /// It does not speak MCP.
         None,
-        /// It calls servers.
+        /// It calls tools of MCP servers.
         ClientOnly,
-        /// It is a server.
+        /// It offers its own tools as an MCP server.
         ServerOnly,
-        /// Both.
+        /// It is both client and server.
         Both,
     }
 }
 wire_enum! {
-    /// An MCP transport.
+    /// A transport of the Model Context Protocol.
     McpTransport {
-        /// A child process.
+        /// Standard input and output of a child process.
         Stdio,
-        /// Server-sent events.
+        /// Server-sent events over HTTP.
         Sse,
-        /// Streamable HTTP.
+        /// Streamable HTTP, which replaces SSE.
         Http,
     }
 }
 wire_enum! {
-    /// What cancelling promises.
+    /// What the runtime guarantees when a task is stopped.
     CancellationModel {
-        /// It is tried.
+        /// It tries to stop, but may go on.
         BestEffort,
-        /// It happens.
+        /// It always stops.
         Guaranteed,
         /// The runtime does not say.
         Unknown,
     }
 }
 wire_enum! {
-    /// How a runtime is hosted.
+    /// Where a runtime runs.
     #[derive(PartialOrd, Ord)]
     RuntimeIsolationMode {
-        /// In the host's own process.
+        /// Inside the daemon's own process.
         InProcess,
-        /// In a process with its own environment.
+        /// In a child process with its own environment.
         Subprocess,
-        /// On a server that is there already.
+        /// On a server that is already running.
         ServerSide,
     }
 }
 
-/// What a runtime can do, as observed and not as advertised by us.
+/// What a runtime can do, as observed in tests rather than as its vendor advertises it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeCapabilities {
-    /// Output arrives in deltas.
+    /// Whether output arrives in deltas while the model writes.
     pub supports_streaming: bool,
-    /// Tool calls are visible.
+    /// Whether tool calls are reported as events.
     pub supports_tool_calls: bool,
-    /// Several tool calls may be open at once.
+    /// Whether several tool calls can be open at the same time.
     pub supports_parallel_tool_calls: bool,
     /// A running task can be stopped.
     pub supports_stop: bool,
-    /// Artifacts can be passed.
+    /// Whether prompts can carry artifacts such as images.
     pub supports_artifacts: bool,
-    /// New sessions can be made.
+    /// Whether new sessions can be created.
     pub supports_session_create: bool,
-    /// Ended sessions can be continued natively.
+    /// Whether the runtime itself can continue an ended session.
     pub supports_session_resume: bool,
-    /// Token usage is reported.
+    /// Whether it reports token usage (`usage.reported`).
     pub supports_usage_reporting: bool,
-    /// The runtime works with nobody at the terminal.
+    /// Whether it works without a terminal and without anybody to ask.
     pub supports_non_interactive: bool,
-    /// Most tool calls open at once in a task; at least 1.
+    /// Most tool calls that one task can have open at once, at least 1; absent if there is no known limit.
     #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_outstanding_tool_calls: Option<u32>,
     /// How its user logs in.
     pub auth_model: AuthModel,
-    /// Who executes tools.
+    /// Who runs its tools.
     pub tool_execution_model: ToolExecutionModel,
-    /// Who decides about tools.
+    /// Who decides whether its tools may run.
     pub permission_model: PermissionModel,
-    /// Where its state lives.
+    /// Where it keeps its state.
     pub state_model: RuntimeStateModel,
-    /// How a session is continued.
+    /// How an ended session is continued.
     pub resume_model: ResumeModel,
-    /// Whether a tool call may be repeated.
+    /// Whether a tool call may be repeated after a resume.
     pub tool_replay_safety: ToolReplaySafety,
-    /// Its part in MCP.
+    /// Its roles in MCP.
     pub mcp_support: McpSupport,
-    /// The MCP transports it speaks.
+    /// The MCP transports that it supports; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_transports: Option<Vec<McpTransport>>,
-    /// What cancelling promises.
+    /// What it guarantees when a task is stopped.
     pub cancellation_model: CancellationModel,
-    /// How it may be hosted.
+    /// Where it can run.
     pub supported_isolation_modes: Vec<RuntimeIsolationMode>,
-    /// How it should be hosted.
+    /// Where Roost runs it unless configured otherwise.
     pub recommended_isolation_mode: RuntimeIsolationMode,
 }

@@ -25,12 +25,12 @@ pub use capabilities::*;
 pub use name::*;
 
 wire_enum! {
-    /// Whether somebody can be asked while a task runs.
+    /// Whether approvals and questions may wait for a person while a task runs.
     #[derive(Default)]
     InteractionMode {
-        /// A person may answer.
+        /// They wait until somebody answers or they expire.
         Interactive,
-        /// Nobody answers; nothing may wait for a terminal.
+        /// Nobody answers: what would be asked is denied at once.
         #[default]
         NonInteractive,
     }
@@ -40,12 +40,12 @@ wire_enum! {
     /// How much of the user's own home a runtime shares.
     #[derive(Default)]
     IsolationLevel {
-        /// The user's own home and XDG directories.
+        /// It uses the user's own home and XDG directories, with the user's logins.
         #[default]
         Shared,
-        /// Directories of the credential namespace, kept between sessions.
+        /// It has directories of its credential namespace, which stay between sessions.
         Namespaced,
-        /// Directories of one session, removed at its end.
+        /// It has directories of its own session, which are removed at the end.
         Ephemeral,
     }
 }
@@ -54,16 +54,16 @@ wire_enum! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthStatus {
-    /// The question could be answered.
+    /// Whether the login could be checked at all; if false, the other fields mean nothing.
     pub ok: bool,
-    /// A login is there.
+    /// Whether a login was found.
     pub logged_in: bool,
-    /// How its user logs in.
+    /// How the runtime's user logs in.
     pub auth_model: AuthModel,
-    /// A name for the account that is safe to show.
+    /// Account name that is safe to show, such as an e-mail address; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account_label: Option<String>,
-    /// More that is safe to show.
+    /// Further facts that are safe to show; the keys are the adapter's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Map<String, Value>>,
 }
@@ -78,7 +78,7 @@ impl AuthStatus {
         self.logged_in || self.has("needsLogin") == Some(false)
     }
 
-    /// Whether somebody is logged in and how, in a few words.
+    /// Whether and how somebody is logged in, in a few words; see [`crate::registry::RuntimeAvailability::login`].
     pub fn summary(&self) -> &'static str {
         let has = |field: &str| self.has(field) == Some(true);
         match self {
@@ -92,69 +92,69 @@ impl AuthStatus {
     }
 }
 
-/// Where and with what environment a runtime runs.
+/// The directory and the environment that a runtime's process gets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeEnv {
-    /// The working directory; absolute.
+    /// The working directory, absolute.
     pub cwd: String,
-    /// The whole environment of the runtime.
+    /// The complete environment: nothing is inherited beside it.
     pub env: BTreeMap<String, String>,
-    /// Whose runtime state and credentials are used.
+    /// Name of the set of logins and runtime state in use.
     pub credential_namespace: String,
-    /// How the runtime is isolated, when asked for.
+    /// Directories of its own, if it does not share the user's home; absent if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<RuntimeIsolation>,
 }
 
-/// The folders of an isolated runtime.
+/// The home and XDG directories of a runtime that does not share the user's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeIsolation {
-    /// How the runtime is hosted.
+    /// Where the runtime runs.
     pub mode: RuntimeIsolationMode,
-    /// Its `HOME`.
+    /// Value of `HOME`; absent means the user's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home_dir: Option<String>,
-    /// Its `XDG_CONFIG_HOME`.
+    /// Value of `XDG_CONFIG_HOME`; absent means unset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xdg_config_home: Option<String>,
-    /// Its `XDG_STATE_HOME`.
+    /// Value of `XDG_STATE_HOME`; absent means unset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xdg_state_home: Option<String>,
-    /// Its `XDG_CACHE_HOME`.
+    /// Value of `XDG_CACHE_HOME`; absent means unset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xdg_cache_home: Option<String>,
 }
 
-/// What a new session is made with.
+/// What an adapter gets to create a session with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateSessionInput {
-    /// A name for people.
+    /// Title for lists; absent if nobody gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The model to use.
+    /// Model to use; absent means the runtime's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How much may run unasked.
+    /// How much may run without asking; absent means the runtime's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<PermissionMode>,
-    /// The runtime's own configuration, passed on and never interpreted.
+    /// The runtime's own settings, passed on without interpretation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_config: Option<Map<String, Value>>,
-    /// The names of variables that the session itself sets: nothing that is configured replaces them.
+    /// Names of the environment variables that the client set for this session. Configured values do not replace them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub variables: BTreeSet<String>,
 }
 
-/// A session as host and runtime know it.
+/// The two ids of one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeSessionHandle {
-    /// Roost's id: the truth.
+    /// Roost's own id, by which everything is stored.
     pub session_id: SessionId,
-    /// The runtime's own id: an optimisation.
+    /// The runtime's id, used to resume; absent until the runtime has told it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime_session_id: Option<RuntimeSessionId>,
 }

@@ -1,4 +1,4 @@
-//! The names of runtimes: one for events, one for people.
+//! The names of runtimes: the one in events, and the id that people and clients use.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,15 +11,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// the log's and the wire's for good; what else is known of a runtime comes with its adapter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RuntimeName {
-    /// Claude Code.
+    /// Claude Code, by its `stream-json` protocol.
     ClaudeAgentSdk,
-    /// Codex.
+    /// Codex, by its app server or `codex exec`.
     CodexSdk,
-    /// Gemini CLI.
+    /// The Gemini CLI, by ACP.
     GeminiCliCore,
-    /// OpenCode.
+    /// OpenCode, by its HTTP server.
     OpencodeServer,
-    /// The agent inside Roost's own binary.
+    /// The demo agent inside Roost's own binary.
     Demo,
     /// Any other runtime, by the id it is registered under. Most speak ACP, hence the prefix; none has to.
     Acp(Arc<str>),
@@ -27,7 +27,7 @@ pub enum RuntimeName {
     Host,
 }
 
-/// A runtime name that is none of ours.
+/// The text is not a runtime's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown runtime name \"{0}\"")]
 pub struct UnknownRuntimeName(pub String);
@@ -42,7 +42,7 @@ const FIXED: [RuntimeName; 5] = [
 ];
 
 impl RuntimeName {
-    /// The name that events carry.
+    /// The name in events, such as `claude-agent-sdk`.
     pub fn wire(&self) -> Cow<'static, str> {
         match self {
             Self::ClaudeAgentSdk => "claude-agent-sdk".into(),
@@ -68,7 +68,7 @@ impl RuntimeName {
         }
     }
 
-    /// Reads the name that events carry.
+    /// Reads the name in events; the inverse of [`RuntimeName::wire`].
     pub fn from_wire(text: &str) -> Result<Self, UnknownRuntimeName> {
         if let Some(name) = FIXED.iter().chain([&Self::Host]).find(|name| name.wire() == text) {
             return Ok(name.clone());

@@ -1,14 +1,14 @@
-//! The repository of the evening: one file changed, one commit made, one session beside the workspace.
+//! Examples of the git methods: one changed file, one commit, and one worktree beside the workspace.
 
 use serde_json::{Value, json};
 
-use super::things::*;
+use super::objects::*;
 use crate::Method;
 
 const SHA: &str = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12";
 const BASE: &str = "de9f2c7fd25e1b3afad3e85a0bd17d9b100db4b3";
 
-/// The example of a method about git.
+/// The example of a git method.
 pub(super) fn params_and_result(method: Method) -> (Value, Value) {
     let of = json!({ "workspace_id": WORKSPACE });
     let paths = json!({ "paths": ["notes.md"], "workspace_id": WORKSPACE });

@@ -1,8 +1,8 @@
-//! The files of the evening, searched and counted.
+//! Examples of the methods about the index.
 
 use serde_json::{Value, json};
 
-use super::things::*;
+use super::objects::*;
 use crate::Method;
 
 /// The example of a method about the index.
@@ -32,8 +32,8 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
         Method::RepositorySearchStart => {
             (json!({ "query": "no", "workspace_id": WORKSPACE }), json!({ "search_id": SEARCH, "status": "started" }))
         }
-        Method::RepositorySearchUpdate => (json!({ "search_id": SEARCH, "query": "note" }), done()),
-        Method::RepositorySearchCancel => (json!({ "search_id": SEARCH }), done()),
+        Method::RepositorySearchUpdate => (json!({ "search_id": SEARCH, "query": "note" }), success()),
+        Method::RepositorySearchCancel => (json!({ "search_id": SEARCH }), success()),
         Method::RepositoryFilesList => (
             json!({ "workspace_id": WORKSPACE, "directory": "", "sort_by": "name", "sort_order": "asc", "limit": 100 }),
             json!({
@@ -85,7 +85,7 @@ pub(super) fn params_and_result(method: Method) -> (Value, Value) {
                 "total_matches": 1, "matched_files": 1, "searched_files": 2, "truncated": false, "elapsed_ms": 1.2,
             }),
         ),
-        _ => (json!({ "grep_id": SEARCH }), done()),
+        _ => (json!({ "grep_id": SEARCH }), success()),
     }
 }
 

@@ -1,82 +1,82 @@
-//! Branches, and the repositories elsewhere that have some of them.
+//! The git methods for branches, remotes and new repositories.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 wire! {
-    /// A branch.
+    /// A local branch, or a remote's branch as of the last fetch.
     GitBranch {
-        /// Its name; with the remote's before it if it is a remote's.
+        /// Its name; for a remote's branch with the remote's name before it, such as `origin/main`.
         name: String,
-        /// It is checked out.
+        /// Whether it is checked out.
         is_current: bool,
-        /// It is a remote's, as last seen.
+        /// Whether it is a remote's branch, as of the last fetch.
         is_remote: bool,
-        /// The branch that it follows.
+        /// Its upstream, such as `origin/main`; absent if it has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         upstream: Option<String>,
-        /// Commits that the followed branch has not.
+        /// Commits that the upstream does not have; 0 without an upstream.
         ahead: u64,
-        /// Commits that only the followed branch has.
+        /// Commits that only the upstream has; 0 without an upstream.
         behind: u64,
     }
 }
 
 wire! {
-    /// All branches.
+    /// The branches of a repository.
     GitBranchesResult {
-        /// The one that is checked out; empty if none is.
+        /// The branch that is checked out; empty if the HEAD is detached.
         current: String,
-        /// The branch that it follows.
+        /// Its upstream; absent if it has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         upstream: Option<String>,
-        /// Commits that the followed branch has not.
+        /// Commits that the upstream does not have; 0 without an upstream.
         ahead: u64,
-        /// Commits that only the followed branch has.
+        /// Commits that only the upstream has; 0 without an upstream.
         behind: u64,
-        /// Them, those here first.
+        /// Local branches first, then those of the remotes; fewer if the answer would exceed 768 KiB.
         branches: Vec<GitBranch>,
     }
 }
 
 params! {
-    /// The branch to go to.
+    /// Parameters of `git/checkout`.
     GitCheckoutParams {
-        /// Which.
+        /// Name of the branch. A branch that only a remote has is created here with that upstream.
         branch: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Make it.
+        /// Whether to create the branch at the current commit; false if absent.
         create: bool,
     }
 }
 
 wire! {
-    /// Another branch is checked out.
+    /// The branch is checked out.
     GitCheckoutResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// The branch now.
+        /// The branch that is checked out now.
         branch: String,
-        /// The branch before.
+        /// The branch before; `HEAD` if it was detached.
         from_branch: String,
-        /// For people.
+        /// The result for people.
         message: String,
     }
 }
 
 params! {
-    /// The branch to delete.
+    /// Parameters of `git/branch/delete`.
     GitBranchDeleteParams {
-        /// Which.
+        /// Name of the local branch.
         branch: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Even if its commits are nowhere else.
+        /// Whether to delete it even if some of its commits are merged nowhere else; false if absent.
         force: bool,
-        /// On its remote, too.
+        /// Whether to delete it on its remote, too; false if absent.
         delete_remote: bool,
     }
 }
@@ -84,130 +84,131 @@ params! {
 wire! {
     /// The branch is deleted.
     GitBranchDeleteResult {
-        /// Always true.
+        /// Always true; a failure to delete it here is an error.
         success: bool,
-        /// Which.
+        /// Name of the branch.
         branch: String,
-        /// For people.
+        /// The result for people.
         message: String,
-        /// On its remote, too.
+        /// Whether it was also deleted on its remote.
         deleted_remote: bool,
-        /// Why not there, if it should.
+        /// Why it could not be deleted on its remote; absent if it was, or was not requested. The local branch is gone
+        /// all the same.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remote_error: Option<String>,
     }
 }
 
 params! {
-    /// What to follow.
+    /// Parameters of `git/upstream/set`.
     GitUpstreamParams {
-        /// The branch.
+        /// Name of the local branch.
         branch: String,
-        /// The branch that it shall follow, such as `origin/main`.
+        /// The upstream to set, such as `origin/main`.
         upstream: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
     }
 }
 
 wire! {
-    /// A repository elsewhere.
+    /// A remote of the repository.
     GitRemote {
-        /// Its name here.
+        /// Its name, such as `origin`.
         name: String,
-        /// Where it is fetched from; without a password.
+        /// The address to fetch from, without a password.
         fetch_url: String,
-        /// Where it is pushed to; without a password.
+        /// The address to push to, without a password.
         push_url: String,
-        /// `github`, `gitlab`, `bitbucket` or `custom`.
+        /// The service, judged by the address: `github`, `gitlab`, `bitbucket` or `custom`.
         provider: String,
-        /// Its branches, as last seen.
+        /// Names of its branches, as of the last fetch.
         tracking_branches: Vec<String>,
     }
 }
 
 wire! {
-    /// The repositories elsewhere that are known.
+    /// The remotes of a repository.
     GitRemoteListResult {
-        /// Them.
+        /// All remotes that the repository has.
         remotes: Vec<GitRemote>,
     }
 }
 
 params! {
-    /// A repository elsewhere.
+    /// Parameters of `git/remote/add`.
     GitRemoteAddParams {
-        /// Its name here.
+        /// Name for the remote, such as `origin`.
         name: String,
-        /// Where it is.
+        /// Its address. A path on this machine needs the local socket or the scope `admin`.
         url: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Look what it has.
+        /// Whether to fetch its branches at once; false if absent.
         fetch: bool,
     }
 }
 
 wire! {
-    /// The repository elsewhere is known.
+    /// The remote is added.
     GitRemoteAddResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// For people.
+        /// The result for people.
         message: String,
-        /// It.
+        /// The new remote, with its branches if they were fetched.
         remote: GitRemote,
-        /// Its branches, if they were looked for.
+        /// Names of its branches; absent unless they were fetched.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fetched_branches: Option<Vec<String>>,
-        /// Why they could not be looked for, if they should.
+        /// Why the fetch failed; absent if it succeeded or was not requested. The remote stays.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fetch_error: Option<String>,
     }
 }
 
 params! {
-    /// A repository elsewhere.
+    /// Parameters of `git/remote/remove`.
     GitRemoteParams {
-        /// Its name here.
+        /// Name of the remote.
         name: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
     }
 }
 
 params! {
-    /// A new repository.
+    /// Parameters of `git/init`, for a workspace whose folder is not a repository yet.
     #[derive(Default)]
     GitInitParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Its branch; `main` if absent.
+        /// Name of the first branch; `main` if absent.
         initial_branch: String,
-        /// Commit everything that is there.
+        /// Whether to commit all files that are there; false if absent.
         initial_commit: bool,
-        /// What is said about that.
+        /// Message of that commit; `Initial commit` if absent.
         commit_message: String,
     }
 }
 
 wire! {
-    /// The folder is a repository.
+    /// The folder is now a repository.
     GitInitResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// For people.
+        /// The result for people.
         message: String,
-        /// Its branch.
+        /// Name of its branch.
         branch: String,
-        /// Enough of its first commit's id to be unique.
+        /// Abbreviated id of the first commit; absent if none was made.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit_sha: Option<String>,
-        /// Files of its first commit.
+        /// Files in the first commit; absent if none was made.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         files_committed: Option<u64>,
     }

@@ -1,42 +1,42 @@
-//! The commits, and what was put aside.
+//! The git methods for commits and stashes.
 
 use roost_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {
-    /// Which commits.
+    /// Parameters of `git/log`.
     #[derive(Default)]
     GitLogParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// So many at most.
+        /// Most commits to return: 1 to 500, default 50.
         limit: u32,
-        /// After so many.
+        /// Commits to skip, at most 100000; 0 if absent.
         #[serde(alias = "offset")]
         skip: u32,
-        /// From where on back; what is checked out if absent.
+        /// Branch, tag or commit to start from; what is checked out if absent.
         branch: String,
-        /// Only those that changed this.
+        /// Only commits that changed this file or folder; all if absent.
         path: String,
-        /// With the lines between them.
+        /// Whether to compute the columns and lines of a graph; false if absent.
         graph: bool,
-        /// Only those of an author whose name or address holds this.
+        /// Only commits whose author's name or e-mail address contains this; all if absent.
         author: String,
-        /// Only those after this time.
+        /// Only commits after this time, in any form that git reads; all if absent.
         since: String,
-        /// Only those before this time.
+        /// Only commits before this time, in any form that git reads; all if absent.
         until: String,
     }
 }
 
 wire! {
-    /// A line of the graph, from one commit's row to the next.
+    /// A line of the graph, from one commit's row to the row below.
     GitGraphLine {
-        /// Where it begins.
+        /// Column in this row, from 0.
         from_column: u32,
-        /// Where it ends.
+        /// Column in the row below, from 0.
         to_column: u32,
         /// `straight`, `merge_left`, `merge_right`, `branch_left`, `branch_right` or `pass`.
         #[serde(rename = "type")]
@@ -45,19 +45,19 @@ wire! {
 }
 
 wire! {
-    /// Where a commit stands in the graph.
+    /// The place of a commit in the graph.
     GitGraphPosition {
-        /// Its column.
+        /// Its column, from 0.
         column: u32,
-        /// The lines of its row.
+        /// The lines from its row to the row below.
         lines: Vec<GitGraphLine>,
     }
 }
 
 wire! {
-    /// A name that points to a commit.
+    /// A branch or tag that points to a commit.
     GitRef {
-        /// The name.
+        /// Its name, such as `main` or `origin/main`.
         name: String,
         /// `head`, `local_branch`, `remote_branch` or `tag`.
         #[serde(rename = "type")]
@@ -66,32 +66,32 @@ wire! {
 }
 
 wire! {
-    /// A commit.
+    /// A commit, with the refs that point to it.
     GitCommit {
-        /// Its id.
+        /// Its full id.
         sha: String,
-        /// Enough of its id to be unique.
+        /// Its id, abbreviated so that it is unique.
         short_sha: String,
-        /// Who wrote it.
+        /// Name of the author.
         author: String,
-        /// Their address.
+        /// E-mail address of the author.
         author_email: String,
-        /// When.
+        /// Time of the commit.
         date: Timestamp,
-        /// The same for people.
+        /// That time for people, such as `2 hours ago`.
         relative_date: String,
-        /// The first line of what is said about it.
+        /// First line of the message.
         subject: String,
-        /// The rest.
+        /// The message without its first line; absent if there is no more.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         body: Option<String>,
-        /// The ids of its parents.
+        /// Full ids of its parents, the first parent first.
         parent_shas: Vec<String>,
-        /// It has several.
+        /// Whether it has more than one parent.
         is_merge: bool,
-        /// The names that point to it.
+        /// The branches and tags that point to it.
         refs: Vec<GitRef>,
-        /// Where it stands in the graph.
+        /// Its place in the graph; absent unless `graph` was requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         graph_position: Option<GitGraphPosition>,
     }
@@ -100,75 +100,75 @@ wire! {
 wire! {
     /// A page of commits.
     GitLogResult {
-        /// Them, the latest first.
+        /// The commits, newest first.
         commits: Vec<GitCommit>,
-        /// How many there are in all.
+        /// Number of commits on all pages.
         total_count: u64,
-        /// There are more after these.
+        /// Whether there are more commits after these.
         has_more: bool,
-        /// Columns of the graph.
+        /// Number of columns in the graph; 0 without one.
         max_columns: u32,
     }
 }
 
 params! {
-    /// What to put aside.
+    /// Parameters of `git/stash`.
     #[derive(Default)]
     GitStashParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// What is said about it.
+        /// Description of the stash; git's own if absent.
         message: String,
-        /// Files that git does not know, too.
+        /// Whether to stash untracked files, too; false if absent.
         include_untracked: bool,
     }
 }
 
 wire! {
-    /// Changes are put aside.
+    /// The changes are stashed.
     GitStashResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// For people.
+        /// Description of the stash.
         message: String,
-        /// The name of what was put aside.
+        /// Name of the stash, such as `stash@{0}`.
         name: String,
     }
 }
 
 wire! {
-    /// Something put aside.
+    /// A stash: changes that were put aside.
     GitStash {
-        /// Its place; the latest is 0.
+        /// Its position; 0 is the newest.
         index: u32,
-        /// Its name.
+        /// Its name, such as `stash@{0}`.
         name: String,
-        /// The branch it was put aside from.
+        /// The branch that it was made on; empty if the HEAD was detached.
         branch: String,
-        /// What was said about it.
+        /// Its description, without the branch.
         message: String,
     }
 }
 
 wire! {
-    /// What was put aside.
+    /// The stashes of a repository.
     GitStashListResult {
-        /// Them, the latest first.
+        /// The stashes, newest first; fewer if the answer would exceed 768 KiB.
         stashes: Vec<GitStash>,
-        /// How many.
+        /// Number of all stashes.
         count: u64,
     }
 }
 
 params! {
-    /// Something put aside.
+    /// Parameters of `git/stash/apply`, `git/stash/pop` and `git/stash/drop`.
     #[derive(Default)]
     GitStashIndexParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Its place; the latest if absent.
+        /// Position of the stash; 0, the newest, if absent.
         index: u32,
     }
 }

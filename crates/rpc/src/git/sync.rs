@@ -1,132 +1,132 @@
-//! What brings branches together.
+//! The git methods that push, pull, fetch and merge.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {
-    /// What to push.
+    /// Parameters of `git/push`.
     #[derive(Default)]
     GitPushParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Replace what is there, unless somebody pushed since it was last seen.
+        /// Whether to overwrite the remote's branch, unless it changed since the last fetch; false if absent.
         force: bool,
-        /// Follow the pushed branch from now on.
+        /// Whether to make the pushed branch the upstream; false if absent.
         set_upstream: bool,
-        /// Where to; the branch's own remote if absent.
+        /// Name of the remote; the branch's own if absent.
         remote: String,
-        /// Which branch; the one that is checked out if absent.
+        /// Name of the branch; the one that is checked out if absent.
         branch: String,
     }
 }
 
 wire! {
-    /// It is pushed.
+    /// The branch is pushed.
     GitPushResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// What git said.
+        /// Git's own output, for people.
         message: String,
-        /// Commits that the remote had not.
+        /// Commits that the remote did not have, as of the last fetch.
         commits_pushed: u64,
-        /// Always true.
+        /// Always true, by the name that `git/commit` has for it.
         pushed: bool,
-        /// The pushed branch is followed now.
+        /// Whether the upstream was set.
         upstream_set: bool,
-        /// That branch.
+        /// The upstream that was set; absent if none was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         upstream: Option<String>,
     }
 }
 
 params! {
-    /// How to pull.
+    /// Parameters of `git/pull`.
     #[derive(Default)]
     GitPullParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Put the own commits on top instead of merging.
+        /// Whether to rebase the local commits instead of merging; false if absent.
         rebase: bool,
     }
 }
 
 wire! {
-    /// What a pull brought.
+    /// The result of a pull.
     GitPullResult {
-        /// It is finished; false while conflicts wait.
+        /// False if conflicts have to be resolved first.
         success: bool,
-        /// What git said.
+        /// Git's own output, for people.
         message: String,
-        /// Commits that are new.
+        /// Number of new commits.
         commits_pulled: u64,
-        /// Files that changed.
+        /// Number of files that changed.
         files_changed: u64,
-        /// Files whose conflict waits.
+        /// Files with conflicts; empty if there are none.
         conflicted_files: Vec<String>,
     }
 }
 
 params! {
-    /// What to look at.
+    /// Parameters of `git/fetch`.
     #[derive(Default)]
     GitFetchParams {
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Which remote; `origin` if absent.
+        /// Name of the remote; `origin` if absent.
         remote: String,
-        /// Forget branches that it has no more.
+        /// Whether to remove branches here that the remote no longer has; false if absent.
         prune: bool,
     }
 }
 
 wire! {
-    /// What a fetch brought.
+    /// The result of a fetch.
     GitFetchResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// What git said.
+        /// Git's own output, for people.
         message: String,
-        /// Branches that moved.
+        /// Names of the remote's branches that moved.
         updated_refs: Vec<String>,
-        /// Branches that are new.
+        /// Names of the remote's branches that are new.
         new_branches: Vec<String>,
-        /// Branches that are gone.
+        /// Names of the remote's branches that were removed here; empty unless `prune` was requested.
         pruned_branches: Vec<String>,
-        /// Commits that are new.
+        /// Number of new commits.
         new_commits: u64,
     }
 }
 
 params! {
-    /// What to merge.
+    /// Parameters of `git/merge`.
     GitMergeParams {
-        /// Which branch.
+        /// Branch, tag or commit to merge into what is checked out.
         branch: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Make a commit of it even where none is needed.
+        /// Whether to make a merge commit even if a fast-forward is possible; false if absent.
         no_ff: bool,
-        /// What is said about it.
+        /// Message of the merge commit; git's own if absent.
         message: String,
     }
 }
 
 wire! {
-    /// What came of bringing something together.
+    /// The result of a merge, or of applying or dropping a stash.
     GitMergeResult {
-        /// It is finished; false while conflicts wait.
+        /// False if conflicts have to be resolved first.
         success: bool,
-        /// What git said.
+        /// Git's own output, for people.
         message: String,
-        /// The commit that is checked out now.
+        /// Full id of the commit that is checked out now.
         commit_sha: String,
-        /// Conflicts wait.
+        /// Whether files have conflicts.
         has_conflicts: bool,
-        /// Their files.
+        /// Files with conflicts; empty if there are none.
         conflicted_files: Vec<String>,
     }
 }

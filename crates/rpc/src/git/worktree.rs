@@ -1,93 +1,95 @@
-//! Working copies beside a workspace's own, one for each session that shall not disturb the others.
+//! The methods for git worktrees: further working copies of a workspace's repository, so that sessions do not
+//! disturb each other.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 wire! {
-    /// A working copy.
+    /// A working copy of the repository.
     WorktreeInfo {
-        /// Its name; empty where it was not made by Roost.
+        /// Name for the other worktree methods; empty for one that Roost did not make.
         name: String,
-        /// Its folder.
+        /// Its folder, absolute.
         path: String,
-        /// Its branch; empty if none is checked out.
+        /// The branch that is checked out; empty if the HEAD is detached.
         branch: String,
-        /// The commit that is checked out; empty before the first.
+        /// Full id of the commit that is checked out; empty before the first commit.
         head: String,
-        /// The commit that a session's branch began from.
+        /// Full id of the commit that its branch started from; absent for one that Roost did not make.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
-        /// The session that works there.
+        /// A session whose working directory it is; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session_id: Option<String>,
-        /// It is the workspace's own.
+        /// Whether it is the workspace's own folder.
         is_main: bool,
-        /// It may not be removed.
+        /// Whether git has locked it against removal.
         is_locked: bool,
-        /// Its folder is gone.
+        /// Whether its folder is gone, so that git would forget it.
         is_prunable: bool,
     }
 }
 
 wire! {
-    /// All working copies.
+    /// All working copies of a repository.
     WorktreeListResult {
-        /// Them, the workspace's own first.
+        /// The working copies, the workspace's own first.
         worktrees: Vec<WorktreeInfo>,
-        /// How many.
+        /// Number of working copies.
         count: u64,
     }
 }
 
 params! {
-    /// A new working copy.
+    /// Parameters of `workspace/worktree/add`.
     WorktreeAddParams {
-        /// Its name, one part of a path.
+        /// Name of its folder below `.roost/worktrees`: a single path component.
         name: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Its branch, made if it is not there; `roost/` and the name if absent.
+        /// The branch to check out, created if it does not exist; `roost/` and the name if absent.
         branch: String,
-        /// Where a new branch begins; at what is checked out if absent.
+        /// Where a new branch starts; at the commit that is checked out if absent.
         base: String,
     }
 }
 
 wire! {
-    /// The working copy is there.
+    /// The working copy exists.
     WorktreeAddResult {
-        /// Always true.
+        /// Always true; a failure is an error.
         success: bool,
-        /// It.
+        /// The new working copy.
         worktree: WorktreeInfo,
     }
 }
 
 params! {
-    /// A working copy.
+    /// Parameters of the worktree methods that need a name.
     WorktreeParams {
-        /// Its name.
+        /// Name of the working copy.
         name: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// Even if what it holds is lost.
+        /// To remove: even if it has uncommitted changes. To discard: even while a session works in it.
+        /// False if absent.
         force: bool,
     }
 }
 
 params! {
-    /// A session's work to be merged.
+    /// Parameters of `workspace/worktree/merge`.
     WorktreeMergeParams {
-        /// The working copy's name.
+        /// Name of the working copy.
         name: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// What is said about changes that are not committed there yet; without it they are an error.
+        /// Message for a commit of its uncommitted changes. If absent, uncommitted changes are an error.
         message: String,
-        /// The session that did the work, to be named at the end of the messages of commits that are made.
+        /// A session of this workspace to name in a trailer of the new commits; no trailer if absent.
         session_id: String,
     }
 }

@@ -1,4 +1,4 @@
-//! What the agent says and does.
+//! Events about what the agent says and does.
 
 use roost_model::time::Timestamp;
 use schemars::JsonSchema;
@@ -9,197 +9,197 @@ use super::session_event;
 use crate::conversation::Speaker;
 
 words! {
-    /// Where a line comes from.
+    /// The stream that a line belongs to.
     LogStream {
         /// The agent's output.
         Stdout,
-        /// Beside it.
+        /// Diagnostics of the runtime or of Roost.
         Stderr,
     }
 }
 
 session_event! {
-    /// A line of the agent's output, as Claude would write it.
+    /// A line of output in Claude's `stream-json`, whichever agent it comes from.
     ClaudeLog {
-        /// The line.
+        /// The line: JSON, or plain text for diagnostics.
         line: String,
-        /// Where it comes from.
+        /// The stream that it belongs to.
         stream: LogStream,
         ;
-        /// What it says.
+        /// The line's content in a simpler shape; absent for diagnostics.
         parsed: ParsedLine,
     }
 }
 
 params! {
-    /// What a line says.
+    /// The content of a `claude_log` line.
     ParsedLine {
-        /// `user`, `assistant`, `system` or `result`.
+        /// Kind of line: `user`, `assistant`, `system` or `result` (the end of a task).
         r#type: String,
-        /// Its blocks.
+        /// The blocks in order; empty for `system` and `result`.
         content: Vec<LineBlock>,
         ;
-        /// The session.
+        /// Id of the session; absent for usage, because clients take it for a new session.
         session_id: String,
-        /// Why the turn ends.
+        /// Why the turn ends; `tool_use` for a line with tool calls. Absent otherwise.
         stop_reason: String,
-        /// The model that said it.
+        /// The model that wrote it; absent if unknown.
         model: String,
-        /// It was thought and not said.
+        /// Whether it is reasoning; always false where present.
         is_thinking: bool,
-        /// It sums up a context that was too long.
+        /// Whether it summarizes a context that became too long; always false where present.
         is_context_compaction: bool,
-        /// Tokens written.
+        /// Output tokens; only for usage.
         output_tokens: u64,
-        /// What it cost.
+        /// Cost in US dollars; only for usage, and only if the runtime reports it.
         cost_usd: f64,
     }
 }
 
 params! {
-    /// One block of a line.
+    /// One block of a `claude_log` line. Fields that do not belong to its type are absent.
     LineBlock {
         /// `text`, `tool_use` or `tool_result`.
         r#type: String,
         ;
-        /// The text.
+        /// The text, or the text of a result.
         text: String,
-        /// The tool.
+        /// The tool as the runtime names it; only for `tool_use`.
         tool_name: String,
-        /// Which call.
+        /// Roost's id of the tool call.
         tool_id: String,
-        /// The tool's input as JSON text.
+        /// The tool's arguments as JSON text; only for `tool_use`.
         tool_input: String,
     }
 }
 
 session_event! {
-    /// Something was said or done.
+    /// A message of the conversation, as in `session/messages`; for clients that watch the session.
     ClaudeMessage {
-        /// Who speaks.
+        /// Who it comes from.
         r#type: Speaker,
-        /// The same.
+        /// The same as `type`.
         role: Speaker,
-        /// Its blocks; none where it only ends the turn.
+        /// The content in order; empty if it only ends the turn.
         content: Vec<MessageBlock>,
-        /// It sums up a context that was too long.
+        /// Whether it summarizes a context that became too long.
         is_context_compaction: bool,
-        /// The same as in the history; unique.
+        /// Unique id, the same as in `session/messages`.
         uuid: String,
         ;
-        /// The model that said it.
+        /// The model that wrote it; absent if unknown.
         model: String,
-        /// Why the turn ends with it, where it does.
+        /// Why the turn ends with this message; absent if it goes on.
         stop_reason: String,
     }
 }
 
-/// One block of a message.
+/// One block of a message's content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum MessageBlock {
-    /// Text.
+    /// Text. Code is fenced with its language; images and artifacts are named in brackets.
     Text {
-        /// The text.
+        /// The text, cut if the message would exceed 128 KiB.
         text: String,
     },
-    /// The agent calls a tool, or asks a question.
+    /// A tool call of the agent, or a question to the user.
     ToolUse {
-        /// The tool.
+        /// The tool as the runtime names it; `AskUserQuestion` for a question.
         tool_name: String,
-        /// Which call or question.
+        /// Roost's id of the tool call or question.
         tool_id: String,
-        /// Its input.
+        /// The tool's arguments.
         tool_input: Map<String, Value>,
     },
-    /// What became of it.
+    /// The result of a tool call, or how a question ended.
     ToolResult {
-        /// Which call or question.
+        /// The `tool_id` of the call or question.
         tool_use_id: String,
         /// The result as text.
         content: String,
-        /// It failed or was denied.
+        /// True if the tool failed, the call was denied or the question was not answered.
         is_error: bool,
     },
 }
 
 words! {
-    /// What the agent does.
+    /// What the agent is doing.
     AgentState {
-        /// It works.
+        /// It works on a prompt.
         Running,
-        /// It waits for an answer.
+        /// It waits for an approval or an answer.
         Waiting,
-        /// It is done.
+        /// Its last task is complete.
         Idle,
-        /// It was stopped.
+        /// Its last task was stopped.
         Stopped,
-        /// It failed.
+        /// Its last task failed.
         Error,
     }
 }
 
 session_event! {
-    /// What the agent does now.
+    /// The agent's state changed.
     ClaudeStatus {
-        /// It.
+        /// The new state.
         state: AgentState,
         ;
-        /// The prompt's beginning, where it begins.
+        /// The prompt's first 500 characters; only when a task starts.
         prompt: String,
-        /// Since when.
+        /// When the task started; only when a task starts.
         started_at: Timestamp,
-        /// Why it failed.
+        /// Why the task failed; only for the state `error`.
         error: String,
     }
 }
 
 session_event! {
-    /// The session's model.
+    /// The model of the session, when it becomes known or changes.
     ClaudeSessionInfo {
         ;
-        /// It.
+        /// The model; absent if the runtime does not say.
         model: String,
     }
 }
 
 words! {
-    /// What a terminal would show.
+    /// What a terminal with the agent would show.
     TerminalState {
-        /// It works.
+        /// The agent is working.
         Thinking,
-        /// A tool call waits for an answer.
+        /// An approval waits for an answer.
         Permission,
         /// A question waits for an answer.
         Question,
-        /// It is done.
+        /// The agent waits for a prompt.
         Idle,
-        /// It failed.
+        /// The last task failed.
         Error,
     }
 }
 
 session_event! {
-    /// What a terminal would show.
+    /// What a terminal with the agent would show now.
     PtyState {
-        /// It.
+        /// The new state.
         state: TerminalState,
-        /// Something can be said.
+        /// Whether a client can send something: an answer or a prompt.
         waiting_for_input: bool,
         ;
-        /// What is waited for.
+        /// What kind of answer is expected, `permission` or `question`; absent if none is.
         prompt_type: TerminalState,
     }
 }
 
 session_event! {
-    /// All of a turn has been sent.
+    /// Everything of a turn has been sent. Its names come from clients that read a file.
     StreamReadComplete {
-        /// At least one.
+        /// Always 1, whatever the number of messages.
         messages_emitted: u64,
-        /// The `seq` of the turn's last event.
+        /// `seq` of the turn's last event.
         file_offset: u64,
-        /// The same.
+        /// The same as `file_offset`.
         file_size: u64,
         ;
     }

@@ -1,4 +1,4 @@
-//! Somebody is asked, and somebody has answered.
+//! Events about approvals and questions.
 
 use roost_model::approval::{Answerer, ApprovalScope};
 use schemars::JsonSchema;
@@ -10,10 +10,10 @@ use crate::PermissionDecision;
 params! {
     /// One choice of a question.
     WaitingOption {
-        /// What people read, and what is sent back.
+        /// The text to show, and to send back.
         label: String,
         ;
-        /// More about it.
+        /// An explanation to show beside the label; absent if the agent gave none.
         description: String,
     }
 }
@@ -21,92 +21,94 @@ params! {
 session_event! {
     /// The agent asks a question; answer it with `session/respond`.
     ClaudeWaiting {
-        /// Which question.
+        /// Id of the question.
         tool_use_id: String,
-        /// `AskUserQuestion`.
+        /// Always `AskUserQuestion`, the tool that clients know questions by.
         tool_name: String,
-        /// All of it as JSON text.
+        /// The whole question as JSON text, with all its fields.
         input: String,
-        /// What is asked.
+        /// The question's text.
         question: String,
-        /// The choices of its first field; none means free text.
+        /// The choices of its first field; empty means free text.
         options: Vec<WaitingOption>,
-        /// Which question.
+        /// The same as `tool_use_id`.
         request_id: String,
-        /// What is asked.
+        /// The same as `question`.
         description: String,
         ;
     }
 }
 
 session_event! {
-    /// A tool call waits for an answer; answer it with `permission/respond`.
+    /// An approval is needed, for older clients; answer it with `permission/respond`.
     ClaudePermission {
-        /// Which call.
+        /// Roost's id of the tool call.
         tool_use_id: String,
-        /// The tool.
+        /// The tool as the runtime names it.
         tool_name: String,
-        /// Its input as JSON text.
+        /// The tool's arguments as JSON text.
         input: String,
-        /// What it asks for, for people.
+        /// A sentence that says what would be done.
         description: String,
-        /// The tool.
+        /// The same as `tool_name`.
         tool: String,
-        /// Which call.
+        /// The same as `tool_use_id`.
         request_id: String,
         ;
     }
 }
 
 params! {
-    /// One answer that can be given.
+    /// One answer to offer for an approval.
     PermissionOption {
         /// `allow_once`, `allow_session` or `deny`.
         key: String,
-        /// What people read.
+        /// The text to show.
         label: String,
-        /// It is the first choice.
+        /// Whether to preselect it; true for `allow_once`.
         selected: bool,
         ;
-        /// What it covers.
+        /// Which calls the answer would cover; only for `allow_session`.
         description: String,
     }
 }
 
 session_event! {
-    /// A tool call waits for an answer; answer it with `permission/respond`.
+    /// An approval is needed; answer it with `permission/respond`.
     PtyPermission {
-        /// Which call.
+        /// Roost's id of the tool call.
         tool_use_id: String,
-        /// `bash_command`, `write_file`, `edit_file`, `delete_file`, `read_file`, `mcp_tool` or `tool_use`.
+        /// What kind of call it is, judged by its arguments: `bash_command`, `write_file`, `edit_file`, `delete_file`,
+        /// `read_file`, `mcp_tool` or `tool_use`.
         r#type: String,
-        /// The command, file or address.
+        /// The command, file or address, at most 500 characters; the arguments if there is none.
         target: String,
-        /// What it asks for, for people.
+        /// A sentence that says what would be done.
         description: String,
-        /// What it would do.
+        /// What would be done in detail, at most 4000 characters: the command with all arguments, the diff or
+        /// the new content.
         preview: String,
-        /// The answers that can be given.
+        /// The answers to offer. `allow_session` is missing if the answer can only apply once.
         options: Vec<PermissionOption>,
         ;
     }
 }
 
 session_event! {
-    /// What waited for an answer waits no more.
+    /// An approval or question is no longer open.
     PtyPermissionResolved {
-        /// Which call or question.
+        /// Id of the approval or question.
         tool_use_id: String,
-        /// Who answered, or why nobody needs to.
+        /// The client that answered, else why it ended: see `ApprovalEnd` and `QuestionOutcome`.
         resolved_by: String,
-        /// What came of it.
+        /// The decision; for a question `allow` if it was answered.
         decision: PermissionDecision,
         ;
-        /// For how long it counts.
+        /// How long the decision applies; absent for a question.
         scope: ApprovalScope,
-        /// Who answered, and from where.
+        /// Who answered; absent if nobody did.
         answered_by: Answerer,
-        /// Why.
+        /// The reason that was given; absent if there was none.
         reason: String,
     }
 }

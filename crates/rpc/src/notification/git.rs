@@ -1,72 +1,72 @@
-//! What happens to a workspace's repository.
+//! Events about a workspace's repository.
 
 use roost_model::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 params! {
-    /// A client had something done with a workspace's repository.
+    /// A git operation for a client ended, by whichever client.
     GitOperationCompleted {
-        /// Whose repository.
+        /// Id of the workspace.
         workspace_id: String,
-        /// What was done, such as `commit`.
+        /// Name of the operation, such as `commit` or `stash/pop`.
         operation: String,
-        /// It is finished; false also while conflicts wait.
+        /// False if it failed, or if conflicts have to be resolved first.
         success: bool,
-        /// When.
+        /// When it ended.
         timestamp: Timestamp,
         ;
-        /// What came of it, for people.
+        /// The result for people, at most 2 KiB; absent if there is nothing to say.
         message: String,
-        /// Why it failed.
+        /// Why it failed, at most 2 KiB; absent if it did not.
         error: String,
-        /// The commit that was made.
+        /// Full id of the commit that it made; absent if it made none.
         sha: String,
-        /// The branch that it was about.
+        /// The branch that it changed or used; absent if it concerned none.
         branch: String,
-        /// How many files it was about.
+        /// How many paths or files it changed; absent if it does not count them.
         files_affected: u64,
-        /// Commits that went to the remote.
+        /// Commits that were sent to the remote; only for a push.
         commits_pushed: u64,
-        /// Commits that came from the remote.
+        /// Commits that came from the remote; only for a pull or fetch.
         commits_pulled: u64,
-        /// Files whose conflict waits.
+        /// Files with conflicts, at most 100; absent if there are none.
         conflicted_files: Vec<String>,
-        /// The place after it.
+        /// The cursor after this event; pass it as `after` to resume.
         cursor: String,
     }
 }
 
 params! {
-    /// Another branch is checked out.
+    /// Another branch is checked out, by a client or by anybody else.
     GitBranchChanged {
-        /// Whose repository.
+        /// Id of the workspace.
         workspace_id: String,
-        /// The branch before.
+        /// The branch before; `HEAD` if it was detached.
         from_branch: String,
-        /// The branch now.
+        /// The branch that is checked out now.
         to_branch: String,
-        /// When.
+        /// When it was noticed.
         timestamp: Timestamp,
         ;
-        /// The place after it.
+        /// The cursor after this event; pass it as `after` to resume.
         cursor: String,
     }
 }
 
 params! {
-    /// How far a push, pull or fetch is.
+    /// Progress of a push, pull or fetch, at most every 250 ms for one phase.
     GitOperationProgress {
-        /// Whose repository.
+        /// Id of the workspace.
         workspace_id: String,
-        /// What is done, such as `push`.
+        /// Name of the operation, such as `push`.
         operation: String,
-        /// The part of it, such as `Writing objects`.
+        /// Git's name for the current phase, such as `Writing objects`.
         phase: String,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
         ;
-        /// How much of that part.
+        /// Progress of this phase in percent, from 0 to 100; absent if git does not say.
         percent: u8,
     }
 }

@@ -1,5 +1,5 @@
-//! What happens to the files of a workspace, and what is found there. None of it is in the log: what is true now is told
-//! again to whoever subscribes again.
+//! Events about a workspace's files and searches. None of them is stored: a client that subscribes again gets
+//! the current state.
 
 use roost_model::time::Timestamp;
 use schemars::JsonSchema;
@@ -10,187 +10,187 @@ use crate::{GrepFile, RepositoryFile, SearchMode};
 words! {
     /// What happened to a file.
     FileChange {
-        /// It is new.
+        /// It was created.
         Created,
-        /// It says something else.
+        /// Its content or attributes changed.
         Modified,
-        /// It is gone.
+        /// It was deleted.
         Deleted,
-        /// It was at another path.
+        /// It was moved from `old_path`.
         Renamed,
     }
 }
 
 params! {
-    /// A file changed.
+    /// A file of a workspace changed.
     FileChanged {
-        /// Whose.
+        /// Id of the workspace.
         workspace_id: String,
-        /// Where it is.
+        /// Path, relative to the workspace's folder.
         path: String,
-        /// What happened.
+        /// What happened to it.
         change: FileChange,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
         ;
-        /// Its bytes.
+        /// Its size in bytes; absent if it was deleted.
         size: u64,
-        /// Where it was.
+        /// Its path before; only for `renamed`.
         old_path: String,
     }
 }
 
 wire! {
-    /// Too much happened to be told one by one: look at the files again.
+    /// More than 64 files changed at once, or changes were missed: list the files again.
     FilesRescanned {
-        /// Whose.
+        /// Id of the workspace.
         workspace_id: String,
-        /// So many files are other than before.
+        /// Number of files that changed.
         changed_count: u64,
-        /// Why, for people.
+        /// Why single changes are not reported, for people.
         reason: String,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
     }
 }
 
 wire! {
-    /// The state of a workspace's repository.
+    /// The state of a workspace's repository, after it changed or the client subscribed.
     GitStatusChanged {
-        /// Whose.
+        /// Id of the workspace.
         workspace_id: String,
-        /// The branch; empty if none is checked out.
+        /// The branch that is checked out; empty if the HEAD is detached.
         branch: String,
-        /// Commits that the followed branch has not.
+        /// Commits that the upstream does not have.
         ahead: u64,
-        /// Commits that only the followed branch has.
+        /// Commits that only the upstream has.
         behind: u64,
-        /// Files that would be committed.
+        /// Number of changes in the index.
         staged_count: u64,
-        /// Files that changed.
+        /// Number of changes that are not in the index.
         unstaged_count: u64,
-        /// Files that git does not know.
+        /// Number of files that git does not track.
         untracked_count: u64,
-        /// Conflicts wait.
+        /// Whether files have merge conflicts.
         has_conflicts: bool,
-        /// All of these files, as far as they fit.
+        /// Paths of all these files, as many as fit into 64 KiB.
         changed_files: Vec<String>,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
     }
 }
 
 wire! {
-    /// What changed in a file, after it changed.
+    /// The diff of a file, after it changed. Sent for up to 8 files that changed together.
     GitDiff {
-        /// Whose.
+        /// Id of the workspace.
         workspace_id: String,
-        /// Where it is.
+        /// Path, relative to the workspace's folder.
         file: String,
-        /// The same, by the name that some clients read.
+        /// The same as `file`, by the name that some clients read.
         path: String,
-        /// What changed.
+        /// The unified diff as `git diff` writes it, at most 64 KiB.
         diff: String,
-        /// Lines that came.
+        /// Lines added, in what is shown.
         additions: u64,
-        /// Lines that went.
+        /// Lines deleted, in what is shown.
         deletions: u64,
-        /// It would be committed.
+        /// Whether it compares the index with the last commit.
         is_staged: bool,
-        /// Git does not know the file yet.
+        /// Whether the file is new.
         is_new_file: bool,
-        /// The same, by the name that some clients read.
+        /// The same as `is_new_file`, by the name that some clients read.
         is_new: bool,
-        /// There is more.
+        /// Whether the diff was cut.
         is_truncated: bool,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
     }
 }
 
 wire! {
-    /// A workspace cannot be watched, or not as a whole: what happens there is told late or not at all.
+    /// A workspace cannot be watched, or only in part: changes are reported late or not at all.
     WatchFailed {
-        /// Whose.
+        /// Id of the workspace.
         workspace_id: String,
-        /// Why, and what to do.
+        /// Why it cannot be watched and what to do, for people.
         message: String,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
     }
 }
 
 wire! {
-    /// Files that fit a search that goes on.
+    /// Results of an interactive search that `repository/search/start` began.
     SearchResults {
-        /// The search.
+        /// Id of the search.
         search_id: String,
-        /// The text that they fit.
+        /// The text that they match, which may not be the latest one.
         query: String,
         /// How it was compared.
         mode: SearchMode,
-        /// The best of them.
+        /// The files of the page that was requested, best first.
         results: Vec<RepositoryFile>,
-        /// How many there are.
+        /// Number of files that match.
         total: u64,
-        /// There are more than these.
+        /// Whether there are more files than these.
         has_more: bool,
-        /// How long it took.
+        /// Time it took in milliseconds.
         elapsed_ms: f64,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
     }
 }
 
 wire! {
-    /// Some of what was found in files.
+    /// Matches of a `repository/grep` with `stream`; more may follow.
     GrepResults {
-        /// The search.
+        /// Id of the search.
         grep_id: String,
-        /// In the order of the paths, after what was sent before.
+        /// Files with matches, by path; they follow those of the events before.
         files: Vec<GrepFile>,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
     }
 }
 
 params! {
-    /// A search in files ended.
+    /// A `repository/grep` with `stream` ended.
     GrepCompleted {
-        /// The search.
+        /// Id of the search.
         grep_id: String,
-        /// Lines with a match.
+        /// Number of lines with a match.
         total_matches: u64,
-        /// Files with a match.
+        /// Number of files with a match.
         matched_files: u64,
-        /// Files that were looked into.
+        /// Number of files that were searched.
         searched_files: u64,
-        /// There is more than the limit.
+        /// Whether there are more matches than the limit.
         truncated: bool,
-        /// It was cancelled before its end.
+        /// Whether it was cancelled before its end.
         cancelled: bool,
-        /// How long it took.
+        /// Time it took in milliseconds.
         elapsed_ms: f64,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
         ;
     }
 }
 
 wire! {
-    /// How far a search for repositories is. The first comes at once, the last with what it came to.
+    /// Progress of `workspace/discover`: sent at once, then while it searches, and a last time at the end.
     WorkspaceDiscoverProgress {
-        /// The search; with this it is cancelled.
+        /// Id of the search, for `workspace/discover/cancel`.
         discover_id: String,
-        /// Below these folders.
+        /// The folders below which it searches, absolute.
         paths: Vec<String>,
-        /// Folders that were looked into so far.
+        /// Folders that were searched so far.
         scanned_paths: u64,
         /// Repositories that were found so far.
         found_count: u64,
-        /// How long it takes so far.
+        /// Time since it began, in milliseconds.
         elapsed_ms: u64,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
     }
 }

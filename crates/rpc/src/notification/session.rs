@@ -1,4 +1,4 @@
-//! Sessions come and go, clients with them; and the daemon itself.
+//! Events about sessions that start and end, about other clients, and about the daemon.
 
 use roost_model::time::Timestamp;
 use schemars::JsonSchema;
@@ -8,65 +8,65 @@ use serde_json::{Map, Value};
 use super::session_event;
 
 session_event! {
-    /// A session was made.
+    /// A session was created. Also sent after `initialize`, with the daemon's own id, for clients that wait for it.
     SessionStart {
-        /// Its folder.
+        /// The session's working directory, absolute.
         repo_path: String,
-        /// The folder's name.
+        /// Name of that folder.
         repo_name: String,
-        /// The version of the runtime's contract that it was made under.
+        /// Version of the runtime contract that it was created under; Roost's version in the one after `initialize`.
         agent_version: String,
         ;
     }
 }
 
 params! {
-    /// A session ended; or the daemon goes down, whose own id stands there then and nothing beside it.
+    /// A session was closed, or the daemon is going down.
     SessionEnd {
-        /// The session.
+        /// Id of the session; the id of the daemon's run if it goes down.
         session_id: String,
-        /// Why; `shutdown` if it is the daemon.
+        /// Why it ended; `shutdown` if the daemon goes down.
         reason: String,
-        /// When.
+        /// When it ended.
         timestamp: Timestamp,
         ;
-        /// The session's workspace.
+        /// The session's workspace; absent if it has none or the daemon goes down.
         workspace_id: String,
-        /// The session's runtime.
+        /// Id of the session's runtime; absent if the daemon goes down.
         agent_type: String,
-        /// The place after it.
+        /// The cursor after this event; absent if the daemon goes down.
         cursor: String,
     }
 }
 
 session_event! {
-    /// A session was stopped.
+    /// A session's task was stopped.
     SessionStopped {
         ;
-        /// The client that stopped it.
+        /// Id of the client that stopped it; absent if no client did.
         stopped_by: String,
     }
 }
 
 session_event! {
-    /// The runtime knows the session.
+    /// The runtime has told its own id for the session. The id that clients use does not change.
     SessionIdResolved {
-        /// The session's id.
+        /// Id of the session.
         temporary_id: String,
-        /// The same: ids are permanent.
+        /// The same, because ids never change.
         real_id: String,
-        /// Always empty: the record is the log.
+        /// Always empty; read the session with `session/messages`.
         session_file: String,
         ;
     }
 }
 
 session_event! {
-    /// The runtime could not begin the session.
+    /// A task failed before the runtime had told its own id for the session.
     SessionIdFailed {
-        /// The session's id.
+        /// Id of the session.
         temporary_id: String,
-        /// `claude_exited` or `error`.
+        /// `claude_exited` if the runtime's process ended, else `error`.
         reason: String,
         /// What happened, for people.
         message: String,
@@ -77,121 +77,123 @@ session_event! {
 session_event! {
     /// A task failed.
     TaskFault {
-        /// The kind of failure, such as `RUNTIME_EXITED`.
+        /// The kind of failure: a `FailureCode`, such as `RUNTIME_EXITED`.
         code: String,
         /// What happened, for people.
         message: String,
-        /// Whether to try again, and what the runtime wrote last.
+        /// `retryable`, and where there is one, `stderr_tail`: see `TaskError`.
         details: Map<String, Value>,
         ;
-        /// The request to the runtime.
+        /// Id of the request to the runtime; absent if it belongs to none.
         request_id: String,
     }
 }
 
 params! {
-    /// Another client looks at the session. It has no `session_id`, with which a phone would misread it.
+    /// Another client has begun to watch the session. It has no `session_id`, because a phone would take it
+    /// for another event.
     SessionJoined {
-        /// Who came.
+        /// Id of the client that came.
         joining_client_id: String,
-        /// Who else looks.
+        /// Ids of the others that watch it, at most 16.
         other_viewers: Vec<String>,
-        /// How many look.
+        /// Number of clients that watch it.
         viewer_count: u64,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
         ;
     }
 }
 
 params! {
-    /// Another client looks at the session no more. It has no `session_id`, with which a phone would misread it.
+    /// Another client no longer watches the session. It has no `session_id`, because a phone would take it
+    /// for another event.
     SessionLeft {
-        /// Who went.
+        /// Id of the client that left.
         leaving_client_id: String,
-        /// Who still looks.
+        /// Ids of those that still watch it, at most 16.
         remaining_viewers: Vec<String>,
-        /// How many look.
+        /// Number of clients that still watch it.
         viewer_count: u64,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
         ;
     }
 }
 
 params! {
-    /// This client watches a session.
+    /// This client now watches a session.
     SessionWatchStarted {
-        /// Which.
+        /// Id of the session.
         session_id: String,
-        /// Always true.
+        /// Always true; `session_watch_stopped` has false.
         watching: bool,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
         ;
     }
 }
 
 params! {
-    /// This client watches a session no more.
+    /// This client no longer watches a session.
     SessionWatchStopped {
-        /// Which.
+        /// Id of the session.
         session_id: String,
-        /// Always false.
+        /// Always false; `session_watch_started` has true.
         watching: bool,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
         ;
-        /// Why.
+        /// Why it stopped; `client_request` after `session/unwatch`.
         reason: String,
     }
 }
 
 params! {
-    /// Retention removed events of a session before they could be sent; those from `resume_at` on come.
+    /// Retention removed events of a session before they could be sent. Those from `resume_at` on follow.
     Truncated {
-        /// Which session.
+        /// Id of the session.
         session_id: String,
-        /// The `seq` of its first event that is still there.
+        /// `seq` of the first event that is still stored.
         resume_at: u64,
-        /// When.
+        /// When it was sent.
         timestamp: Timestamp,
         ;
     }
 }
 
 params! {
-    /// A workspace was removed.
+    /// A workspace was removed. Its folder and sessions stay.
     WorkspaceRemoved {
-        /// Which.
+        /// Id of the workspace.
         id: String,
-        /// The same.
+        /// The same as `id`.
         workspace_id: String,
-        /// Its name.
+        /// The name that it had.
         name: String,
-        /// Its folder.
+        /// Its folder, absolute.
         path: String,
-        /// When.
+        /// When it was removed.
         timestamp: Timestamp,
         ;
-        /// The place after it.
+        /// The cursor after this event; pass it as `after` to resume.
         cursor: String,
     }
 }
 
 params! {
-    /// The connection lives.
+    /// Sent every 30 seconds, so that both sides notice a broken connection.
     Heartbeat {
-        /// The daemon's clock.
+        /// Time of the daemon's clock.
         server_time: Timestamp,
-        /// Counts up.
+        /// Counts the heartbeats of this run of the daemon, over all connections.
         sequence: u64,
-        /// `idle`, `running` or `waiting`.
+        /// State of the default agent: `idle`, `running` or `waiting`.
         claude_status: String,
-        /// How long the daemon runs.
+        /// Seconds since the daemon started.
         uptime_seconds: u64,
         ;
-        /// When it was sent.
+        /// When it was sent: the same as `server_time`.
         timestamp: Timestamp,
     }
 }

@@ -1,4 +1,4 @@
-//! Lines by content.
+//! The methods that search the content of files.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,44 +6,45 @@ use serde::{Deserialize, Serialize};
 use super::list_or_text;
 
 params! {
-    /// What is searched for in files.
+    /// Parameters of `repository/grep`.
     GrepParams {
-        /// Text, or a regular expression.
+        /// The text to find, or a regular expression with `regex`. An empty one is refused.
         #[serde(alias = "query", alias = "q")]
         pattern: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// It is a regular expression.
+        /// Whether `pattern` is a regular expression; false if absent.
         regex: bool,
-        /// Whether capitals matter; if absent, those of the pattern do.
+        /// Whether upper and lower case differ. If absent, they differ if the pattern has upper case.
         case_sensitive: bool,
-        /// Only whole words.
+        /// Whether to match only whole words; false if absent.
         whole_words: bool,
-        /// Only beneath this folder.
+        /// Only files below this folder, relative to the workspace's folder; all if absent.
         #[serde(alias = "path")]
         directory: String,
-        /// Only these extensions.
+        /// Only files with these extensions; all if absent.
         #[serde(alias = "file_types", deserialize_with = "list_or_text")]
         extensions: Vec<String>,
-        /// Only files that git tracks.
+        /// Only files that git tracks; false if absent.
         git_tracked_only: bool,
-        /// Lines shown before and after each match.
+        /// Lines to show before and after each match: at most 20, default 0.
         #[serde(alias = "context")]
         context_lines: u32,
-        /// Lines with a match at most.
+        /// Most lines with a match: 1 to 10000, default 1000.
         limit: u32,
-        /// Lines with a match of one file at most.
+        /// Most lines with a match in one file: 1 to 10000, default 100.
         limit_per_file: u32,
-        /// What is found comes as `grep_results` while it is found, and the answer at once.
+        /// Whether to answer at once and send what is found as `grep_results` events; false if absent.
+        /// Needs a connection.
         stream: bool,
     }
 }
 
 wire! {
-    /// Where a match is in its line.
+    /// The position of a match in its line, in bytes.
     GrepSpan {
-        /// Its first byte.
+        /// First byte of the match, from 0 in `text`.
         start: u64,
         /// The byte after its last.
         end: u64,
@@ -53,57 +54,57 @@ wire! {
 wire! {
     /// A line of a file.
     GrepLine {
-        /// Its number, from 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// What it says, or the part around its first match if it is long.
+        /// The line, or of a long one the part around its first match.
         text: String,
-        /// Where the matches are in `text`; none in a line of context.
+        /// The matches in `text`; empty for a line of context.
         matches: Vec<GrepSpan>,
-        /// It says more than `text`.
+        /// Whether the line is longer than `text`.
         truncated: bool,
     }
 }
 
 wire! {
-    /// What was found in a file.
+    /// The matches in one file.
     GrepFile {
-        /// Where it is.
+        /// Path, relative to the workspace's folder.
         path: String,
-        /// Lines with a match and those around them.
+        /// The lines with a match and the context around them, in order.
         lines: Vec<GrepLine>,
-        /// Lines with a match among them.
+        /// Number of those lines that have a match.
         match_count: u64,
-        /// The file has more of them.
+        /// Whether the file has more matches than `limit_per_file`.
         truncated: bool,
     }
 }
 
 wire! {
-    /// What a search in files came to, or that it goes on.
+    /// The result of a search in files, or that it has started.
     GrepResult {
-        /// Its id, to cancel it.
+        /// Id of the search, for `repository/grep/cancel`.
         grep_id: String,
-        /// `started` if what is found comes as events, else `completed`.
+        /// `started` if the matches come as events, else `completed`.
         status: String,
-        /// What was found, in the order of the paths; nothing if it comes as events.
+        /// The files with matches, by path; empty if they come as events.
         files: Vec<GrepFile>,
-        /// Lines with a match.
+        /// Number of lines with a match; 0 if they come as events.
         total_matches: u64,
-        /// Files with a match.
+        /// Number of files with a match; 0 if they come as events.
         matched_files: u64,
-        /// Files that were looked into.
+        /// Number of files that were searched; 0 if the matches come as events.
         searched_files: u64,
-        /// There is more than the limit.
+        /// Whether there are more matches than `limit`, or than fit into 768 KiB.
         truncated: bool,
-        /// How long it took.
+        /// Time it took in milliseconds; 0 if the matches come as events.
         elapsed_ms: f64,
     }
 }
 
 params! {
-    /// A search in files that is wanted no more.
+    /// Parameters of `repository/grep/cancel`. Cancelling a search that has ended is no error.
     GrepCancelParams {
-        /// Which.
+        /// Id of the search.
         grep_id: String,
         ;
     }

@@ -1,4 +1,4 @@
-//! Files by name.
+//! The methods that search files by name.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,82 +6,82 @@ use serde::{Deserialize, Serialize};
 use super::{RepositoryFile, list_or_text};
 
 words! {
-    /// How names are compared.
+    /// How a query is compared with a file's path.
     SearchMode {
-        /// All letters in order, anywhere in the path.
+        /// All characters of the query occur in this order anywhere in the path.
         Fuzzy,
-        /// The text as it is, anywhere in the path.
+        /// The query occurs unchanged anywhere in the path.
         Exact,
-        /// The text as it is, where the name or the path begins.
+        /// The name or the path begins with the query.
         Prefix,
-        /// The extension.
+        /// The file has this extension.
         Extension,
     }
 }
 
 params! {
-    /// What is searched for.
+    /// Parameters of `repository/search` and `repository/search/start`.
     SearchParams {
-        /// The text.
+        /// The text to search for, at most 1000 characters.
         #[serde(alias = "q")]
         query: String,
         ;
-        /// Whose; the first workspace if absent.
+        /// Id of the workspace. Default: the one that contains the daemon's start folder, else the first.
         workspace_id: String,
-        /// How it is compared; fuzzy if absent.
+        /// How to compare; `fuzzy` if absent.
         mode: SearchMode,
-        /// So many files at most.
+        /// Most files to return: 1 to 500, default 50.
         limit: u32,
-        /// After so many.
+        /// Files to skip; 0 if absent.
         offset: u32,
-        /// Only these extensions.
+        /// Only files with these extensions; all if absent.
         #[serde(alias = "file_types", deserialize_with = "list_or_text")]
         extensions: Vec<String>,
-        /// No files that are no text; so if absent.
+        /// Whether to leave out files that are not text; true if absent.
         exclude_binaries: bool,
-        /// Only files that git tracks.
+        /// Only files that git tracks; false if absent.
         git_tracked_only: bool,
-        /// Only files of at least so many bytes.
+        /// Only files of at least this size in bytes; all if absent.
         min_size: u64,
-        /// Only files of at most so many bytes.
+        /// Only files of at most this size in bytes; all if absent.
         max_size: u64,
     }
 }
 
 wire! {
-    /// Files that fit, the best first.
+    /// The files that match, best first.
     SearchResult {
-        /// The text.
+        /// The query from the parameters.
         query: String,
         /// How it was compared.
         mode: SearchMode,
-        /// Some of them.
+        /// The files of this page.
         results: Vec<RepositoryFile>,
-        /// How many there are.
+        /// Number of files that match, on all pages.
         total: u64,
-        /// There are more after these.
+        /// Whether there are more files after these.
         has_more: bool,
-        /// How long it took.
+        /// Time it took in milliseconds.
         elapsed_ms: f64,
     }
 }
 
 wire! {
-    /// A search that goes on: what fits comes as `search_results`.
+    /// An interactive search has started. Results come as `search_results` events, now and after every change.
     SearchStarted {
-        /// Its id, for changes.
+        /// Id of the search, for `repository/search/update` and `repository/search/cancel`.
         search_id: String,
-        /// Always `started`.
+        /// Always `started`; a failure is an error.
         status: String,
     }
 }
 
 params! {
-    /// Another text for a search that goes on.
+    /// Parameters of `repository/search/update`.
     SearchUpdateParams {
-        /// Which search.
+        /// Id of the search.
         search_id: String,
-        /// The text.
+        /// The new text to search for, at most 1000 characters.
         #[serde(alias = "q")]
         query: String,
         ;
@@ -89,9 +89,9 @@ params! {
 }
 
 params! {
-    /// A search that is wanted no more.
+    /// Parameters of `repository/search/cancel`.
     SearchCancelParams {
-        /// Which.
+        /// Id of the search.
         search_id: String,
         ;
     }

@@ -1,4 +1,4 @@
-//! What the examples talk about.
+//! Ids and objects that several examples share.
 
 use serde_json::{Value, json};
 
@@ -23,18 +23,18 @@ pub(super) const EXPIRES: &str = "2026-11-15T20:10:48.005Z";
 
 const CLIENT: &str = "019a8720-4b5c-7d6e-9fa0-b1c2d3e4f506";
 
-/// The parameters of a method about the session.
-pub(super) fn session() -> Value {
+/// Parameters that select the session.
+pub(super) fn session_params() -> Value {
     json!({ "session_id": SESSION, "agent_type": "demo" })
 }
 
-/// The answer where there is nothing more to say.
-pub(super) fn done() -> Value {
+/// The result of methods that have nothing to return.
+pub(super) fn success() -> Value {
     json!({ "success": true })
 }
 
-/// The answer to `initialize`.
-pub(super) fn initialized() -> Value {
+/// The result of `initialize`.
+pub(super) fn initialize_result() -> Value {
     let server = json!({ "name": "cdev", "version": "0.1.0" });
     json!({
         "protocolVersion": "1.0", "serverInfo": server, "server_info": server, "clientId": CLIENT,
@@ -80,8 +80,8 @@ fn registry() -> Value {
     })
 }
 
-/// The session as it is now.
-pub(super) fn state() -> Value {
+/// The session as a `SessionState`.
+pub(super) fn session_state() -> Value {
     json!({
         "id": SESSION, "session_id": SESSION, "workspace_id": WORKSPACE, "status": "running", "project_path": FOLDER,
         "agent_type": "demo", "started_at": STARTED, "last_active": CHANGED, "last_updated": CHANGED,
@@ -95,8 +95,8 @@ pub(super) fn state() -> Value {
     })
 }
 
-/// The session in a list.
-pub(super) fn listed() -> Value {
+/// The session as a `SessionInfo`.
+pub(super) fn session_info() -> Value {
     json!({
         "session_id": SESSION, "agent_type": "demo", "summary": PROMPT, "first_prompt": PROMPT, "task_count": 1,
         "message_count": 2, "start_time": STARTED, "last_updated": CHANGED, "status": "running", "source": "managed",
@@ -109,8 +109,8 @@ pub(super) fn listed() -> Value {
     })
 }
 
-/// The session in a workspace's list.
-pub(super) fn of_workspace() -> Value {
+/// The session as a `HistoryItem`.
+pub(super) fn history_item() -> Value {
     json!({
         "session_id": SESSION, "workspace_id": WORKSPACE, "agent_type": "demo", "summary": PROMPT, "message_count": 2,
         "last_updated": CHANGED, "project_path": FOLDER, "status": "running", "source": "managed", "started_at": STARTED,
@@ -118,8 +118,8 @@ pub(super) fn of_workspace() -> Value {
     })
 }
 
-/// A page of the session's messages.
-pub(super) fn messages() -> Value {
+/// The session's messages as a `MessagesResult`.
+pub(super) fn messages_result() -> Value {
     json!({
         "session_id": SESSION, "total": 1, "limit": 50, "offset": 0, "has_more": false, "query_time_ms": 0.4,
         "messages": [{
@@ -130,8 +130,8 @@ pub(super) fn messages() -> Value {
     })
 }
 
-/// A page of the session's elements.
-pub(super) fn elements() -> Value {
+/// The session's elements as an `ElementsResult`.
+pub(super) fn elements_result() -> Value {
     json!({
         "session_id": SESSION,
         "elements": [
@@ -151,11 +151,11 @@ pub(super) fn elements() -> Value {
     })
 }
 
-/// The workspace.
+/// The workspace as a `Workspace`.
 pub(super) fn workspace() -> Value {
     json!({
         "id": WORKSPACE, "name": "engine", "path": FOLDER, "exists": true, "auto_start": false, "created_at": ADDED,
-        "sessions": [of_workspace()], "session_count": 1, "active_session_count": 1, "has_active_session": true,
+        "sessions": [history_item()], "session_count": 1, "active_session_count": 1, "has_active_session": true,
         "active_session_id": SESSION, "active_agent_type": "demo", "is_git_repo": true, "git_state": "diverged",
         "git": {
             "initialized": true, "has_remotes": true, "branch": "main", "ahead": 1, "behind": 0, "staged_count": 1,
@@ -164,8 +164,8 @@ pub(super) fn workspace() -> Value {
     })
 }
 
-/// The call that waits for an answer.
-pub(super) fn pending() -> Value {
+/// The approval that waits, as a `PendingResult`.
+pub(super) fn pending_result() -> Value {
     let input = json!({ "path": "notes.md", "content": "# Notes\n" });
     json!({
         "count": 1,
@@ -184,8 +184,8 @@ pub(super) fn pending() -> Value {
     })
 }
 
-/// An event of the log.
-pub(super) fn event() -> Value {
+/// One event of the session's log.
+pub(super) fn log_event() -> Value {
     json!({
         "schema_version": 1, "seq": 7, "time": CHANGED, "type": "task.completed",
         "trace": { "session_id": SESSION, "task_id": TASK }, "runtime": { "name": "demo" },
@@ -193,7 +193,7 @@ pub(super) fn event() -> Value {
     })
 }
 
-/// The phone.
+/// The phone as a `Device`.
 pub(super) fn device() -> Value {
     json!({
         "device_id": DEVICE, "name": "Ada's phone", "scope": "operate", "paired_at": ADDED, "last_seen": CHANGED,
